@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { traceIdOf } from '#shared/telemetry/trace.ts'
@@ -11,7 +12,7 @@ import { admitKey } from './http/identification/key-guesses.ts'
 import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import type { Operation } from './operations/operation.ts'
-import { methodsAt, prefixes, routes, unserved } from './operations/routes.ts'
+import { prefixes, routes } from './operations/routes.ts'
 import { showScript } from './operations/reference/reference.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
@@ -36,34 +37,33 @@ const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }:
   raw.once('close', () => held[Symbol.dispose]())
 }
 
-type Routed = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Reads the head of a request, has it answered by `work`, writes it down and sends the answer. */
-const serve = async (
-  context: Context,
-  operation: string,
-  { request, reply }: Routed,
-  work: (exchange: Exchange) => Promise<Answer>,
-): Promise<FastifyReply> => {
-  const began = performance.now()
-  const span = startRequestSpan(operation, request.raw)
-  const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
-  const { requestId } = exchange
-  const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
-  endRequestSpan(span, answer)
-  context.events.answered({
-    operation,
-    status: answer.status,
-    code: answer.code,
-    ms: performance.now() - began,
-    requestId,
-    traceId: traceIdOf(span.traceparent),
-    accountId: answer.caller?.accountId,
-    fault: answer.status >= 500 ? answer.thrown : undefined,
-  })
-  holdImage(context, reply, answer)
-  return sendAnswer(reply, answer, { requestId, isClosing: context.isStopping() })
-}
+const serveBy =
+  (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler =>
+  async (request, reply) => {
+    const began = performance.now()
+    const span = startRequestSpan(operation, request.raw)
+    const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
+    const { requestId } = exchange
+    const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
+    endRequestSpan(span, answer)
+    context.events.answered({
+      operation,
+      status: answer.status,
+      code: answer.code,
+      ms: performance.now() - began,
+      requestId,
+      traceId: traceIdOf(span.traceparent),
+      accountId: answer.caller?.accountId,
+      fault: answer.status >= 500 ? answer.thrown : undefined,
+    })
+    holdImage(context, reply, answer)
+    return sendAnswer(reply, answer, { requestId, isClosing: context.isStopping() })
+  }
+
+const refuseBy = (context: Context, error: AppError): Handler => serveBy(context, 'none', () => Promise.reject(error))
 
 const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
   if (!accepts || !context.inMaintenance()) return
@@ -86,62 +86,56 @@ const answerOperation = async (context: Context, operation: Operation, exchange:
   return answer
 }
 
-const answerUnrouted = async (request: FastifyRequest, { requestId }: Exchange): Promise<Answer> => {
-  const methods = methodsAt(request.url.split('?')[0] ?? '')
-  if (methods.length === 0) throw new AppError('NOT_FOUND')
-  if (request.method === 'OPTIONS') return { status: 204, headers: preflightHeaders(methods) }
-  const refused = errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId)
-  return { ...refused, headers: { allow: methods.join(', ') } }
-}
+/** Answers a method that a path does not serve. */
+const answerRefused = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> =>
+  method === 'OPTIONS'
+    ? { status: 204, headers: preflightHeaders(methods) }
+    : { ...errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId), headers: { allow: methods.join(', ') } }
 
 /** The router takes nothing at all for an id too; no operation has such a path. */
 const lacksPart = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
+/** Serves the operations of one path by its method, and refuses all others: else `/:id` would serve those of `/capture`. */
+const handlePath = (context: Context, operations: readonly Operation[]): Handler => {
+  const methods = [...operations.map(({ method }) => method), 'OPTIONS']
+  const served = new Map<string, Handler>(
+    operations.map((operation) => [
+      operation.method,
+      serveBy(context, operation.name, (exchange) => answerOperation(context, operation, exchange)),
+    ]),
+  )
+  const lost = refuseBy(context, new AppError('NOT_FOUND'))
+  const refused: Handler = (request, reply) =>
+    serveBy(context, 'none', (exchange) => answerRefused(request.method, methods, exchange))(request, reply)
+  return (request, reply) => (lacksPart(request) ? lost : (served.get(request.method) ?? refused))(request, reply)
+}
+
 const routeAll = (app: FastifyInstance, context: Context) => {
-  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
-    serve(context, 'none', { request, reply }, (exchange) => answerUnrouted(request, exchange))
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  const byPath = Map.groupBy(routes, ({ path }) => path)
+  const script = serveBy(context, 'none', (exchange) => showScript(context, exchange))
   for (const prefix of prefixes) {
-    for (const operation of routes) {
-      const { method, path, name } = operation
-      const routed = (request: FastifyRequest, reply: FastifyReply) =>
-        serve(context, name, { request, reply }, (exchange) => answerOperation(context, operation, exchange))
-      app.route({
-        method,
-        url: prefix + path,
-        handler: (request, reply) => (lacksPart(request) ? unrouted(request, reply) : routed(request, reply)),
-      })
+    for (const [path, operations] of byPath) {
+      app.route({ method: app.supportedMethods, url: prefix + path, handler: handlePath(context, operations) })
     }
-    app.route({
-      method: 'GET',
-      url: prefix + scriptPath,
-      handler: (request, reply) =>
-        serve(context, 'none', { request, reply }, (exchange) => showScript(context, exchange)),
-    })
-    for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
+    app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
   }
-  for (const url of entrances) {
-    app.route({
-      method: 'GET',
-      url,
-      handler: (request, reply) => serve(context, 'none', { request, reply }, showEntrance),
-    })
-  }
+  for (const url of entrances) app.route({ method: 'GET', url, handler: serveBy(context, 'none', showEntrance) })
   routeProbes(app, context.isStopping)
-  app.setNotFoundHandler(unrouted)
+  app.setNotFoundHandler(refuseBy(context, new AppError('NOT_FOUND')))
 }
 
 /** Takes over what Node would answer by itself, without the contract's envelope and headers. */
 const answerAll = (app: FastifyInstance, context: Context) => {
-  const refuse = (request: FastifyRequest, reply: FastifyReply, error: AppError) =>
-    serve(context, 'none', { request, reply }, () => Promise.reject(error))
   app.addHook('onRequest', async (request, reply) => {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      return refuse(request, reply, new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' }))
+      const error = new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' })
+      return refuseBy(context, error)(request, reply)
     }
     // Bodies are read by the operations, after the key. The framework would judge the content type before it, so it sees this.
     request.headers['content-type'] = 'application/octet-stream'
   })
-  app.setErrorHandler((error, request, reply) => refuse(request, reply, toAppError(error)))
+  app.setErrorHandler((error, request, reply) => refuseBy(context, toAppError(error))(request, reply))
   // An expectation that is not known may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
@@ -168,9 +162,7 @@ export const createApp = (context: Context): FastifyInstance => {
       context.events.unreadable(error)
       clientErrors.answer(error, socket)
     },
-    frameworkErrors: (_error, request, reply) => {
-      void serve(context, 'none', { request, reply }, () => Promise.reject(new AppError('BAD_REQUEST')))
-    },
+    frameworkErrors: (_error, request, reply) => void refuseBy(context, new AppError('BAD_REQUEST'))(request, reply),
   })
   app.server.maxHeadersCount = headersMax
   clientErrors.follow(app.server)

@@ -2,7 +2,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
-import { capturesIn } from './db/captures-in.ts'
+import { type Captures, capturesIn } from './db/captures-in.ts'
 import type { Progress } from './db/find-progress.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { readMaintenance } from './db/maintenance.ts'
@@ -19,7 +19,6 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { createPublisher, type Publisher } from './capture/publisher.ts'
 import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } from './capture/read-image.ts'
-import type { Captures } from './capture/captures.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './capture/follow-maintenance.ts'
 import { type Clients, createClients, proxyAdvice } from './http/identification/clients.ts'
@@ -104,21 +103,21 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
   })
 
 /** A gateway takes requests until it is stopped; what it depends on is shared by all replicas, and reported alone. */
-type HealthDeps = { readonly database: Database; readonly queue: Queue; readonly clients: Clients }
-
-const clientsDetail = (ignored: string | undefined) => (ignored === undefined ? {} : { clients: proxyAdvice(ignored) })
-
-const healthOf =
-  ({ database, queue, clients }: HealthDeps, stop: AbortSignal) =>
-  async (): Promise<Health> => ({
+const healthOf = async (
+  { database, queue, clients }: { database: Database; queue: Queue; clients: Clients },
+  stop: AbortSignal,
+): Promise<Health> => {
+  const ignored = clients.ignoredProxy()
+  return {
     live: true,
     ready: !stop.aborted,
     detail: {
       database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
       queue: queue.isConnected() ? 'connected' : 'is away',
-      ...clientsDetail(clients.ignoredProxy()),
+      ...(ignored !== undefined && { clients: proxyAdvice(ignored) }),
     },
-  })
+  }
+}
 
 type Life = {
   readonly stop: AbortSignal
@@ -187,7 +186,7 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
     isStopping: () => life.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: healthOf({ database, queue, clients }, life.stop),
+    health: () => healthOf({ database, queue, clients }, life.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -29,38 +29,6 @@ export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
 /** What a request was accepted as: a capture of its own, one that shares another's result, one of a batch, or that of an earlier request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
-/** What operators see of the gateway; one function for each event, log line and metric together. */
-export type Events = {
-  readonly listening: (addresses: Readonly<Record<string, string>>) => void
-  readonly answered: (answered: Answered) => void
-  /** A connection sent what is not HTTP, too large a head, or too slowly. */
-  readonly unreadable: (cause: Error) => void
-  readonly accepted: (of: { lane: Lane; admitted: boolean; as: AcceptedAs }) => void
-  readonly waited: (end: WaitEnd) => void
-  /** A stream of events was open and is no more. */
-  readonly streamed: (end: StreamEnd) => void
-  /** Somebody used the administration, or tried to. */
-  readonly administered: (request: {
-    operation: string
-    actor: Actor | undefined
-    status: number
-    requestId: string
-    fault: AppError | undefined
-  }) => void
-  readonly published: (lane: Lane) => void
-  /** The ledger's relay will do it. */
-  readonly notPublished: (id: string, cause: unknown) => void
-  /** Rows of captures that are published stay in the outbox; the relay will find them. */
-  readonly outboxKept: (rows: number, cause: unknown) => void
-  /** A completed capture's image is not in the store, or is not the one that was reported. */
-  readonly imageMissing: (id: string) => void
-  readonly uploaded: (status: number) => void
-  readonly queueNotice: (notice: QueueNotice) => void
-  /** A proxy that is not trusted names clients; called once. */
-  readonly proxyIgnored: (peer: string) => void
-  readonly draining: (waiting: number) => void
-}
-
 const declare = (metrics: Metrics) => {
   const requests = metrics.counter({
     name: 'http_requests_total',
@@ -110,12 +78,24 @@ const declare = (metrics: Metrics) => {
   return { requests, seconds, unreadable, accepted, waits, streams, published, unpublished, missing, uploads }
 }
 
+/** A request to the administration, by whoever has a token or has none. */
+type Administered = {
+  readonly operation: string
+  readonly actor: Actor | undefined
+  readonly status: number
+  readonly requestId: string
+  readonly fault: AppError | undefined
+}
+
+/** What operators see of the gateway; one function for each event, log line and metric together. */
+export type Events = ReturnType<typeof createEvents>
+
 /** Declares the metrics and makes the events. */
-export const createEvents = (log: Logger, metrics: Metrics): Events => {
+export const createEvents = (log: Logger, metrics: Metrics) => {
   const count = declare(metrics)
   return {
-    listening: (addresses) => log.info(addresses, 'listening'),
-    answered: ({ fault, ...line }) => {
+    listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
+    answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line
       count.requests.inc({ operation, status: String(status), code: code ?? 'none' })
       count.seconds.observe({ operation }, ms / 1000)
@@ -123,30 +103,35 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       else if (fault) log.warn({ ...line, reason: fault.message }, 'answered with a fault of ours')
       else log.info(line, 'answered')
     },
-    unreadable: (cause) => {
+    /** A connection sent what is not HTTP, too large a head, or too slowly. */
+    unreadable: (cause: Error) => {
       count.unreadable.inc()
       log.debug({ reason: cause.message }, 'no readable request')
     },
-    accepted: ({ lane, admitted, as }) => count.accepted.inc({ lane, admitted: String(admitted), as }),
-    waited: (end) => count.waits.inc({ end }),
-    streamed: (end) => count.streams.inc({ end }),
-    administered: ({ fault, ...line }) => {
+    accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
+      count.accepted.inc({ lane, admitted: String(admitted), as }),
+    waited: (end: WaitEnd) => count.waits.inc({ end }),
+    streamed: (end: StreamEnd) => count.streams.inc({ end }),
+    administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'administration')
       else log.info({ ...line, ...(fault && { code: fault.code }) }, 'administration')
     },
-    published: (lane) => count.published.inc({ lane }),
-    notPublished: (id, cause) => {
+    published: (lane: Lane) => count.published.inc({ lane }),
+    notPublished: (id: string, cause: unknown) => {
       count.unpublished.inc()
       log.warn({ capture: id, reason: String(cause) }, 'not published, left to the relay')
     },
-    outboxKept: (rows, cause) => log.warn({ rows, reason: String(cause) }, 'published rows stay in the outbox'),
-    imageMissing: (id) => {
+    outboxKept: (rows: number, cause: unknown) =>
+      log.warn({ rows, reason: String(cause) }, 'published rows stay in the outbox'),
+    /** A completed capture's image is not in the store, or is not the one that was reported. */
+    imageMissing: (id: string) => {
       count.missing.inc()
       log.error({ capture: id }, 'the image of a completed capture is missing')
     },
-    uploaded: (status) => count.uploads.inc({ status: String(status) }),
-    proxyIgnored: (peer) => log.warn({ peer }, proxyAdvice(peer)),
-    queueNotice: (notice) => log.warn(notice, 'connection to NATS'),
-    draining: (waiting) => log.info({ waiting }, 'draining'),
+    uploaded: (status: number) => count.uploads.inc({ status: String(status) }),
+    /** A proxy that is not trusted names clients; called once. */
+    proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
+    queueNotice: (notice: QueueNotice) => log.warn(notice, 'connection to NATS'),
+    draining: (waiting: number) => log.info({ waiting }, 'draining'),
   }
 }

@@ -12,7 +12,6 @@ import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { bufferedBytesMax, createBufferedBytes } from '#gateway/capture/read-image.ts'
-import type { CheckOutcome } from '#gateway/capture/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
@@ -127,7 +126,7 @@ export type TestContext = Context & {
   }
   readonly answers: {
     accept: () => AcceptOutcome
-    check: () => CheckOutcome
+    check: () => Awaited<ReturnType<Context['captures']['check']>>
     refused: () => Refusal | undefined
     validKey: () => boolean
     acceptBatch: (batch: NewBatch) => AcceptBatchOutcome

@@ -1,10 +1,10 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { createServer } from 'node:net'
 import t from 'tap'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 import { redeliver } from '#gateway/db/deliveries.ts'
-import { newId } from '#gateway/db/new-id.ts'
-import { prepareMember } from '#gateway/capture/prepare-capture.ts'
+import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import { createBodyReader } from '#gateway/http/input.ts'
 import { checkWebhook, newWebhook } from '#gateway/operations/webhooks/webhook-fields.ts'
 import { attemptBounds } from '#webhooks/context.ts'
@@ -123,7 +123,7 @@ t.test('webhooks bounds: however a receiver is spelled, it is one host', async (
   for (const url of urls) {
     const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [], hasStealth: true })
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
-    const { webhookUrl } = await prepareMember(createTestContext(), { id: newId(), parsed })
+    const { webhookUrl } = await prepareCapture(createTestContext(), { id: randomUUIDv7(), parsed })
     t.equal(
       new URL(createBodyReader(newWebhook, checkWebhook)({ url }, { allowTargets: [] }).url).href,
       webhookUrl,

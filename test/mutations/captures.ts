@@ -84,7 +84,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: '`proxy`',
-    file: 'services/gateway/parameters/check-proxy.ts',
+    file: 'services/gateway/parameters/check-targets.ts',
     find: "schemes: ['http:', 'socks5:', 'socks5h:'], allow",
     replace: "schemes: ['http:', 'https:', 'socks5:', 'socks5h:'], allow",
   },

@@ -94,9 +94,9 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: '404 route',
-    file: 'services/gateway/operations/routes.ts',
-    find: 'fitting.filter((route) => exactness(route.path) === exact).map',
-    replace: 'fitting.map',
+    file: 'services/gateway/app.ts',
+    find: '{ method: app.supportedMethods, url: prefix + path,',
+    replace: '{ method: operations.map(({ method }) => method), url: prefix + path,',
   },
   {
     point: '413',
@@ -190,7 +190,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Versioning',
-    file: 'services/gateway/openapi/components/account-schemas.ts',
+    file: 'services/gateway/openapi/components/answer-schemas.ts',
     find: '      period_end: moment(',
     replace: '      resets_at: moment(',
   },

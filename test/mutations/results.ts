@@ -100,7 +100,7 @@ export const results: readonly Mutation[] = [
   },
   {
     point: 'Cache key',
-    file: 'services/gateway/parameters/cache-text.ts',
+    file: 'services/gateway/capture/prepare-capture.ts',
     find: 'webhook_url: _webhook, ',
     replace: '',
   },

@@ -58,9 +58,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    file: 'services/gateway/operations/webhooks/webhooks.ts',
-    find: '{ data: { ...rotated.webhook, secret: rotated.secret } }',
-    replace: '{ data: rotated.webhook }',
+    file: 'services/gateway/operations/webhooks/webhook-store.ts',
+    find: 'return webhook && { ...webhook, secret }',
+    replace: 'return webhook',
   },
   {
     point: 'Events',

@@ -9,18 +9,12 @@ import {
 } from '#shared/db/accounts.ts'
 import { eraseAccount } from '#gateway/db/erase-account.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, line, readPage } from './read-fields.ts'
+import { fieldsReader, line, optionalFieldsReader, readPage } from './read-fields.ts'
 
-const closed = { additionalProperties: false }
 const label = (characters: number) => line(1, characters)
 
-const readNew = fieldsReader(Type.Object({ name: label(200), email: label(320), plan: label(40) }, closed))
-const readChange = fieldsReader(
-  Type.Partial(
-    Type.Object({ plan: label(40), disabled: Type.Boolean({ description: 'true or false' }) }, closed),
-    closed,
-  ),
-)
+const readNew = fieldsReader({ name: label(200), email: label(320), plan: label(40) })
+const readChange = optionalFieldsReader({ plan: label(40), disabled: Type.Boolean({ description: 'true or false' }) })
 
 const toJson = ({ createdAt, disabledAt, ...account }: AccountView) => ({
   ...account,

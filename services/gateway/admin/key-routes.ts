@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, line, momentForm, readMoment } from './read-fields.ts'
+import { line, momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 
-const closed = { additionalProperties: false }
 const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
   name: line(0, 200),
@@ -17,10 +16,8 @@ const fields = {
     { description: momentWords },
   ),
 }
-const readNew = fieldsReader(Type.Partial(Type.Object(fields, closed), closed))
-const readChange = fieldsReader(
-  Type.Partial(Type.Object({ domains: fields.domains, expires_at: fields.expires_at }, closed), closed),
-)
+const readNew = optionalFieldsReader(fields)
+const readChange = optionalFieldsReader({ domains: fields.domains, expires_at: fields.expires_at })
 
 /** Undefined stays undefined: not given. Null: never. */
 const momentOf = (text: string | null | undefined): Date | null | undefined =>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
 import { showAccount } from '#shared/db/accounts.ts'
 import { cancelPending, countQueue } from '#gateway/db/account-queue.ts'
@@ -12,11 +12,10 @@ import { acceptCaptureFor } from '#gateway/db/accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
-import { newId } from '#gateway/db/new-id.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
-import { prepareMember } from '#gateway/capture/prepare-capture.ts'
+import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Accepting, AdminRoute } from './admin-route.ts'
-import { fieldsReader, momentForm, readMoment } from './read-fields.ts'
+import { momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 
 type Deps = Accepting & { readonly database: Database }
 
@@ -57,8 +56,8 @@ const reasonOf = ({ code }: Refusal): Reason =>
 const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
   const parsed = readAgain(deps, failed)
   if (typeof parsed === 'string') return parsed
-  const id = newId()
-  const member = await prepareMember(deps, { id, parsed })
+  const id = randomUUIDv7()
+  const member = await prepareCapture(deps, { id, parsed })
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
@@ -96,23 +95,15 @@ const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
 const codesWords = `a list of ${ownCodes.join(', ')}`
 
-const readRequeue = fieldsReader(
-  Type.Partial(
-    Type.Object(
-      {
-        codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
-          minItems: 1,
-          uniqueItems: true,
-          description: codesWords,
-        }),
-        since: Type.String({ pattern: momentForm, description: sinceWords }),
-        limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
-      },
-      { additionalProperties: false },
-    ),
-    { additionalProperties: false },
-  ),
-)
+const readRequeue = optionalFieldsReader({
+  codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: codesWords,
+  }),
+  since: Type.String({ pattern: momentForm, description: sinceWords }),
+  limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
+})
 
 const sinceOf = (text: string | undefined, now: Date): Date => {
   if (text === undefined) return new Date(now.getTime() - hourMs)

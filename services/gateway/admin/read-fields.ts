@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectFaults } from '#shared/capture/faults.ts'
 import { validationError } from '#gateway/http/errors.ts'
@@ -17,11 +17,9 @@ export const line = (minLength: number, maxLength: number) =>
     description: `a text of ${minLength} to ${maxLength} characters without control characters`,
   })
 
-/**
- * Makes a reader of bodies that have just the fields of `schema`; a field's `description` says in words what it may be.
- * The reader throws `VALIDATION_ERROR` naming at once all fields that are missing, unknown or wrong.
- */
-export const fieldsReader = <const T extends TObject>(schema: T): ((body: unknown) => Static<T>) => {
+const closed = { additionalProperties: false }
+
+const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) => {
   const check = createSchemaCheck(schema)
   return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -34,6 +32,16 @@ export const fieldsReader = <const T extends TObject>(schema: T): ((body: unknow
     return body as Static<T>
   }
 }
+
+/**
+ * Makes a reader of bodies that have just these fields; a field's `description` says in words what it may be.
+ * The reader throws `VALIDATION_ERROR` naming at once all fields that are missing, unknown or wrong.
+ */
+export const fieldsReader = <const P extends TProperties>(fields: P) => readerOf(Type.Object(fields, closed))
+
+/** As `fieldsReader`; each field may be left out. */
+export const optionalFieldsReader = <const P extends TProperties>(fields: P) =>
+  readerOf(Type.Partial(Type.Object(fields, closed), closed))
 
 /** The form of a moment in a body: ISO 8601 UTC. */
 export const momentForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
@@ -48,7 +56,7 @@ export const readMoment = (name: string, text: string, words: string): Date => {
 const readQuery = createQueryReader(
   Type.Object(
     { limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }), after: Type.Optional(Type.String()) },
-    { additionalProperties: false },
+    closed,
   ),
 )
 

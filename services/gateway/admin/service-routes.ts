@@ -5,9 +5,7 @@ import { listPlans } from '#shared/db/plans.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, readPage } from './read-fields.ts'
 
-const readSwitch = fieldsReader(
-  Type.Object({ on: Type.Boolean({ description: 'true or false' }) }, { additionalProperties: false }),
-)
+const readSwitch = fieldsReader({ on: Type.Boolean({ description: 'true or false' }) })
 
 /** What concerns the whole service: plans in force, maintenance, and the record of every change. */
 export const serviceRoutes: readonly AdminRoute[] = [

@@ -1,8 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { ResponseType } from '#shared/capture/options.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { newId } from '#gateway/db/new-id.ts'
 import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
@@ -12,8 +12,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type Ended, waitForEnd } from './wait-for-end.ts'
-import type { HeadStart, Waiter } from './waiters.ts'
+import { type Ended, type HeadStart, type Waiter, waitForEnd } from './waiters.ts'
 
 /** Seconds after which a client whose capture goes on may look for it. */
 const lookAgainSeconds = 2
@@ -128,7 +127,7 @@ export const captureSynchronously = async (
   { traceparent, requestId }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const id = newId()
+  const id = randomUUIDv7()
   using early = context.waiters.begin(id)
   const created = await createCapture(context, { id, lane: 'interactive', request, traceparent })
   const { caller, isReplay } = created

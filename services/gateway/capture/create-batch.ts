@@ -1,28 +1,28 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import type { FoundBatch } from '#gateway/db/find-batch.ts'
-import { newId } from '#gateway/db/new-id.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
-import { prepareMember } from './prepare-capture.ts'
+import { prepareCapture } from './prepare-capture.ts'
 import { captureRules, type ReadRequest, readRequest } from './read-request.ts'
 
 const lane = 'bulk'
 
-type Member = Awaited<ReturnType<typeof prepareMember>>
+type Member = Awaited<ReturnType<typeof prepareCapture>>
 type Members = readonly [Member, ...Member[]]
 
 /** Seals and signs one capture after the other: each costs some tenths of a millisecond in which nothing else runs. */
 const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<Members> => {
   const [first, ...rest] = captures
-  const members: [Member, ...Member[]] = [await prepareMember(context, { id: newId(), parsed: first })]
+  const members: [Member, ...Member[]] = [await prepareCapture(context, { id: randomUUIDv7(), parsed: first })]
   for (const parsed of rest) {
     await pause()
-    members.push(await prepareMember(context, { id: newId(), parsed }))
+    members.push(await prepareCapture(context, { id: randomUUIDv7(), parsed }))
   }
   return members
 }
@@ -97,7 +97,7 @@ const create = async (
   const members = await prepareAll(context, request.parsed)
   const common = commonOf(members, request)
   await refuseUnavailable(context, { ...members[0], ...common }, request)
-  const id = newId()
+  const id = randomUUIDv7()
   const batch = {
     id,
     ...common,

@@ -70,15 +70,17 @@ const findAccepted = async (
 
 const create = async (context: Context, wanted: WantedCapture): Promise<CreatedCapture> => {
   const { id, lane, request, traceparent } = wanted
+  const { parsed, keyHash, originHost, idempotency } = request
   const counted = request.caller !== undefined
-  const capture = { ...(await prepareCapture(context, wanted)), traceparent }
-  if (request.parsed.unavailable) {
+  const prepared = await prepareCapture(context, { id, parsed })
+  const capture = { ...prepared, lane, keyHash, originHost, idempotency, traceparent }
+  if (parsed.unavailable) {
     const { caller } = acceptedOutcome(await context.captures.tryAccept(capture, counted))
-    throw new RequestError(validationError(request.parsed.unavailable), { caller })
+    throw new RequestError(validationError(parsed.unavailable), { caller })
   }
   const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
   const { accountId } = caller
-  const asked = { caller, budgetMs: capture.budgetMs, webhookUrl: request.parsed.options.webhook_url }
+  const asked = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
   context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
   if (replayOf !== undefined) return await findAccepted(context, replayOf, asked)
   if (admitted) publish(context, traceparent, { ...capture, accountId })

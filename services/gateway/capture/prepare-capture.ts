@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
-import { cacheTextOf } from '#gateway/parameters/cache-text.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
-import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
 import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { poolOf } from '#shared/capture/pool-of.ts'
@@ -11,7 +10,6 @@ import { sealedCodec } from '#shared/queue/messages.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
-import type { CaptureRequest } from './read-request.ts'
 
 type Dependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
@@ -31,6 +29,23 @@ const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefin
 const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
   longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
 
+const sorted = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, entry]) => [name, sorted(entry)]))
+}
+
+/**
+ * What captures have in common that may share one result, as one text: their effective options in one order, the address
+ * in its normal form, without what only says how the result is kept and told.
+ */
+export const cacheTextOf = (options: CaptureOptions): string => {
+  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
+  const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
+  return JSON.stringify(sorted({ ...rest, ...address }))
+}
+
 /** What a worker acts on: it does not learn who is notified. */
 const workedOn = (options: CaptureOptions): CaptureOptions => {
   const { webhook_url: _, ...rest } = options
@@ -38,7 +53,7 @@ const workedOn = (options: CaptureOptions): CaptureOptions => {
 }
 
 /** Makes of a valid request's parameters what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
-export const prepareMember = async (
+export const prepareCapture = async (
   deps: Dependencies,
   { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
 ): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
@@ -65,13 +80,4 @@ export const prepareMember = async (
     sharing:
       options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
   }
-}
-
-/** Makes of a request for one capture what the database stores. */
-export const prepareCapture = async (
-  deps: Dependencies,
-  { id, lane, request }: { readonly id: string; readonly lane: Lane; readonly request: CaptureRequest },
-): Promise<NewCapture> => {
-  const { parsed, keyHash, originHost, idempotency } = request
-  return { ...(await prepareMember(deps, { id, parsed })), lane, keyHash, originHost, idempotency }
 }

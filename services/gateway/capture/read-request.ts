@@ -41,11 +41,6 @@ export type ReadRequest<Parsed> = {
 /** A valid request for one capture. */
 export type CaptureRequest = ReadRequest<ParsedCapture>
 
-/** The verdict on a request's parameters, held back until the caller is known. `body`: as it was sent, where there is one. */
-type Verdict<Parsed> =
-  | { readonly ok: true; readonly parsed: Parsed; readonly body: Buffer | undefined }
-  | { readonly ok: false; readonly error: AppError }
-
 /** What requests of this installation are judged by. */
 export const captureRules = ({
   allowTargets,
@@ -65,33 +60,24 @@ const withQueryFaults = <Parsed extends { ok: true }>(query: string, parsing: Pa
   return { ok: false, faults: faults.all() ?? {} }
 }
 
-const verdictOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>, body?: Buffer): Verdict<Parsed> =>
-  parsing.ok ? { ok: true, parsed: parsing, body } : { ok: false, error: validationError(parsing.faults) }
+const parsedOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>): Parsed => {
+  if (!parsing.ok) throw validationError(parsing.faults)
+  return parsing
+}
 
-const judge = async <Parsed extends { ok: true }>(
+/** Reads and judges the parameters of a request. `body`: as it was sent, where there is one. */
+const readParameters = async <Parsed extends { ok: true }>(
   exchange: Exchange,
   { from, parse }: Intake<Parsed>,
-): Promise<Verdict<Parsed>> => {
+): Promise<{ readonly parsed: Parsed; readonly body?: Buffer }> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   if (from === 'query') {
     const read = fromQuery(exchange.query)
-    return verdictOf(read.ok ? await parse(read.input, read.faults) : read)
+    return { parsed: parsedOf(read.ok ? await parse(read.input, read.faults) : read) }
   }
   const body = await exchange.readBody()
   const parsing = await parse(parseJson(body, exchange.contentType), idempotencyFaults(exchange))
-  return verdictOf(exchange.query === '' ? parsing : withQueryFaults(exchange.query, parsing), body)
-}
-
-/** Reads and judges the parameters of a request. Throws nothing: what is wrong is answered after key, domain and minute limit. */
-const readParameters = async <Parsed extends { ok: true }>(
-  exchange: Exchange,
-  intake: Intake<Parsed>,
-): Promise<Verdict<Parsed>> => {
-  try {
-    return await judge(exchange, intake)
-  } catch (thrown) {
-    return { ok: false, error: toAppError(thrown) }
-  }
+  return { parsed: parsedOf(exchange.query === '' ? parsing : withQueryFaults(exchange.query, parsing)), body }
 }
 
 /**
@@ -110,9 +96,9 @@ export const readRequest = async <Parsed extends { ok: true }>(
   if (refusal) throw refusalError(refusal)
   const readsFirst = exchange.inputIsSmall && !intake.keyFirst
   const caller = readsFirst ? undefined : await authorize(context, exchange)
-  const verdict = await readParameters(exchange, intake)
-  if (!verdict.ok) throw new RequestError(verdict.error, { caller: caller ?? (await authorize(context, exchange)) })
-  const { parsed, body } = verdict
+  const { parsed, body } = await readParameters(exchange, intake).catch(async (thrown: unknown) => {
+    throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(context, exchange)) })
+  })
   const idempotency = body && idempotencyOf(exchange, intake.operation, body)
   return { parsed, keyHash, originHost, idempotency, caller }
 }

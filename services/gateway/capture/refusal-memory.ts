@@ -1,5 +1,6 @@
 import type { AcceptOutcome } from '#gateway/db/accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
+import { remember } from '#gateway/http/remember.ts'
 
 /** What a verdict on key and minute depends on. */
 export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }
@@ -30,7 +31,7 @@ type Remembered = {
 
 const nameOf = ({ keyHash, originHost }: Asker) => `${keyHash.toString('latin1')} ${originHost ?? ''}`
 
-const remember = (refusal: Refusal, askedMs: number, answeredMs: number): Remembered | undefined => {
+const toRemembered = (refusal: Refusal, askedMs: number, answeredMs: number): Remembered | undefined => {
   const { code, isUnknown, windowLeftMs } = refusal
   if (isUnknown) return { refusal, untilMs: askedMs + memoryMs, endsMs: undefined }
   if (code !== 'RATE_LIMIT_EXCEEDED' || windowLeftMs === undefined) return undefined
@@ -45,13 +46,6 @@ const remember = (refusal: Refusal, askedMs: number, answeredMs: number): Rememb
  */
 export const createRefusalMemory = (nowMs: () => number): RefusalMemory => {
   const known = new Map<string, Remembered>()
-  const keep = (name: string, remembered: Remembered) => {
-    known.delete(name)
-    known.set(name, remembered)
-    if (known.size <= askersMax) return
-    const [oldest] = known.keys()
-    if (oldest !== undefined) known.delete(oldest)
-  }
   return {
     find: (asker) => {
       if (known.size === 0) return undefined
@@ -70,8 +64,8 @@ export const createRefusalMemory = (nowMs: () => number): RefusalMemory => {
     watch: async (asker, ask) => {
       const askedMs = nowMs()
       const outcome = await ask()
-      const remembered = outcome.ok ? undefined : remember(outcome, askedMs, nowMs())
-      if (remembered) keep(nameOf(asker), remembered)
+      const remembered = outcome.ok ? undefined : toRemembered(outcome, askedMs, nowMs())
+      if (remembered) remember(known, nameOf(asker), remembered, askersMax)
       return outcome
     },
   }

@@ -1,8 +1,12 @@
+import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
 import { accountIdOf, captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isTerminal } from '#shared/capture/status.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { Captures } from '#gateway/db/captures-in.ts'
 
 /** An image whose reading began when a worker reported it, before it was known whether it counts. */
 export type HeadStart = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
@@ -104,30 +108,11 @@ const createEntries = (isStopping: () => boolean) => {
 }
 
 /**
- * Shares of the waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
- * beside another, so that whoever comes next always finds some.
+ * An account may hold as many waiters as leave one share more free: half of all while it is alone, a third of all beside
+ * another, so that whoever comes next always finds some.
  */
-const createShares = (max: number) => {
-  const held = new Map<string, number>()
-  let count = 0
-  return {
-    take: (accountId: string): Disposable | undefined => {
-      const own = held.get(accountId) ?? 0
-      const accounts = held.size + (own === 0 ? 1 : 0)
-      if (count >= max || own >= Math.max(1, max / (accounts + 1))) return undefined
-      held.set(accountId, own + 1)
-      count += 1
-      return {
-        [Symbol.dispose]: () => {
-          const left = (held.get(accountId) ?? 0) - 1
-          if (left > 0) held.set(accountId, left)
-          else held.delete(accountId)
-          count -= 1
-        },
-      }
-    },
-  }
-}
+const createShares = (max: number) =>
+  createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
 /** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
 export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): Waiters => {
@@ -163,15 +148,15 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
     const leave = () => {
       entry[Symbol.dispose]()
       place?.[Symbol.dispose]()
-      place = undefined
     }
     return {
       waitForChange: entry.waitForChange,
       headStart: () => entry.headStart,
       holdFor: (accountId) => {
-        place ??= shares.take(accountId)
-        if (!place) leave()
-        return place !== undefined
+        const taken = place ?? shares.take(accountId)
+        if (typeof taken === 'string') leave()
+        else place = taken
+        return typeof taken !== 'string'
       },
       [Symbol.dispose]: leave,
     }
@@ -191,4 +176,40 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
       for (const subscription of subscriptions) subscription[Symbol.dispose]()
     },
   }
+}
+
+/** Most milliseconds between two looks at the row: an event may be lost. */
+const pollMs = 1000
+
+/** How a wait ended: with a terminal capture, or with the time over while it goes on. */
+export type Ended = { readonly capture: FoundCapture } | 'goes-on'
+
+const look = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
+  try {
+    return { capture: await captures.find(of) }
+  } catch (error) {
+    // The capture goes on without us; the next look may find the database back.
+    if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return undefined
+    throw error
+  }
+}
+
+/**
+ * Waits at most `boundMs` for the end of a capture. Events only say when to look: the row decides. Throws `NOT_FOUND`
+ * where the capture was deleted meanwhile.
+ */
+export const waitForEnd = async (
+  deps: { readonly captures: Pick<Captures, 'find'>; readonly waiters: Pick<Waiters, 'isStopping'> },
+  waiter: Pick<Waiter, 'waitForChange'>,
+  of: { readonly id: string; readonly accountId: string },
+  boundMs: number,
+): Promise<Ended> => {
+  const end = performance.now() + boundMs
+  for (let leftMs = boundMs; leftMs > 0 && !deps.waiters.isStopping(); leftMs = end - performance.now()) {
+    await waiter.waitForChange(Math.min(pollMs, leftMs))
+    const found = await look(deps.captures, of)
+    if (found && !found.capture) throw new AppError('NOT_FOUND')
+    if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
+  }
+  return 'goes-on'
 }

@@ -1,4 +1,4 @@
-import { type AcceptOutcome, acceptedOf, type NewCapture, relayAfterMs } from './accept-capture.ts'
+import { type AcceptOutcome, acceptedOf, acceptParameters, type NewCapture } from './accept-capture.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -36,27 +36,18 @@ export const acceptBatch = async (
 ): Promise<AcceptBatchOutcome> => {
   const { members } = batch
   const { call, values } = callByName('accept_batch', {
+    ...acceptParameters(batch, options.windowSize),
     key_hash: batch.keyHash,
     origin_host: batch.originHost,
     counted: options.counted ?? false,
-    window: options.windowSize,
-    relay_after_ms: relayAfterMs,
-    features: batch.features,
     batch_id: batch.id,
-    pool: batch.pool,
-    lane: batch.lane,
-    budget_ms: batch.budgetMs,
-    webhook_url: batch.webhookUrl,
     cache_seconds: batch.cacheSeconds,
-    idempotency_key: batch.idempotency?.key,
-    request_sha256: batch.idempotency?.requestSha256,
     ids: members.map(({ id }) => id),
     urls: members.map(({ url }) => url),
     options: members.map((member) => JSON.stringify(member.options)),
     sealed: members.map(({ sealed }) => sealed),
     token_hashes: members.map(({ tokenHash }) => tokenHash),
     cache_keys: members.map(({ cacheKey }) => cacheKey ?? null),
-    traceparent: batch.traceparent,
   })
   const row = onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values))
   return { ...acceptedOf(row), admittedIds: row.admittedIds ?? [] }

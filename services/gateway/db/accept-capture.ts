@@ -18,6 +18,7 @@ export type Sharing = { readonly key: Buffer; readonly seconds: number }
 
 /** A capture to accept: everything but what the database knows. */
 export type NewCapture = {
+  /** A UUID of version 7: ordered by time, so that its index entries are written side by side. */
   readonly id: string
   /** HMAC-SHA256 of the API key under the pepper. */
   readonly keyHash: Buffer
@@ -67,7 +68,7 @@ export const acceptedOf = (row: RequestRow): AcceptOutcome => {
 }
 
 /** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
-export const relayAfterMs = 2000
+const relayAfterMs = 2000
 
 /** A capture whoever asks for it. */
 type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
@@ -79,6 +80,23 @@ type Asker = Pick<NewCapture, 'originHost'> & {
   readonly counted: boolean
 }
 
+/** What the functions that accept have in common, by the names of their parameters. */
+export const acceptParameters = (
+  of: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
+  windowSize: number,
+) => ({
+  window: windowSize,
+  relay_after_ms: relayAfterMs,
+  features: of.features,
+  pool: of.pool,
+  lane: of.lane,
+  budget_ms: of.budgetMs,
+  webhook_url: of.webhookUrl,
+  idempotency_key: of.idempotency?.key,
+  request_sha256: of.idempotency?.requestSha256,
+  traceparent: of.traceparent,
+})
+
 const accept = async (
   database: Sql,
   capture: AskedFor,
@@ -86,28 +104,19 @@ const accept = async (
   options: { windowSize: number; checkOnly?: boolean },
 ): Promise<AcceptOutcome> => {
   const { call, values } = callByName('accept_capture', {
+    ...acceptParameters(capture, options.windowSize),
     key_hash: keyHash,
     origin_host: originHost,
     account_id: accountId,
     counted,
     check_only: options.checkOnly ?? false,
-    window: options.windowSize,
-    relay_after_ms: relayAfterMs,
-    features: capture.features,
     id: capture.id,
-    pool: capture.pool,
-    lane: capture.lane,
     url: capture.url,
     options: JSON.stringify(capture.options),
     sealed: capture.sealed,
     token_hash: capture.tokenHash,
-    budget_ms: capture.budgetMs,
-    webhook_url: capture.webhookUrl,
     cache_key: capture.sharing?.key,
     cache_seconds: capture.sharing?.seconds,
-    idempotency_key: capture.idempotency?.key,
-    request_sha256: capture.idempotency?.requestSha256,
-    traceparent: capture.traceparent,
   })
   return acceptedOf(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
 }

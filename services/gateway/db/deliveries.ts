@@ -43,7 +43,7 @@ export type DeliveryPage = {
 }
 
 /** Of a delivery that was asked for again and again only the latest attempts are shown. */
-const attemptsMax = 100
+export const attemptsMax = 100
 
 const list = (column: 'capture_id' | 'webhook_id') => `
 select d.id, d.event, d.capture_id as screenshot_id, d.webhook_id, d.url, d.state as status,

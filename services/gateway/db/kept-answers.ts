@@ -13,8 +13,8 @@ export type KeyedRequest = Idempotency & {
 /** A request that its caller has claimed, until it keeps the answer, gives the key back, or is late and another claims it. */
 export type ClaimedRequest = KeyedRequest & { readonly claimedAt: string }
 
-/** What becomes of such a request: see `sql/claim-answer.sql`. */
-export type Claim =
+/** What becomes of such a request: see `sql/claim-answer.sql`; `claimed`: it is the caller's to serve. */
+type Claim =
   | { readonly outcome: 'claimed'; readonly claimedAt: string }
   | { readonly outcome: 'running' | 'mismatch' }
   | { readonly outcome: 'kept'; readonly answer: Buffer }

@@ -15,20 +15,7 @@ import { validationError } from './errors.ts'
 import { type Exchange, pathId } from './exchange.ts'
 
 /** An answer of JSON, as it is given again. */
-export type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
-
-/** What becomes of a request that may have come before; `claimed`: it is the caller's to serve. */
-export type ClaimedAnswer =
-  | { readonly outcome: 'claimed'; readonly claimedAt: string }
-  | { readonly outcome: 'running' | 'mismatch' }
-  | { readonly outcome: 'kept'; readonly answer: KeptAnswer }
-
-/** The answers of requests that came with an `Idempotency-Key` and accept no capture. All throw `SERVICE_UNAVAILABLE` where the database does not answer. */
-export type IdempotencyStore = {
-  readonly claim: (request: KeyedRequest) => Promise<ClaimedAnswer>
-  readonly keep: (request: ClaimedRequest, answer: KeptAnswer) => Promise<void>
-  readonly giveBack: (request: ClaimedRequest) => Promise<void>
-}
+type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
@@ -55,20 +42,26 @@ const createSeal = (pepper: string) => {
   }
 }
 
+/** The answers of requests that came with an `Idempotency-Key` and accept no capture. All throw `SERVICE_UNAVAILABLE` where the database does not answer. */
+export type IdempotencyStore = ReturnType<typeof idempotencyStoreIn>
+
 /** The answers that a database keeps, sealed under the secret with which keys are hashed. */
-export const idempotencyStoreIn = (database: Sql, pepper: string): IdempotencyStore => {
+export const idempotencyStoreIn = (database: Sql, pepper: string) => {
   const { seal, open } = createSeal(pepper)
   return {
-    claim: async (request) => {
+    claim: async (request: KeyedRequest) => {
       const claim = await claimAnswer(database, request)
       return claim.outcome === 'kept' ? { ...claim, answer: open(request, claim.answer) } : claim
     },
-    keep: (request, answer) => keepAnswer(database, request, seal(request, answer)),
-    giveBack: (request) => giveBackKey(database, request),
+    keep: (request: ClaimedRequest, answer: KeptAnswer) => keepAnswer(database, request, seal(request, answer)),
+    giveBack: (request: ClaimedRequest) => giveBackKey(database, request),
   }
 }
 
 const header = 'Idempotency-Key'
+const visible = /^[!-~]+$/
+/** What such a key may be: visible ASCII characters. */
+export const keyForm = { minLength: 1, maxLength: 255, pattern: visible.source } as const
 /** Seconds after which a request may be sent again whose first one is still being served. */
 const againSeconds = 1
 
@@ -79,8 +72,8 @@ const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
 /** What is wrong with the `Idempotency-Key` of a request: 1 to 255 visible ASCII characters; no fault where there is none. */
 export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFaults => {
   const key = keyOf(exchange)
-  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return {}
-  return { [header]: ['must be given once, as 1 to 255 visible ASCII characters'] }
+  if (key === undefined || (key.length <= keyForm.maxLength && visible.test(key))) return {}
+  return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
 }
 
 /** What identifies this request when it is sent again; undefined where its sender gave it no key. `body` as it was sent. */

@@ -165,5 +165,14 @@ export const readOptionalJson = async (
   return isOptional && bytes.length === 0 ? {} : parseJson(bytes, contentType)
 }
 
+/** Most entries of a page of a list. */
+export const perPageMax = 100
+/** Entries of a page where nothing is said. */
+export const perPageUsual = 20
+
+/** The parameter `per_page` of a list. */
+export const perPageParameter = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageUsual, doc: { description } })
+
 /** The schema of an operation without parameters in its query, or without a body. */
 export const nothing = Type.Object({}, { additionalProperties: false })

@@ -3,10 +3,13 @@ import type { LinkKey } from '#shared/config/settings/links.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
-import type { Captures } from '#gateway/capture/captures.ts'
+import type { Captures } from '#gateway/db/captures-in.ts'
 import { type ClientLimit, createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
+
+/** The end of a link that is not permanent: Unix time in seconds. */
+export const expiresForm = /^[0-9]{1,12}$/
 
 /** Longest time of a link that is not permanent, in minutes. */
 export const linkMinutesMax = 525_600
@@ -59,7 +62,7 @@ export const judgeLink = (
   const { expires, kid, signature } = link
   const key = keys.find((each) => each.id === kid)
   if (!key || !/^[0-9a-f]{64}$/.test(signature)) return 'forged'
-  if (expires !== undefined && !/^[0-9]{1,12}$/.test(expires)) return 'forged'
+  if (expires !== undefined && !expiresForm.test(expires)) return 'forged'
   if (!timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, { id, expires }))) return 'forged'
   return expires !== undefined && Number(expires) * 1000 <= now.getTime() ? 'expired' : 'good'
 }

@@ -5,8 +5,13 @@ export type ConcurrencyLimit = {
   readonly count: () => number
 }
 
-/** At most `max`, of which one account has at most `accountMax`. */
-export const createConcurrencyLimit = ({ max, accountMax }: { max: number; accountMax: number }): ConcurrencyLimit => {
+/** At most `max`, of which one account has at most `accountMax`, by how many accounts there then are. */
+export const createConcurrencyLimit = (bounds: {
+  readonly max: number
+  readonly accountMax: number | ((accounts: number) => number)
+}): ConcurrencyLimit => {
+  const { max, accountMax } = bounds
+  const mostOf = typeof accountMax === 'number' ? () => accountMax : accountMax
   const held = new Map<string, number>()
   let count = 0
   const leave = (accountId: string) => {
@@ -19,7 +24,7 @@ export const createConcurrencyLimit = ({ max, accountMax }: { max: number; accou
     count: () => count,
     take: (accountId) => {
       const own = held.get(accountId) ?? 0
-      if (own >= accountMax) return 'account'
+      if (own >= mostOf(held.size + (own === 0 ? 1 : 0))) return 'account'
       if (count >= max) return 'all'
       held.set(accountId, own + 1)
       count += 1

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
+import { keyForm } from '#gateway/http/idempotency.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
 import type { ErrorSet } from './errors.ts'
 import { examples } from './examples.ts'
@@ -54,37 +55,11 @@ export const jsonAnswer = (
   headers: readonly HeaderName[] = [],
 ): AnswerDoc => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(schema) })
 
-/** An answer that is a stream of server-sent events, by their names. */
-export const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({
-  description: 'The stream.',
-  headers: [...limitHeaders, 'Cache-Control'],
-  content: {
-    'text/event-stream': {
-      schema: {
-        type: ['string', 'object'],
-        description: 'One text; for tools that read it by events, each of them.',
-        properties: {
-          event: { type: 'string', enum: Object.keys(events) },
-          id: { type: 'string', description: 'Comes back as `Last-Event-ID`.' },
-          retry: { type: 'integer', description: 'Milliseconds after which to connect again.' },
-          data: {
-            type: 'string',
-            contentMediaType: 'application/json',
-            contentSchema: { anyOf: Object.values(events) },
-          },
-        },
-        additionalProperties: false,
-      },
-      example,
-    },
-  },
-})
-
 /** The last event of a stream whose capture or batch was deleted. */
-export const deletedEvent = closed({ id: id('Id of what was deleted.') })
+const deletedEvent = closed({ id: id('Id of what was deleted.') })
 
 /** The last event of a stream whose key is no longer valid. */
-export const unauthorizedEvent = closed({
+const unauthorizedEvent = closed({
   code: { type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' },
   message: { type: 'string', description: 'What happened, for people.' },
 })
@@ -142,8 +117,42 @@ export const headerParameter = (name: string, description: string, schema: JsonS
 export const idempotencyKey = headerParameter(
   'Idempotency-Key',
   'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
-  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  { type: 'string', ...keyForm },
 )
+
+const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({
+  description: 'The stream.',
+  headers: [...limitHeaders, 'Cache-Control'],
+  content: {
+    'text/event-stream': {
+      schema: {
+        type: ['string', 'object'],
+        description: 'One text; for tools that read it by events, each of them.',
+        properties: {
+          event: { type: 'string', enum: Object.keys(events) },
+          id: { type: 'string', description: 'Comes back as `Last-Event-ID`.' },
+          retry: { type: 'integer', description: 'Milliseconds after which to connect again.' },
+          data: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { anyOf: Object.values(events) },
+          },
+        },
+        additionalProperties: false,
+      },
+      example,
+    },
+  },
+})
+
+/** What an operation promises whose answer is a stream of server-sent events, by their names. `seen`: what its client has had. */
+export const streamContract = (events: Readonly<Record<string, JsonSchema>>, example: string, seen: string) => ({
+  parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
+  answers: {
+    200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),
+    204: emptyAnswer('The end has been seen; clients stop connecting.'),
+  },
+})
 
 type Documented = {
   readonly doc?: JsonSchema

@@ -2,14 +2,20 @@ import type { FieldFaults } from '#shared/errors/app-error.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
-import { checkMargins } from './check-margins.ts'
+import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 import { checkSchema } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
 import { collectFaults, type Faults, type Report } from '#shared/capture/faults.ts'
 import { type Feature, featuresOf } from '#shared/capture/features.ts'
-import { type CaptureOptions, type CaptureParameters, type Format, withDefaults } from '#shared/capture/options.ts'
+import {
+  type CaptureOptions,
+  type CaptureParameters,
+  defaultOf,
+  type Format,
+  withDefaults,
+} from '#shared/capture/options.ts'
 import { unavailableIn } from './unavailable.ts'
 
 /** What a request is judged by beside the contract: the operator's allowed targets, and whether there is a full Chromium. */
@@ -63,6 +69,25 @@ const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
   const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
   if (hostIsKnown) checkCookieDomains(cookies, host, faults.report)
   checkSelectors(input, faults)
+}
+
+/** Checks that no margin of a PDF takes more than half the page. The margins' form is the schema's matter. */
+const checkMargins = (options: CaptureParameters, report: Report): void => {
+  const format = options.pdf_page_format ?? String(defaultOf('pdf_page_format'))
+  const [width, height] = pdfPageSize(options)
+  const check = (
+    name: 'pdf_margin_top' | 'pdf_margin_right' | 'pdf_margin_bottom' | 'pdf_margin_left',
+    side: number,
+  ) => {
+    const margin = options[name]
+    if (margin !== undefined && toMillimetres(margin) > side / 2) {
+      report(name, `must be at most half the page (${side / 2}mm of ${format})`)
+    }
+  }
+  check('pdf_margin_top', height)
+  check('pdf_margin_bottom', height)
+  check('pdf_margin_left', width)
+  check('pdf_margin_right', width)
 }
 
 const checkMeaning = (options: CaptureParameters, report: Report) => {

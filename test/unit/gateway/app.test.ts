@@ -270,6 +270,7 @@ t.test('gateway: unknown paths and methods have their own answers', async (t) =>
   t.same(await allow('GET', '/v1/screenshots/%62atch'), [405, 'POST, OPTIONS'], 'nor in another spelling')
   t.same(await allow('DELETE', '/v1/screen%73hots/capture'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('PUT', '/v1/screenshots/x'), [405, 'GET, DELETE, OPTIONS'])
+  t.same(await allow('PROPFIND' as 'GET', '/v1/account'), [405, 'GET, OPTIONS'], 'a method that no path has')
   for (const path of [
     '/',
     '/v1',

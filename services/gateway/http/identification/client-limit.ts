@@ -1,3 +1,4 @@
+import { remember } from '#gateway/http/remember.ts'
 import type { Client } from './clients.ts'
 
 /** Sites that are remembered at one time; the one that was seen longest ago is forgotten first. */
@@ -25,14 +26,6 @@ export type ClientLimit = {
 
 type Bucket = { left: number; atMs: number }
 type Site = { readonly whole: Bucket; readonly networks: Map<string, Bucket> }
-
-/** Moves an entry to the end of its map, and drops the first where there are too many. */
-const remember = <Value>(all: Map<string, Value>, name: string, value: Value, max: number): void => {
-  all.delete(name)
-  all.set(name, value)
-  const [oldest] = all.keys()
-  if (all.size > max && oldest !== undefined) all.delete(oldest)
-}
 
 /**
  * Limits clients by two token buckets: one of its own for each network (`burst` tokens, `perMinute` more each minute), and

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller } from '#shared/db/check-request.ts'
-import type { Captures } from '#gateway/capture/captures.ts'
+import type { Captures } from '#gateway/db/captures-in.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 

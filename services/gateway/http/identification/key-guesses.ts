@@ -1,12 +1,13 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Captures } from '#gateway/capture/captures.ts'
+import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
+import { remember } from '#gateway/http/remember.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
 import { keyOf } from './identify.ts'
 
 /** Keys that are remembered at one time; the one that was seen longest ago is forgotten first. */
-const goodMax = 10_000
+const keysMax = 10_000
 /** For so long a key that was looked up and found invalid is not looked up again. */
 const invalidMs = 1000
 /** Keys that are looked up at one time although their client has no wrong key left. */
@@ -43,33 +44,25 @@ export type KeyGuesses = {
  */
 export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): KeyGuesses => {
   const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
-  const good = new Set<string>()
+  const good = new Map<string, true>()
   /** Until when a key is taken for invalid. */
   const invalidUntil = new Map<string, number>()
   let lookups = 0
 
-  const setInvalid = (name: string): void => {
-    invalidUntil.delete(name)
-    invalidUntil.set(name, nowMs() + invalidMs)
-    const [oldest] = invalidUntil.keys()
-    if (invalidUntil.size > goodMax && oldest !== undefined) invalidUntil.delete(oldest)
-  }
   const isValidNow = async (keyHash: Buffer): Promise<boolean> => {
     if (lookups >= lookupsMax) return false
     lookups += 1
     try {
       const valid = await isValid(keyHash)
-      if (!valid) setInvalid(keyHash.toString('latin1'))
+      if (!valid) remember(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
       return valid
     } finally {
       lookups -= 1
     }
   }
   const setGood = (name: string, isGood: boolean): void => {
-    good.delete(name)
-    if (isGood) good.add(name)
-    const [oldest] = good
-    if (good.size > goodMax && oldest !== undefined) good.delete(oldest)
+    if (isGood) remember(good, name, true, keysMax)
+    else good.delete(name)
   }
 
   return {

@@ -43,49 +43,55 @@ const quota = closed({
 
 const test = closed({ id: id('Id of the delivery.'), webhook_id: id('The webhook that is tested.') })
 
-/** The name of the component that holds an event's body. */
-const eventSchemaNames = {
-  'screenshot.completed': 'ScreenshotCompletedEvent',
-  'screenshot.failed': 'ScreenshotFailedEvent',
-  'batch.completed': 'BatchCompletedEvent',
-  'quota.warning': 'QuotaWarningEvent',
-  'webhook.test': 'WebhookTestEvent',
-} as const satisfies Record<WebhookEvent, string>
+type EventDoc = {
+  /** The component that holds its body. */
+  readonly name: string
+  readonly data: JsonSchema
+  readonly summary: string
+  readonly description: string
+}
 
-/** Bodies that are sent to receivers. */
-export const eventSchemas: Fields = {
-  ScreenshotCompletedEvent: tells('screenshot.completed', completed),
-  ScreenshotFailedEvent: tells('screenshot.failed', failed),
-  BatchCompletedEvent: tells('batch.completed', batch),
-  QuotaWarningEvent: tells('quota.warning', quota),
-  WebhookTestEvent: tells('webhook.test', test),
-} satisfies Record<(typeof eventSchemaNames)[WebhookEvent], JsonSchema>
+const ended =
+  'Sent to the `webhook_url` of its request, unsigned, and to each active webhook that asks for it, which new ones do.'
 
-const about: Readonly<Record<WebhookEvent, { readonly summary: string; readonly description: string }>> = {
+const events: Readonly<Record<WebhookEvent, EventDoc>> = {
   'screenshot.completed': {
+    name: 'ScreenshotCompletedEvent',
+    data: completed,
     summary: 'A screenshot is completed',
-    description:
-      'Sent to the `webhook_url` of its request, unsigned, and to each active webhook that asks for it, which new ones do.',
+    description: ended,
   },
   'screenshot.failed': {
+    name: 'ScreenshotFailedEvent',
+    data: failed,
     summary: 'A screenshot has failed',
-    description:
-      'Sent to the `webhook_url` of its request, unsigned, and to each active webhook that asks for it, which new ones do.',
+    description: ended,
   },
   'batch.completed': {
+    name: 'BatchCompletedEvent',
+    data: batch,
     summary: 'A batch has ended',
     description: 'Sent to each active webhook that asks for it, once the last screenshot of the batch has ended.',
   },
   'quota.warning': {
+    name: 'QuotaWarningEvent',
+    data: quota,
     summary: 'The quota is running out',
     description:
       'Sent to each active webhook that asks for it, once in a period for each of 80, 95 and 100 % of the quota.',
   },
   'webhook.test': {
+    name: 'WebhookTestEvent',
+    data: test,
     summary: 'A test of a webhook',
     description: 'Sent to one webhook when its test is asked for, whatever events it asks for.',
   },
 }
+
+/** Bodies that are sent to receivers. */
+export const eventSchemas: Fields = Object.fromEntries(
+  webhookEvents.map((event) => [events[event].name, tells(event, events[event].data)]),
+)
 
 /** Without `always` a delivery to the address that a request named is meant too: it is not signed. */
 const signatureHeaders = (always: boolean): readonly Parameter[] =>
@@ -113,12 +119,13 @@ const signatureHeaders = (always: boolean): readonly Parameter[] =>
 const eventDoc = (event: WebhookEvent): JsonSchema => ({
   post: {
     tags: ['Webhooks'],
-    ...about[event],
+    summary: events[event].summary,
+    description: events[event].description,
     security: [],
     parameters: signatureHeaders(!event.startsWith('screenshot.')),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: schemaRef(eventSchemaNames[event]), example: eventExamples[event] } },
+      content: { 'application/json': { schema: schemaRef(events[event].name), example: eventExamples[event] } },
     },
     responses: {
       '2XX': { description: 'Delivered. The answer has 30 seconds, the connection 10; its body is not looked at.' },

@@ -2,7 +2,7 @@ import type { DescribedAccount } from '#gateway/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { plainErrors } from '#gateway/openapi/errors.ts'
-import { forCaller } from '#gateway/operations/operation.ts'
+import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 
 /** A price, times a whole number from 0, as an exact decimal with as many decimals as the price. Both stand in plain digits. */
@@ -31,25 +31,6 @@ const planOf = ({ plan }: DescribedAccount) => ({
   currency: plan.currency,
 })
 
-/** The caller's account with the plan that is in force for it. */
-export const showAccount = forCaller({
-  name: 'account',
-  method: 'GET',
-  path: '/account',
-  tag: 'Account',
-  summary: 'Show the account',
-  description: 'The account of the key, with the plan that is in force for it.',
-  answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
-  errors: plainErrors,
-  run: async (context, { caller }) => {
-    const account = await context.captures.describeAccount(caller.accountId)
-    // Its keys went with it, after this one was checked.
-    if (!account) throw new AppError('INVALID_API_KEY')
-    const { id, name, email } = account
-    return { status: 200, body: { data: { id, name, email, plan: planOf(account), subscription: null } } }
-  },
-})
-
 /** Per cent with two decimals, rounded down: 100 is reached by the last capture of the quota and not before. */
 const percentageOf = (used: number, limit: number | null): number | null => {
   if (limit === null) return null
@@ -68,15 +49,34 @@ export const usageRecord = (usage: UsageState): Record<string, unknown> => ({
   overage_cost: usage.overagePrice === null ? '0' : timesExactly(usage.overagePrice, usage.overage),
 })
 
-/** What the account has used of its running period, equal to the headers of the same answer. */
-export const showUsage = forCaller({
-  name: 'usage',
-  method: 'GET',
-  path: '/account/usage',
-  tag: 'Account',
-  summary: 'Show the usage',
-  description: 'What the account has used of its running period, as the headers of the same answer say it.',
-  answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
-  errors: plainErrors,
-  run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
-})
+/** The account of a key and its usage. */
+export const accountOperations: readonly Operation[] = [
+  forCaller({
+    name: 'account',
+    method: 'GET',
+    path: '/account',
+    tag: 'Account',
+    summary: 'Show the account',
+    description: 'The account of the key, with the plan that is in force for it.',
+    answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
+    errors: plainErrors,
+    run: async (context, { caller }) => {
+      const account = await context.captures.describeAccount(caller.accountId)
+      // Its keys went with it, after this one was checked.
+      if (!account) throw new AppError('INVALID_API_KEY')
+      const { id, name, email } = account
+      return { status: 200, body: { data: { id, name, email, plan: planOf(account), subscription: null } } }
+    },
+  }),
+  forCaller({
+    name: 'usage',
+    method: 'GET',
+    path: '/account/usage',
+    tag: 'Account',
+    summary: 'Show the usage',
+    description: 'What the account has used of its running period, as the headers of the same answer say it.',
+    answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
+    errors: plainErrors,
+    run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
+  }),
+]

@@ -1,15 +1,12 @@
+import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
+import { toBatchRecord } from '#gateway/capture/batch-record.ts'
+import type { Context } from '#gateway/context.ts'
+import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
-import { lastId } from '#gateway/live/event-stream.ts'
-import { reportBatch, reportedMembers } from '#gateway/live/report-batch.ts'
-import {
-  deletedEvent,
-  emptyAnswer,
-  headerParameter,
-  streamAnswer,
-  unauthorizedEvent,
-} from '#gateway/openapi/contract.ts'
+import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
+import { streamContract } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
@@ -33,8 +30,63 @@ const events = {
     additionalProperties: true,
   },
   result: schemaRef('Batch'),
-  deleted: deletedEvent,
-  unauthorized: unauthorizedEvent,
+}
+
+/** The places of a batch whose end a client has received, as the id of an event: it comes back when the client does. */
+export type ReportedMembers = {
+  readonly has: (index: number) => boolean
+  readonly add: (index: number) => void
+  readonly id: () => string
+}
+
+/** Reads the set from the last id that a client has seen; empty where that is none of ours. */
+export const reportedMembers = (lastEventId: string | undefined): ReportedMembers => {
+  let bits = /^m[0-9a-f]{1,25}$/.test(lastEventId ?? '') ? BigInt(`0x${lastEventId?.slice(1)}`) : 0n
+  const bitOf = (index: number) => (index < urlsMax ? 1n << BigInt(index) : 0n)
+  return {
+    has: (index) => (bits & bitOf(index)) !== 0n,
+    add: (index) => {
+      bits |= bitOf(index)
+    },
+    id: () => `m${bits.toString(16)}`,
+  }
+}
+
+type Source = Pick<Context, 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find' | 'findBatch'> }
+
+/**
+ * Reports a batch: `status` with its counts whenever they are others, `screenshot` with the record of each capture that
+ * has ended and is not in `reported`, and `result` once all have, or `deleted`.
+ */
+const reportBatch = (
+  { captures, publicUrl }: Source,
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  reported: ReportedMembers,
+): ChangeReporter => {
+  let reportedState = ''
+  return async function* report() {
+    const batch = await captures.findBatch({ id, accountId })
+    if (!batch) {
+      yield eventText({ name: 'deleted', id: lastId, data: { id } })
+      return 'over'
+    }
+    const record = toBatchRecord(batch)
+    const { status, total, pending, processing, completed, failed } = record
+    const state = { status, total, pending, processing, completed, failed }
+    if (JSON.stringify(state) !== reportedState) yield eventText({ name: 'status', id: reported.id(), data: state })
+    reportedState = JSON.stringify(state)
+    const ended = batch.members.filter((member) => isTerminal(member.status) && !reported.has(member.index))
+    for (const { index, id: memberId } of ended) {
+      const capture = await captures.find({ id: memberId, accountId })
+      reported.add(index)
+      if (!capture) continue
+      const data = { index, ...toRecord(capture, publicUrl()) }
+      yield eventText({ name: 'screenshot', id: reported.id(), data })
+    }
+    if (status !== 'completed') return 'goes-on'
+    yield eventText({ name: 'result', id: lastId, data: record })
+    return 'over'
+  }
 }
 
 /** What becomes of a batch, as server-sent events, each capture at its end. */
@@ -47,30 +99,14 @@ export const batchEvents = forCaller({
   description:
     'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
   ids: { id: 'Id of the batch.' },
-  parameters: [
-    headerParameter('Last-Event-ID', 'What was seen is not told again; after `result` the answer is 204.', {
-      type: 'string',
-    }),
-  ],
-  answers: {
-    200: streamAnswer(events, streamExamples.batch),
-    204: emptyAnswer('The end has been seen; clients stop connecting.'),
-  },
+  ...streamContract(events, streamExamples.batch, 'What was seen is not told again; after `result` the answer is 204.'),
   errors: readErrors,
   run: async (context, { caller: { accountId }, id, headers }) => {
-    const look = () => context.captures.findBatch({ id, accountId })
-    orNotFound(await look())
+    const of = { id, accountId }
+    orNotFound(await context.captures.findBatch(of))
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
-    const report = reportBatch(
-      {
-        look,
-        find: (member) => context.captures.find({ id: member, accountId }),
-        toRecord: (capture) => toRecord(capture, context.publicUrl()),
-      },
-      id,
-      reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined),
-    )
-    return answerStream(context, headers, { accountId, follows: accountId, gapMs }, report)
+    const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
+    return answerStream(context, headers, { accountId, follows: accountId, gapMs }, reportBatch(context, of, reported))
   },
 })

@@ -1,4 +1,4 @@
-import { newId } from '#gateway/db/new-id.ts'
+import { randomUUIDv7 } from 'node:crypto'
 import { acceptedResponse, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
@@ -17,7 +17,7 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
   const { response_type: response = 'image', webhook_url: webhookUrl } = request.parsed.options
   if (webhookUrl === undefined) return await captureSynchronously(context, exchange, { request, response })
   const { traceparent } = exchange
-  const created = await createCapture(context, { id: newId(), lane: 'normal', request, traceparent })
+  const created = await createCapture(context, { id: randomUUIDv7(), lane: 'normal', request, traceparent })
   return acceptedResponse(context, created)
 }
 

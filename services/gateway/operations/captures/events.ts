@@ -1,14 +1,11 @@
+import { isTerminal } from '#shared/capture/status.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toRecord } from '#shared/db/record.ts'
+import type { Context } from '#gateway/context.ts'
+import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
-import { lastId } from '#gateway/live/event-stream.ts'
-import { reportCapture } from '#gateway/live/report-capture.ts'
-import {
-  deletedEvent,
-  emptyAnswer,
-  headerParameter,
-  streamAnswer,
-  unauthorizedEvent,
-} from '#gateway/openapi/contract.ts'
+import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
+import { streamContract } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
@@ -22,8 +19,48 @@ const events = {
   ),
   started: closed({ started_at: moment('When the attempt began.') }),
   result: schemaRef('EndedScreenshot'),
-  deleted: deletedEvent,
-  unauthorized: unauthorizedEvent,
+}
+
+const stateId = ({ status, position }: Progress): string => (position === null ? status : `${status}-${position}`)
+
+const stateText = (seen: Progress): string => {
+  const { status, position } = seen
+  return eventText({ name: 'status', id: stateId(seen), data: { status, ...(position !== null && { position }) } })
+}
+
+/** The capture where it has ended: it is read at once, while the progress that streams share may be a second old. */
+const findEnded = async (find: () => Promise<FoundCapture | undefined>): Promise<FoundCapture | undefined> => {
+  const capture = await find()
+  return capture && isTerminal(capture.status) ? capture : undefined
+}
+
+type Source = Pick<Context, 'loadProgress' | 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find'> }
+
+/** Reports one capture: `status` whenever it is another, `started` once, and `result` with the record, or `deleted`. */
+export const reportCapture = (
+  { captures, loadProgress, publicUrl }: Source,
+  of: { readonly id: string; readonly accountId: string },
+): ChangeReporter => {
+  let reportedId = ''
+  let startedAt: string | null = null
+  const find = () => captures.find(of)
+  return async function* report(woken) {
+    const ended = woken ? await findEnded(find) : undefined
+    const seen = ended ? undefined : await loadProgress(of.id)
+    if (!seen || isTerminal(seen.status)) {
+      const capture = ended ?? (await find())
+      const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id: of.id }]
+      yield eventText({ name, id: lastId, data })
+      return 'over'
+    }
+    if (stateId(seen) !== reportedId) yield stateText(seen)
+    reportedId = stateId(seen)
+    if (seen.startedAt !== null && seen.startedAt !== startedAt) {
+      startedAt = seen.startedAt
+      yield eventText({ name: 'started', id: reportedId, data: { started_at: startedAt } })
+    }
+    return 'goes-on'
+  }
 }
 
 /** What becomes of a capture, as server-sent events, up to its record at the end. */
@@ -36,28 +73,17 @@ export const captureEvents = forCaller({
   description:
     'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
   ids: { id: 'Id of the screenshot.' },
-  parameters: [
-    headerParameter('Last-Event-ID', 'The last event that was seen; after `result` the answer is 204.', {
-      type: 'string',
-    }),
-  ],
-  answers: {
-    200: streamAnswer(events, streamExamples.capture),
-    204: emptyAnswer('The end has been seen; clients stop connecting.'),
-  },
+  ...streamContract(events, streamExamples.capture, 'The last event that was seen; after `result` the answer is 204.'),
   errors: readErrors,
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
     // The answer at which clients of such streams stop connecting again.
     if (headers['last-event-id'] === lastId) return { status: 204 }
-    const report = reportCapture(
-      {
-        look: context.loadProgress,
-        find: () => context.captures.find({ id, accountId }),
-        toRecord: (capture) => toRecord(capture, context.publicUrl()),
-      },
-      id,
+    return answerStream(
+      context,
+      headers,
+      { accountId, follows: id, gapMs: 0 },
+      reportCapture(context, { id, accountId }),
     )
-    return answerStream(context, headers, { accountId, follows: id, gapMs: 0 }, report)
   },
 })

@@ -15,7 +15,7 @@ import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
-import { findLinked, linkOf } from '#gateway/links/links.ts'
+import { expiresForm, findLinked, linkOf } from '#gateway/links/links.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import {
   emptyAnswer,
@@ -30,7 +30,7 @@ import { operation } from '#gateway/operations/operation.ts'
 const parameters = [
   queryParameter('expires', 'Of a signed link: Unix time at which it ends; none for a permanent one.', {
     type: 'string',
-    pattern: '^[0-9]{1,12}$',
+    pattern: expiresForm.source,
   }),
   queryParameter('kid', 'Of a signed link: the key that signed it.', { type: 'string' }),
   headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),

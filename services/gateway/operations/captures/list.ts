@@ -7,10 +7,8 @@ import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { Faults } from '#shared/capture/faults.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
-import type { CheckInput, ReadQuery } from '#gateway/http/input.ts'
+import { type CheckInput, perPageParameter, perPageUsual, type ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'
-
-const perPageUsual = 20
 
 /** Parameters of the list that every page of it has in common. */
 const filters = {
@@ -33,12 +31,7 @@ export const listParameters = Type.Object(
         },
       }),
     ),
-    per_page: Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      default: perPageUsual,
-      doc: { description: 'Screenshots of a page.' },
-    }),
+    per_page: perPageParameter('Screenshots of a page.'),
     ...filters,
     cursor: Type.Optional(
       Type.String({ doc: { description: '`meta.next_cursor` of an earlier page; not together with `page`.' } }),

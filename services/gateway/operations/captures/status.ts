@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
-import { waitForEnd } from '#gateway/capture/wait-for-end.ts'
+import { waitForEnd } from '#gateway/capture/waiters.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'

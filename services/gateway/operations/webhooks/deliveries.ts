@@ -4,14 +4,14 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
-import type { CheckInput } from '#gateway/http/input.ts'
+import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors, repeatableErrors } from '#gateway/openapi/errors.ts'
-import { forCaller } from '#gateway/operations/operation.ts'
+import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
   {
-    per_page: Type.Integer({ minimum: 1, maximum: 100, default: 20, doc: { description: 'Deliveries of a page.' } }),
+    per_page: perPageParameter('Deliveries of a page.'),
     cursor: Type.Optional(Type.String({ doc: { description: '`meta.next_cursor` of an earlier page.' } })),
   },
   { additionalProperties: false },
@@ -39,44 +39,6 @@ const list = async (context: Context, of: DeliveriesOf, { per_page: limit, curso
   return { status: 200, body: pageBody(found, limit) }
 }
 
-/** What was sent to a webhook, newest first. */
-export const listWebhookDeliveries = forCaller({
-  name: 'webhook_deliveries',
-  method: 'GET',
-  path: '/webhooks/:id/deliveries',
-  tag: 'Webhooks',
-  summary: "List a webhook's deliveries",
-  description: 'What was sent to a webhook in the last 30 days, newest first, with every attempt.',
-  ids: { id: 'Id of the webhook.' },
-  query: parameters,
-  checkQuery: checkPage,
-  answers,
-  errors: readErrors,
-  run: async (context, { caller: { accountId }, id, query }) => {
-    const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
-    return list(context, { accountId, webhookId: webhook.id }, query)
-  },
-})
-
-/** What was sent about a capture, to its own address and to webhooks, newest first. */
-export const listCaptureDeliveries = forCaller({
-  name: 'capture_deliveries',
-  method: 'GET',
-  path: '/screenshots/:id/deliveries',
-  tag: 'Webhooks',
-  summary: "List a screenshot's deliveries",
-  description: "What was sent about a screenshot, to its request's `webhook_url` and to webhooks, newest first.",
-  ids: { id: 'Id of the screenshot.' },
-  query: parameters,
-  checkQuery: checkPage,
-  answers,
-  errors: readErrors,
-  run: async (context, { caller: { accountId }, id, query }) => {
-    const capture = orNotFound(await context.captures.find({ id, accountId }))
-    return list(context, { accountId, captureId: capture.id }, query)
-  },
-})
-
 const queued = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) }
 const deliveryId = 'Id of the delivery.'
 
@@ -85,32 +47,70 @@ const redeliver = async (context: Context, of: DeliveriesOf, id: string): Promis
   return { status: 202, body: { data: { id } } }
 }
 
-/** Has a delivery to a webhook sent again at once, with the same body. */
-export const redeliverOfWebhook = forCaller({
-  name: 'webhook_redeliver',
-  method: 'POST',
-  path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
-  tag: 'Webhooks',
-  summary: 'Send a delivery again',
-  description: 'Sends the same body with the same id at once, and begins its schedule anew.',
-  ids: { id: 'Id of the webhook.', delivery_id: deliveryId },
-  answers: queued,
-  errors: repeatableErrors,
-  run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
-    redeliver(context, { accountId, webhookId }, request.deliveryId),
-})
+/** What was sent to a webhook: list, send again. */
+export const webhookDeliveryOperations: readonly Operation[] = [
+  forCaller({
+    name: 'webhook_deliveries',
+    method: 'GET',
+    path: '/webhooks/:id/deliveries',
+    tag: 'Webhooks',
+    summary: "List a webhook's deliveries",
+    description: 'What was sent to a webhook in the last 30 days, newest first, with every attempt.',
+    ids: { id: 'Id of the webhook.' },
+    query: parameters,
+    checkQuery: checkPage,
+    answers,
+    errors: readErrors,
+    run: async (context, { caller: { accountId }, id, query }) => {
+      const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
+      return list(context, { accountId, webhookId: webhook.id }, query)
+    },
+  }),
+  forCaller({
+    name: 'webhook_redeliver',
+    method: 'POST',
+    path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
+    tag: 'Webhooks',
+    summary: 'Send a delivery again',
+    description: 'Sends the same body with the same id at once, and begins its schedule anew.',
+    ids: { id: 'Id of the webhook.', delivery_id: deliveryId },
+    answers: queued,
+    errors: repeatableErrors,
+    run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
+      redeliver(context, { accountId, webhookId }, request.deliveryId),
+  }),
+]
 
-/** The same, for a delivery of either kind about a capture. */
-export const redeliverOfCapture = forCaller({
-  name: 'capture_redeliver',
-  method: 'POST',
-  path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
-  tag: 'Webhooks',
-  summary: "Send a screenshot's delivery again",
-  description: 'As for a delivery of a webhook, for either kind.',
-  ids: { id: 'Id of the screenshot.', delivery_id: deliveryId },
-  answers: queued,
-  errors: repeatableErrors,
-  run: (context, { caller: { accountId }, id: captureId, ...request }) =>
-    redeliver(context, { accountId, captureId }, request.deliveryId),
-})
+/** What was sent about a capture, to its own address and to webhooks: list, send again. */
+export const captureDeliveryOperations: readonly Operation[] = [
+  forCaller({
+    name: 'capture_deliveries',
+    method: 'GET',
+    path: '/screenshots/:id/deliveries',
+    tag: 'Webhooks',
+    summary: "List a screenshot's deliveries",
+    description: "What was sent about a screenshot, to its request's `webhook_url` and to webhooks, newest first.",
+    ids: { id: 'Id of the screenshot.' },
+    query: parameters,
+    checkQuery: checkPage,
+    answers,
+    errors: readErrors,
+    run: async (context, { caller: { accountId }, id, query }) => {
+      const capture = orNotFound(await context.captures.find({ id, accountId }))
+      return list(context, { accountId, captureId: capture.id }, query)
+    },
+  }),
+  forCaller({
+    name: 'capture_redeliver',
+    method: 'POST',
+    path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
+    tag: 'Webhooks',
+    summary: "Send a screenshot's delivery again",
+    description: 'As for a delivery of a webhook, for either kind.',
+    ids: { id: 'Id of the screenshot.', delivery_id: deliveryId },
+    answers: queued,
+    errors: repeatableErrors,
+    run: (context, { caller: { accountId }, id: captureId, ...request }) =>
+      redeliver(context, { accountId, captureId }, request.deliveryId),
+  }),
+]

@@ -1,137 +1,128 @@
 import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/contract.ts'
 import { plainErrors, readErrors, repeatableErrors, usualErrors } from '#gateway/openapi/errors.ts'
-import { forCaller } from '#gateway/operations/operation.ts'
+import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
 
-/** All webhooks of the account, the oldest first. */
-export const listWebhooks = forCaller({
-  name: 'webhook_list',
-  method: 'GET',
-  path: '/webhooks',
-  tag: 'Webhooks',
-  summary: 'List webhooks',
-  description: 'All webhooks of the account, the oldest first.',
-  answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
-  errors: plainErrors,
-  run: async (context, { caller }) => ({
-    status: 200,
-    body: { data: await context.webhooks.list(caller.accountId) },
+/** Webhooks: list, create, show, change, delete, test, rotate the secret. */
+export const webhookOperations: readonly Operation[] = [
+  forCaller({
+    name: 'webhook_list',
+    method: 'GET',
+    path: '/webhooks',
+    tag: 'Webhooks',
+    summary: 'List webhooks',
+    description: 'All webhooks of the account, the oldest first.',
+    answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
+    errors: plainErrors,
+    run: async (context, { caller }) => ({
+      status: 200,
+      body: { data: await context.webhooks.list(caller.accountId) },
+    }),
   }),
-})
-
-/** Makes a webhook and answers it with its secret, this once. */
-export const createWebhook = forCaller({
-  name: 'webhook_create',
-  method: 'POST',
-  path: '/webhooks',
-  tag: 'Webhooks',
-  summary: 'Create a webhook',
-  description:
-    'Sends events of the account to an address. What is sent is signed with the `secret` of this answer, in `X-Webhook-Signature` and by Standard Webhooks.',
-  body: {
-    name: 'NewWebhook',
-    schema: newWebhook,
-    check: checkWebhook,
-    example: { url: 'https://hooks.example.com/shots', description: 'Production' },
-  },
-  answers: {
-    200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
-  },
-  errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
-  run: async (context, { caller, body }) => {
-    const fields = { ...body, url: new URL(body.url).href }
-    const { webhook, secret } = await context.webhooks.create(caller.accountId, fields)
-    return { status: 200, body: { data: { ...webhook, secret } } }
-  },
-})
-
-/** One webhook, without its secret. */
-export const showWebhook = forCaller({
-  name: 'webhook_show',
-  method: 'GET',
-  path: '/webhooks/:id',
-  tag: 'Webhooks',
-  summary: 'Show a webhook',
-  description: 'One webhook, without its secret.',
-  ids: { id: 'Id of the webhook.' },
-  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-  errors: readErrors,
-  run: async (context, { caller, id }) => {
-    const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
-    return { status: 200, body: { data } }
-  },
-})
-
-/** Changes what is given of a webhook, and answers all of it. */
-export const changeWebhook = forCaller({
-  name: 'webhook_change',
-  method: 'PATCH',
-  path: '/webhooks/:id',
-  tag: 'Webhooks',
-  summary: 'Change a webhook',
-  description:
-    'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
-  ids: { id: 'Id of the webhook.' },
-  body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
-  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-  errors: [...readErrors, 'TooLarge'],
-  run: async (context, { caller, id, body }) => {
-    const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
-    const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
-    return { status: 200, body: { data } }
-  },
-})
-
-/** Deletes a webhook, its log, and what still waits to be delivered. */
-export const deleteWebhook = forCaller({
-  name: 'webhook_delete',
-  method: 'DELETE',
-  path: '/webhooks/:id',
-  tag: 'Webhooks',
-  summary: 'Delete a webhook',
-  description: 'Deletes a webhook, its log, and what still waits to be sent.',
-  ids: { id: 'Id of the webhook.' },
-  answers: { 204: emptyAnswer('Deleted.') },
-  errors: readErrors,
-  run: async (context, { caller, id }) => {
-    orNotFound((await context.webhooks.delete({ accountId: caller.accountId, id })) || undefined)
-    return { status: 204 }
-  },
-})
-
-/** Makes a new secret and answers it, this once; the old one is signed with for 24 h more. */
-export const rotateWebhookSecret = forCaller({
-  name: 'webhook_rotate_secret',
-  method: 'POST',
-  path: '/webhooks/:id/rotate-secret',
-  tag: 'Webhooks',
-  summary: 'Rotate the secret',
-  description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
-  ids: { id: 'Id of the webhook.' },
-  answers: {
-    200: jsonAnswer('The webhook with its new secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
-  },
-  errors: repeatableErrors,
-  run: async (context, { caller, id }) => {
-    const rotated = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
-    return { status: 200, body: { data: { ...rotated.webhook, secret: rotated.secret } } }
-  },
-})
-
-/** Queues a `webhook.test` delivery and answers its id. */
-export const testWebhook = forCaller({
-  name: 'webhook_test',
-  method: 'POST',
-  path: '/webhooks/:id/test',
-  tag: 'Webhooks',
-  summary: 'Test a webhook',
-  description: 'Queues a `webhook.test` event.',
-  ids: { id: 'Id of the webhook.' },
-  answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
-  errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
-  run: async (context, { caller, id: webhookId }) => {
-    const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
-    return { status: 202, body: { data: { id } } }
-  },
-})
+  forCaller({
+    name: 'webhook_create',
+    method: 'POST',
+    path: '/webhooks',
+    tag: 'Webhooks',
+    summary: 'Create a webhook',
+    description:
+      'Sends events of the account to an address. What is sent is signed with the `secret` of this answer, in `X-Webhook-Signature` and by Standard Webhooks.',
+    body: {
+      name: 'NewWebhook',
+      schema: newWebhook,
+      check: checkWebhook,
+      example: { url: 'https://hooks.example.com/shots', description: 'Production' },
+    },
+    answers: {
+      200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
+    },
+    errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
+    run: async (context, { caller, body }) => {
+      const fields = { ...body, url: new URL(body.url).href }
+      return { status: 200, body: { data: await context.webhooks.create(caller.accountId, fields) } }
+    },
+  }),
+  forCaller({
+    name: 'webhook_show',
+    method: 'GET',
+    path: '/webhooks/:id',
+    tag: 'Webhooks',
+    summary: 'Show a webhook',
+    description: 'One webhook, without its secret.',
+    ids: { id: 'Id of the webhook.' },
+    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
+    errors: readErrors,
+    run: async (context, { caller, id }) => {
+      const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
+      return { status: 200, body: { data } }
+    },
+  }),
+  forCaller({
+    name: 'webhook_change',
+    method: 'PATCH',
+    path: '/webhooks/:id',
+    tag: 'Webhooks',
+    summary: 'Change a webhook',
+    description:
+      'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
+    ids: { id: 'Id of the webhook.' },
+    body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
+    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
+    errors: [...readErrors, 'TooLarge'],
+    run: async (context, { caller, id, body }) => {
+      const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
+      const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
+      return { status: 200, body: { data } }
+    },
+  }),
+  forCaller({
+    name: 'webhook_delete',
+    method: 'DELETE',
+    path: '/webhooks/:id',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook',
+    description: 'Deletes a webhook, its log, and what still waits to be sent.',
+    ids: { id: 'Id of the webhook.' },
+    answers: { 204: emptyAnswer('Deleted.') },
+    errors: readErrors,
+    run: async (context, { caller, id }) => {
+      orNotFound((await context.webhooks.delete({ accountId: caller.accountId, id })) || undefined)
+      return { status: 204 }
+    },
+  }),
+  forCaller({
+    name: 'webhook_test',
+    method: 'POST',
+    path: '/webhooks/:id/test',
+    tag: 'Webhooks',
+    summary: 'Test a webhook',
+    description: 'Queues a `webhook.test` event.',
+    ids: { id: 'Id of the webhook.' },
+    answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
+    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
+    run: async (context, { caller, id: webhookId }) => {
+      const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
+      return { status: 202, body: { data: { id } } }
+    },
+  }),
+  forCaller({
+    name: 'webhook_rotate_secret',
+    method: 'POST',
+    path: '/webhooks/:id/rotate-secret',
+    tag: 'Webhooks',
+    summary: 'Rotate the secret',
+    description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
+    ids: { id: 'Id of the webhook.' },
+    answers: {
+      200: jsonAnswer('The webhook with its new secret, this once.', 'WebhookWithSecretAnswer', [
+        'Idempotent-Replayed',
+      ]),
+    },
+    errors: repeatableErrors,
+    run: async (context, { caller, id }) => {
+      const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
+      return { status: 200, body: { data } }
+    },
+  }),
+]

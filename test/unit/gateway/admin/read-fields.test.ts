@@ -2,9 +2,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { readMoment, fieldsReader, line } from '#gateway/admin/read-fields.ts'
 
-const read = fieldsReader(
-  Type.Object({ name: Type.String({ maxLength: 3, description: 'short' }) }, { additionalProperties: false }),
-)
+const read = fieldsReader({ name: Type.String({ maxLength: 3, description: 'short' }) })
 
 t.test('read fields: bodies that fit are read, and all that is wrong with others is told at once', async (t) => {
   t.same(read({ name: 'abc' }), { name: 'abc' })
@@ -21,7 +19,7 @@ t.test('read fields: bodies that fit are read, and all that is wrong with others
 })
 
 t.test('read fields: a text that PostgreSQL cannot hold is refused', async (t) => {
-  const readText = fieldsReader(Type.Object({ name: line(1, 3) }))
+  const readText = fieldsReader({ name: line(1, 3) })
   t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
   for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
     t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a text of 1 to 3/] } })

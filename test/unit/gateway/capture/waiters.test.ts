@@ -2,7 +2,9 @@ import t from 'tap'
 import type { Incoming } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
 import { eventFilter, eventSubject, resultFilter, resultSubject } from '#shared/queue/subjects.ts'
-import { createWaiters } from '#gateway/capture/waiters.ts'
+import { createWaiters, waitForEnd } from '#gateway/capture/waiters.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
 
 const id = '22222222-2222-4222-8222-222222222222'
 const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
@@ -170,4 +172,55 @@ t.test('waiters: a place is given up once, whoever gives it up first', async (t)
   first?.[Symbol.dispose]()
   t.equal(waiters.count(), 0)
   t.same([waiters.begin(id)?.holdFor('a'), waiters.begin(id)?.holdFor('b')], [true, true])
+})
+
+const of = { id: completedCapture.id, accountId: completedCapture.accountId }
+
+const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
+  const waits: number[] = []
+  const deps = {
+    captures: { find: async () => looks.shift()?.() },
+    waiters: { isStopping: () => false },
+  }
+  const waiter = {
+    waitForChange: async (ms: number) => {
+      waits.push(ms)
+    },
+  }
+  return { deps, waiter, waits }
+}
+
+t.test('wait for end: the row decides, however often it is woken', async (t) => {
+  const { deps, waiter, waits } = startLooks([
+    () => pendingCapture,
+    () => ({ ...pendingCapture, status: 'processing' }),
+    () => completedCapture,
+  ])
+  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+  t.same(waits, [1000, 1000, 1000], 'it looks every second at least')
+})
+
+t.test('wait for end: a database that is away for a while does not end the wait', async (t) => {
+  const away = () => {
+    throw new AppError('SERVICE_UNAVAILABLE')
+  }
+  const { deps, waiter } = startLooks([away, away, () => completedCapture])
+  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+})
+
+t.test('wait for end: a deleted capture ends the wait, and so does any other fault', async (t) => {
+  const gone = startLooks([() => undefined])
+  await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
+  const broken = startLooks([
+    () => {
+      throw new TypeError('broken')
+    },
+  ])
+  await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
+})
+
+t.test('wait for end: the capture goes on when the time is over or the gateway stops', async (t) => {
+  const { deps, waiter } = startLooks([])
+  t.equal(await waitForEnd(deps, waiter, of, 0), 'goes-on')
+  t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'goes-on')
 })

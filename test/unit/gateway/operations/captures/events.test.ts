@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { Progress } from '#gateway/db/find-progress.ts'
-import { reportCapture } from '#gateway/live/report-capture.ts'
+import { reportCapture } from '#gateway/operations/captures/events.ts'
 import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
 
 const { id } = pendingCapture
@@ -10,17 +10,12 @@ const begun: Progress = { id, status: 'processing', startedAt: '2026-01-01T00:00
 
 const start = (row: FoundCapture | undefined, ...looks: (Progress | undefined)[]) => {
   const asked = { looks: 0 }
-  const report = reportCapture(
-    {
-      find: async () => row,
-      look: async () => {
-        asked.looks += 1
-        return looks.shift()
-      },
-      toRecord: ({ status }) => ({ status }),
-    },
-    id,
-  )
+  const loadProgress = async () => {
+    asked.looks += 1
+    return looks.shift()
+  }
+  const publicUrl = () => 'https://shots.example'
+  const report = reportCapture({ captures: { find: async () => row }, loadProgress, publicUrl }, { id, accountId: '' })
   return { asked, next: (woken: boolean) => Array.fromAsync(report(woken)) }
 }
 
@@ -40,7 +35,7 @@ t.test(
   'report capture: an end is told as soon as something is said of it, without waiting for the others',
   async (t) => {
     const { asked, next } = start(completedCapture)
-    t.same(await next(true), ['event: result\nid: result\ndata: {"status":"completed"}\n\n'])
+    t.match(await next(true), [/^event: result\nid: result\ndata: {.*"status":"completed"/])
     t.equal(asked.looks, 0)
   },
 )

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { reportedMembers } from '#gateway/live/report-batch.ts'
+import { reportedMembers } from '#gateway/operations/batches/events.ts'
 
 t.test('report batch: what a client was told comes back with the id that it saw last', async (t) => {
   const told = reportedMembers(undefined)

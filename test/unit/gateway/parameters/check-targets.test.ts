@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkProxy } from '#gateway/parameters/check-proxy.ts'
+import { checkProxy } from '#gateway/parameters/check-targets.ts'
 import { parseCallersProxy, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 
 /** What a caller is told of a proxy; undefined where it is taken. */
