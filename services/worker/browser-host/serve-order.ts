@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { openMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -48,9 +49,6 @@ const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
   await within(session.send('Browser.getVersion'), answerMs, late).catch(() => {})
   return ended.aborted
 }
-
-/** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
-const openMs = 15_000
 
 /** The gateway accepts no such capture unless its settings name such a browser. */
 const missing = (browser: BrowserKind) =>

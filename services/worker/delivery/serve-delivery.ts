@@ -1,4 +1,4 @@
-import { ledgerMarginMs } from '#shared/capture/budget.ts'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -39,7 +39,7 @@ export const sinceAcceptMs = (id: string, nowMs: number): number => {
 
 const retryMs = 250
 
-/** Stores the report of an attempt's end, again and again until `endsAt` (on `performance`'s clock). Throws `SERVICE_UNAVAILABLE` then. */
+/** Stores the report of an attempt whose budget ends at `endsAt` (on `performance`'s clock), again and again until its time is over. Throws `SERVICE_UNAVAILABLE` then. */
 const reportResult = async (
   queue: Queue,
   result: ResultMessage,
@@ -51,7 +51,7 @@ const reportResult = async (
       await publishStored(queue, resultSubject({ pool, id: result.id }), bytes)
       return
     } catch (error) {
-      if (performance.now() + retryMs > endsAt) throw error
+      if (performance.now() + retryMs > endsAt - endsBeforeMs.report) throw error
       await new Promise((wake) => setTimeout(wake, retryMs))
     }
   }
@@ -119,7 +119,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   }
   const readable = read(worker, delivery)
   const { attempts, budgetMs } = readable?.message ?? { attempts: 0, budgetMs: 0 }
-  const endsAt = performance.now() + budgetMs - ledgerMarginMs
+  const endsAt = performance.now() + budgetMs
   const isFirst = readable && attempts === 0 && (await publishStarted({ attempt: 1, kind: 'begun' }, true)) === 'stored'
   const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net'
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -36,9 +37,6 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
 </script>
 <body>ready</body>`
 
-const timeoutSeconds = 10
-const boundMs = 25_000
-
 /**
  * Takes a real capture of a page that tries to get around its proxy. Throws `SERVICE_UNAVAILABLE` where there is no
  * picture, or where the page reached the canary: such a host must not load a stranger's page.
@@ -54,10 +52,11 @@ export const warmUp = async (
     stealth: browser === 'full',
     width: 320,
     height: 200,
-    timeout: timeoutSeconds,
+    timeout: 10,
     wait_for_selector: '#settled',
   })
-  const outcome = await host.capture({ id: 'warm-up', options, online: false }, performance.now() + boundMs)
+  const endsAt = performance.now() + attemptBudgetMs(options)
+  const outcome = await host.capture({ id: 'warm-up', options, online: false }, endsAt)
   if (canary.connections() > before) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })
   }
