@@ -1,14 +1,14 @@
-import type { PlanOptions } from './part-plans.ts'
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
 import type { Programs } from './find-programs.ts'
 import type { Fleet } from './fleet.ts'
 import type { FirstAccount } from './keep-first-account.ts'
+import type { Facts } from './service-env.ts'
 
 /** What the start of the fleet works with. */
 export type StartDeps = {
   readonly fleet: Fleet
   readonly programs: Programs
-  readonly plans: PlanOptions
+  readonly facts: Facts
   /** Makes our own services start fast. */
   readonly warm: () => Promise<void>
   /** Brings the database to this version's schema and finds or makes the first account. */
@@ -22,7 +22,7 @@ export type StartedFleet = { readonly baseUrl: string; readonly account: FirstAc
 
 /** Starts every part as soon as what it needs is up. Throws what the first failing start throws, when all others are up or gone. */
 export const startFleet = async (deps: StartDeps): Promise<StartedFleet> => {
-  const { fleet, programs, plans } = deps
+  const { fleet, programs, facts } = deps
   const after = async <T>(needs: readonly Promise<unknown>[], start: () => Promise<T>): Promise<T> => {
     await Promise.all(needs)
     try {
@@ -33,11 +33,11 @@ export const startFleet = async (deps: StartDeps): Promise<StartedFleet> => {
     }
   }
   const service = (name: Parameters<typeof servicePlan>[1], needs: readonly Promise<unknown>[]) =>
-    after(needs, () => fleet.start(servicePlan(plans, name)))
+    after(needs, () => fleet.start(servicePlan(facts, name)))
 
   const { postgresBin, natsServer } = programs
-  const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(plans, postgresBin)))
-  const nats = after([], async () => natsServer && fleet.start(natsPlan(plans, natsServer)))
+  const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(facts, postgresBin)))
+  const nats = after([], async () => natsServer && fleet.start(natsPlan(facts, natsServer)))
   const warmed = after([], deps.warm)
   const egress = service('egress', [warmed])
   const prepared = after([warmed, postgres], deps.prepare)
