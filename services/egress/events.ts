@@ -41,35 +41,39 @@ const warnOfOverload = (log: Logger) => {
   }
 }
 
-/** Declares the metrics and makes the events of egress: one function each, log line and metric together. */
-export const createEvents = (log: Logger, metrics: Metrics) => {
-  const warn = warnOfOverload(log)
-  const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
-  const cut = metrics.counter({
+const declare = (metrics: Metrics) => ({
+  clients: metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' }),
+  cut: metrics.counter({
     name: 'egress_clients_cut_total',
     help: 'Clients cut or refused unserved; too_many: beyond SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
     labels: ['reason'],
-  })
-  const opened = metrics.counter({
+  }),
+  opened: metrics.counter({
     name: 'egress_opened_total',
     help: "Connections made to targets, directly or through a caller's proxy",
     labels: ['kind', 'way'],
-  })
-  const ended = metrics.counter({
+  }),
+  ended: metrics.counter({
     name: 'egress_ended_total',
     help: 'Connections to targets that ended',
     labels: ['kind', 'end'],
-  })
-  const bytes = metrics.counter({
+  }),
+  bytes: metrics.counter({
     name: 'egress_bytes_total',
     help: 'Bytes carried, both directions',
     labels: ['kind'],
-  })
-  const refused = metrics.counter({
+  }),
+  refused: metrics.counter({
     name: 'egress_refused_total',
     help: 'Requests for which no connection was made',
     labels: ['kind', 'way', 'refusal'],
-  })
+  }),
+})
+
+/** Declares the metrics and makes the events of egress: one function each, log line and metric together. */
+export const createEvents = (log: Logger, metrics: Metrics) => {
+  const warn = warnOfOverload(log)
+  const { clients, cut, opened, ended, bytes, refused } = declare(metrics)
   return {
     listening: (address: string) => log.info({ address }, 'listening'),
     clientConnected: () => clients.inc(),

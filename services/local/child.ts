@@ -67,12 +67,6 @@ export const startChild = async (launch: Launch): Promise<Child> => {
   }
 }
 
-/** The last lines of a log, for a message about what went wrong. */
-export const logTail = async (path: string): Promise<string> => {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  return text.trimEnd().split('\n').slice(-logTailLines).join('\n')
-}
-
 /** Asks a child to end, and ends it after `graceMs` whether it agrees or not. */
 export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> => {
   if (child.hasExited()) return
@@ -80,4 +74,11 @@ export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: n
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
   await child.exited
   clearTimeout(timer)
+}
+
+/** The error of a program that did not do `what` it was started for, with the end of its log. */
+export const startError = async (what: string, logPath: string): Promise<AppError> => {
+  const text = await readFile(logPath, 'utf8').catch(() => '')
+  const tail = text.trimEnd().split('\n').slice(-logTailLines).join('\n')
+  return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${what}; ${logPath} ends with:\n${tail}` })
 }

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { AppError } from '#shared/errors/app-error.ts'
-import { type Child, logTail, startChild, stopChild } from './child.ts'
+import { type Child, startChild, startError, stopChild } from './child.ts'
 import { natsConfig, type QueuePasswords } from './nats-config.ts'
 import { waitUntil } from './wait-for.ts'
 
@@ -22,19 +20,26 @@ export type NatsOptions = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A NATS server speaks first, once it serves. */
-const greets = async (port: number): Promise<boolean> => {
-  const socket = connect({ host: '127.0.0.1', port })
-  socket.setTimeout(helloMs, () => socket.destroy(new Error('silent')))
-  try {
-    const [hello] = (await once(socket, 'data')) as [Buffer]
-    return hello.toString('latin1').startsWith('INFO ')
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
+const greetingCharactersMax = 65_536
+
+/** The INFO that a NATS server sends first, before its client authenticates. Throws where it does not within `waitMs`. */
+export const readGreeting = async (to: { host: string; port: number }, waitMs: number): Promise<string> => {
+  const socket = connect(to).setEncoding('utf8')
+  socket.setTimeout(waitMs, () => socket.destroy(new Error('no answer')))
+  let text = ''
+  for await (const part of socket) {
+    text += part
+    if (text.includes('\r\n') || text.length > greetingCharactersMax) break
   }
+  if (text.startsWith('INFO ')) return text
+  throw new Error('closed without INFO')
 }
+
+const greets = (port: number): Promise<boolean> =>
+  readGreeting({ host: '127.0.0.1', port }, helloMs).then(
+    () => true,
+    () => false,
+  )
 
 /** Starts nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNats = async (options: NatsOptions, signal: AbortSignal): Promise<Child> => {
@@ -51,7 +56,5 @@ export const startNats = async (options: NatsOptions, signal: AbortSignal): Prom
   await waitUntil(startMs, async () => child.hasExited() || signal.aborted || (await greets(port)))
   if (!child.hasExited() && !signal.aborted && (await greets(port))) return child
   await stopChild(child, 'SIGTERM', 5000)
-  throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `NATS did not start; ${logPath} ends with:\n${await logTail(logPath)}`,
-  })
+  throw await startError('NATS did not start', logPath)
 }

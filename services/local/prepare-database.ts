@@ -1,9 +1,11 @@
 import { join, resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
-import type { FirstAccount } from './keep-first-account.ts'
 import { startNodeProcess } from './node-process.ts'
 import { type Facts, machineEnv } from './service-env.ts'
+
+/** The account that `up` makes at the first start, and its API key. */
+export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
 /** Brings the database to this version's schema and plans, in a process of its own, and finds or makes the first account. */
 export const prepareDatabase = async (facts: Facts, signal: AbortSignal): Promise<FirstAccount> => {

@@ -1,7 +1,7 @@
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
 import type { Programs } from './find-programs.ts'
 import type { Fleet } from './fleet.ts'
-import type { FirstAccount } from './keep-first-account.ts'
+import type { FirstAccount } from './prepare-database.ts'
 import type { Facts } from './service-env.ts'
 
 /** What the start of the fleet works with. */
