@@ -4,7 +4,7 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { askHttpProxy, TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
-import { addressesMax, dial, type Dialling, isOfAddress } from './dial.ts'
+import { dial, type Dialling, tryEach } from './dial.ts'
 import { blocked } from './target/judge-address.ts'
 import { translated } from './target/nat64.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
@@ -47,20 +47,13 @@ export const dialThrough = async (
   if (port === proxy.port && (await leadsTo(proxies, addresses, rules))) {
     throw blocked('the address is the upstream proxy')
   }
-  const tried = addresses.slice(0, addressesMax)
-  const connectMs = Math.floor(dialling.connectMs / tried.length)
-  let failure: AppError | undefined
-  for (const host of tried) {
+  return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {
     const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {
       throw ofUpstream(thrown, 'fault')
     })
-    try {
-      await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port }))
-      return socket
-    } catch (thrown) {
-      failure = ofUpstream(thrown)
-      if (!isOfAddress(failure)) throw failure
-    }
-  }
-  throw failure ?? new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
+    await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port })).catch((thrown: unknown) => {
+      throw ofUpstream(thrown)
+    })
+    return socket
+  })
 }

@@ -61,20 +61,14 @@ const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads an answer to its end, or as much of it as is wanted. Resolves false where it breaks off. */
-const readAnswer = (response: IncomingMessage): Promise<boolean> =>
-  new Promise((resolve) => {
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= answerBytesMax) return
-      resolve(true)
-      response.destroy()
-    })
-    response.once('end', () => resolve(true))
-    response.once('error', () => resolve(false))
-    response.once('close', () => resolve(false))
-  })
+/** Reads an answer to its end, or as much of it as is wanted. Rejects where it breaks off. */
+const readAnswer = async (response: IncomingMessage): Promise<void> => {
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > answerBytesMax) return
+  }
+}
 
 const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
   new Promise((resolve) => {
@@ -95,7 +89,10 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const verdict = judge(status)
-      void readAnswer(response).then((whole) => end(whole ? verdict : 'connection_failed'))
+      readAnswer(response).then(
+        () => end(verdict),
+        () => end('connection_failed'),
+      )
     })
   })
 

@@ -87,24 +87,16 @@ export type OneBounds = {
   readonly warmMs: number
 }
 
-/** A signal that aborts after `afterMs`, unless it is disposed before. */
-const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } => {
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), afterMs)
-  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
-}
-
 /** Waits until captures may be taken; throws the reason once that has taken `warmMs`: whoever started the worker sees it fail. */
 const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
-  using late = alarm(warmMs)
-  await lifecycle.mayPull(AbortSignal.any([over, late.signal]))
+  const late = AbortSignal.timeout(warmMs)
+  await lifecycle.mayPull(AbortSignal.any([over, late]))
   const [reason] = lifecycle.holds().values()
-  if (late.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
+  if (late.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
 }
 
 const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<Host | undefined> => {
-  using cold = alarm(warmMs)
-  const host = await slot.host(AbortSignal.any([over, cold.signal]))
+  const host = await slot.host(AbortSignal.any([over, AbortSignal.timeout(warmMs)]))
   if (!host && !over.aborted) throw new AppError('SERVER_ERROR', { message: `no browser started within ${warmMs} ms` })
   return host
 }
@@ -116,8 +108,7 @@ const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<
 export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneBounds): Promise<void> => {
   const [slot] = running.slots
   if (!slot) return
-  using spare = alarm(bounds.spareMs)
-  const over = AbortSignal.any([stop, spare.signal])
+  const over = AbortSignal.any([stop, AbortSignal.timeout(bounds.spareMs)])
   const turn = {
     laneTurn: () => laneTurnOf(running.pod),
     host: () => warmHost(slot, over, bounds.warmMs),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
-import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
+import { egressTokenHeaders } from './egress-token.ts'
 import { refusalHeader } from './refusal.ts'
 
 const answerMs = 5000
@@ -18,8 +18,13 @@ const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_
  * does not answer within five seconds, does not take the token, or does not refuse.
  */
 export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {
-  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
-  const asking = request({ ...egress, method: 'CONNECT', path: forbidden, headers, agent: false })
+  const asking = request({
+    ...egress,
+    method: 'CONNECT',
+    path: forbidden,
+    headers: egressTokenHeaders(token),
+    agent: false,
+  })
   let [isUnauthorized, isFull] = [false, false]
   asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { EgressAddress } from './check-egress.ts'
-import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
+import { egressTokenHeaders } from './egress-token.ts'
 
 /** What a client of the egress filter connects to for a watch; `.invalid` is nobody's (RFC 6761 §6.4). */
 export const watchAuthority = 'watch.shutterfleet.invalid:443'
@@ -20,8 +20,13 @@ export type EgressWatch = Disposable & {
 }
 
 const establish = async (egress: EgressAddress, token: string, answerMs: number): Promise<Socket> => {
-  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
-  const asking = request({ ...egress, method: 'CONNECT', path: watchAuthority, headers, agent: false })
+  const asking = request({
+    ...egress,
+    method: 'CONNECT',
+    path: watchAuthority,
+    headers: egressTokenHeaders(token),
+    agent: false,
+  })
   asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {
     asking.end()

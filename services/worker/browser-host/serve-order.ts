@@ -13,16 +13,15 @@ import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import { boundOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
+import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
 import type { ConnectionReviewer } from './traffic.ts'
 
 type Host = {
   readonly pages: PageSupply
   readonly reviewer: Pick<ConnectionReviewer, 'begin'>
-  readonly bounds: Pick<HostSettings, 'heightMax' | 'pixelsMax' | 'recycleBytes'>
+  readonly settings: Pick<HostSettings, 'browsers' | 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
-  readonly browsers: Browsers
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: HostReport) => Promise<void>
 }
@@ -67,7 +66,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const endsAt = began + leftMs
   const { consentScript } = host
   const plan = planCapture(options)
-  if (host.browsers.binaries[plan.emulation.browser] === undefined) {
+  if (host.settings.browsers.binaries[plan.emulation.browser] === undefined) {
     return { outcome: failed(missing(plan.emulation.browser), timings), release: () => {} }
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
@@ -94,7 +93,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const run = async (): Promise<Outcome> => {
     try {
       const shot = await runCapture(open, plan, {
-        ...host.bounds,
+        ...host.settings,
         consentScript,
         blocker,
         traffic,
@@ -116,7 +115,8 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     timings,
   })
   const isTainted = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
-  const release = () => host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
+  const release = () =>
+    host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.settings.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
   if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {

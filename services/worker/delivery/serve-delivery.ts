@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
@@ -52,7 +53,7 @@ const reportResult = async (
       return
     } catch (error) {
       if (performance.now() + retryMs > endsAt - endsBeforeMs.report) throw error
-      await new Promise((wake) => setTimeout(wake, retryMs))
+      await delay(retryMs)
     }
   }
 }
@@ -75,8 +76,6 @@ const keepWorking = (delivery: Delivery): Disposable => {
   const timer = setInterval(delivery.working, (ackWaitSeconds * 1000) / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
-
-const pause = () => new Promise<void>((wake) => setTimeout(wake, againMs))
 
 /** Opens message and sealed part; undefined where this worker cannot read them, which no repetition changes. */
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
@@ -159,7 +158,7 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
   const id = captureIdOf(delivery.subject)
   const goBack = () => {
     delivery.nak(againMs)
-    return pause()
+    return delay(againMs)
   }
   const lose = async (thrown: unknown) => {
     worker.events.lost(id, toAppError(thrown))

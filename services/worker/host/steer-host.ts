@@ -38,7 +38,8 @@ export type Host = AsyncDisposable & {
 }
 
 /** What a host may be and do, and its way out. */
-export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
+export type HostBounds = {
+  readonly settings: Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'>
   readonly way: EgressEndpoint & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
@@ -125,7 +126,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { way, memoryMax, isOneAccounts, pixelsMax }: HostBounds,
+  { way, memoryMax, settings: { isOneAccounts, pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)
