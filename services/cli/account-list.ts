@@ -8,7 +8,6 @@ export const accountList: Command = {
   usage: 'account list [--data DIR]',
   summary: 'lists all accounts',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const accounts = await withDatabase(env, typed, (database) => listAccounts(database))
     print({

@@ -100,7 +100,6 @@ export const capture: Command = {
     },
     data: dataFlag,
   },
-  operands: ['SOURCE'],
   run: async ({ env, stop, print }, typed) => {
     const source = await readSource(typed.operands[0] ?? '')
     const output = flagText(typed, 'output')

@@ -40,12 +40,10 @@ export type Screen = {
 
 /** One command of `bin/shutterfleet`. */
 export type Command = {
-  /** Its name, as one or two words, then its operands, such as `key revoke KEY_ID`. */
+  /** Its name, as one or two words, then its operands in capitals, all required, such as `key revoke KEY_ID`, then flags. */
   readonly usage: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
-  /** Names of its operands, all required. */
-  readonly operands: readonly string[]
   readonly run: (context: CommandContext, typed: Typed) => Promise<void>
 }
 

@@ -83,7 +83,6 @@ export const doctor: Command = {
     namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
     release: { type: 'string', value: 'NAME', help: 'release of the chart, where the namespace has several' },
   },
-  operands: [],
   run: async (context, typed) => {
     const only = typed.flags['cluster-only'] === true
     const withCluster = only || typed.flags['cluster'] === true

@@ -14,7 +14,6 @@ export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const folder = pathsOf(dataFolderOf(env, typed))
     const holder = await lockHolder(folder)

@@ -8,7 +8,6 @@ export const keyList: Command = {
   usage: 'key list --account ID [--data DIR]',
   summary: 'lists the API keys of an account',
   flags: { account: { type: 'string', value: 'ID', help: 'account whose keys to list' }, data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const accountId = requiredText(typed, 'account')
     const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))

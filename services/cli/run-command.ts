@@ -55,7 +55,9 @@ const parse = (command: Command, args: readonly string[]): Typed => {
   }
 }
 
-const checkOperands = ({ operands }: Command, { operands: given }: Typed) => {
+const checkOperands = ({ usage }: Command, { operands: given }: Typed) => {
+  const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
+  const operands = beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
   const missing = operands[given.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
   if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is an unexpected argument`)

@@ -54,7 +54,6 @@ export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const folder = dataFolderOf(env, typed)
     const local = await runningInstallation(folder, '')

@@ -93,7 +93,6 @@ export const top: Command = {
     },
     data: dataFlag,
   },
-  operands: [],
   run: async (context, typed) => {
     intervalOf(typed)
     const { of, databaseUrl, controllerUrl } = await addressesOf(context, typed)

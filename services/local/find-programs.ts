@@ -18,7 +18,7 @@ export type Programs = {
   /** Undefined where NATS runs elsewhere. */
   readonly natsServer: string | undefined
   readonly chromium: string
-  /** Full Chromium; undefined where there is none. */
+  /** Full Chromium; undefined where there is none: captures with `stealth` are refused. */
   readonly stealthChromium: string | undefined
 }
 

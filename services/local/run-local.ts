@@ -8,17 +8,15 @@ import { localSettings } from '#shared/config/settings/local.ts'
 import { boundLogs } from './bound-log.ts'
 import { openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
-import { findPrograms, programSearch, type Programs } from './find-programs.ts'
+import { findPrograms, programSearch } from './find-programs.ts'
 import { captureFirst } from './first-capture.ts'
 import { createFleet } from './fleet.ts'
 import { gatherFacts } from './gather-facts.ts'
 import type { LocalFile, LocalProcess } from './local-file.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { acquireLock, type Lock } from './lock.ts'
-import { prepareDatabase } from './prepare-database.ts'
-import { type Facts, machineEnv, workerEnv } from './service-env.ts'
+import { type Facts, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
-import { warmCompileCache } from './warm-compile-cache.ts'
 
 /** The JSON document that `up` prints. */
 export type Started = {
@@ -109,24 +107,14 @@ const createRecord = (facts: Facts, lock: Lock) => {
 }
 
 /** Starts the system, proves it, and keeps it running until `stop`. */
-const runOn = async (
-  { facts, programs, lock }: { facts: Facts; programs: Programs; lock: Lock },
-  { root, stop, events, started }: LocalDeps,
-): Promise<void> => {
+const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalDeps): Promise<void> => {
   const abandoned = new AbortController()
   const starting = AbortSignal.any([stop, abandoned.signal])
   const record = createRecord(facts, lock)
   const fleet = createFleet({ events, stop: starting, changed: record.changed })
   try {
     const beganMs = performance.now()
-    const up = await startFleet({
-      fleet,
-      programs,
-      facts,
-      warm: () => warmCompileCache({ root, env: machineEnv(facts.operator) }),
-      prepare: () => prepareDatabase(facts, starting),
-      abandon: (error) => abandoned.abort(error),
-    })
+    const up = await startFleet(fleet, facts, { starting, failed: (error) => abandoned.abort(error) })
     const upMs = performance.now()
     await captureFirst(up.baseUrl, up.account.apiKey, stop)
     events.step('the first capture has succeeded', performance.now() - upMs)
@@ -161,5 +149,5 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   await writePrivate(folder.stealthWorkerEnv, workerEnv(facts, 'stealth'))
   await writePrivate(folder.proxiedWorkerEnv, workerEnv(facts, 'proxied'))
   using _logs = boundLogs(folder.logs)
-  await runOn({ facts, programs, lock }, deps)
+  await runOn(facts, lock, deps)
 }

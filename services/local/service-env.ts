@@ -24,8 +24,7 @@ export type Facts = {
   readonly folder: DataFolder
   /** Folder of the project. */
   readonly root: string
-  /** Without full Chromium captures with `stealth` are refused. */
-  readonly programs: Pick<Programs, 'chromium' | 'stealthChromium'>
+  readonly programs: Programs
   readonly secrets: Secrets
   readonly ports: Ports
   readonly databaseUrl: string

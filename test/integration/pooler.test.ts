@@ -138,7 +138,7 @@ t.test('pooler: up, doctor and top go past it', async (t) => {
   }
   const folder = pathsOf(t.testdir())
   await mkdir(folder.logs)
-  const programs = { chromium: '', stealthChromium: undefined }
+  const programs = { postgresBin: undefined, natsServer: undefined, chromium: '', stealthChromium: undefined }
   const facts = await gatherFacts({ operator: env, settings: readLocalSettings(env, 1), folder, root, programs })
   const prepared = await prepareDatabase(facts, new AbortController().signal)
   t.match(prepared, { apiKey: /^sk_live_/ })

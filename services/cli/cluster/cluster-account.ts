@@ -21,7 +21,6 @@ export const clusterAccount: Command = {
     name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
     email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const secret = requiredText(typed, 'secret')
     const plan = requiredText(typed, 'plan')

@@ -12,7 +12,6 @@ export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
   summary: "brings a cluster's CustomResourceDefinition to that of a file, in JSON",
   flags: {},
-  operands: ['FILE'],
   run: async ({ env, print }, typed) => {
     const { metadata, spec } = JSON.parse(await readFile(typed.operands[0] ?? '', 'utf8')) as Definition
     await withCluster(env, async ({ api }) => {

@@ -52,7 +52,6 @@ export const clusterKeys: Command = {
     },
     manifest: { type: 'boolean', help: 'print new Secrets as a manifest, and ask no cluster' },
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const name = requiredText(typed, 'secret')
     const workerSecret = requiredText(typed, 'worker-secret')

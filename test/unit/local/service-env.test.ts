@@ -59,7 +59,7 @@ const facts: Facts = {
   settings: { ...readLocalSettings({}, 1), poolMax: 2, poolIdleCores: 3, stealthMax: 2, proxiedMax: 1 },
   folder: pathsOf('/data'),
   root: '/project',
-  programs: { chromium: '/chromium', stealthChromium: '/full-chromium' },
+  programs: { postgresBin: '/bin', natsServer: '/nats', chromium: '/chromium', stealthChromium: '/full-chromium' },
 }
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
