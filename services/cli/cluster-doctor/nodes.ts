@@ -12,7 +12,6 @@ export type Node = KubeObject & {
       readonly kubeletVersion?: string
       readonly kernelVersion?: string
       readonly containerRuntimeVersion?: string
-      readonly operatingSystem?: string
     }
     readonly runtimeHandlers?: readonly {
       readonly name: string

@@ -53,8 +53,6 @@ export type Blocker = {
   readonly refusesRequest: ((request: JudgedRequest) => boolean) | undefined
   /** Whether anything is hidden at all. */
   readonly hides: boolean
-  /** Whether consent banners are. */
-  readonly hidesConsent: boolean
   /** Selectors to try on every document. */
   readonly bases: readonly string[]
   /** The rules for a document with these tokens: of consent banners, and of all else. */
@@ -136,7 +134,6 @@ export const createBlocker = (
     hasRefused: (host) => refused.has(host),
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
     hides: active.length > 0,
-    hidesConsent: blocks.cookies,
     bases: active.flatMap(({ bases }) => bases),
     hidingFor: (url, tokens) => {
       const of = (isConsent: boolean) =>
