@@ -2,23 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type Child, startChild, startError, stopChild } from './child.ts'
-import { natsConfig, type QueuePasswords } from './nats-config.ts'
+import { natsConfig } from './nats-config.ts'
+import { type Facts, machineEnv } from './service-env.ts'
 import { waitUntil } from './wait-for.ts'
 
 /** Reading back what JetStream has stored takes a while after a crash. */
 const startMs = 30_000
 const helloMs = 1000
-
-/** A NATS server of our own. */
-export type NatsOptions = {
-  readonly program: string
-  /** Folder of its configuration and its stored messages; exists. */
-  readonly folder: string
-  readonly passwords: QueuePasswords
-  readonly port: number
-  readonly logPath: string
-  readonly env: Readonly<Record<string, string>>
-}
 
 const greetingCharactersMax = 65_536
 
@@ -41,16 +31,18 @@ const greets = (port: number): Promise<boolean> =>
     () => false,
   )
 
-/** Starts nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
-export const startNats = async (options: NatsOptions, signal: AbortSignal): Promise<Child> => {
-  const config = join(options.folder, 'nats.conf')
-  const { port, passwords, logPath } = options
-  await writeFile(config, natsConfig({ port, passwords, storeFolder: options.folder }), { mode: 0o600 })
+/** Starts our own nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+export const startNats = async (facts: Facts, program: string, signal: AbortSignal): Promise<Child> => {
+  const { folder, ports, secrets } = facts
+  const { nats: port } = ports
+  const [config, logPath] = [join(folder.nats, 'nats.conf'), join(folder.logs, 'nats.log')]
+  const settings = natsConfig({ port, passwords: secrets.queuePasswords, storeFolder: folder.nats })
+  await writeFile(config, settings, { mode: 0o600 })
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',
-    args: ['--pdeathsig', 'TERM', options.program, '-c', config],
-    env: options.env,
+    args: ['--pdeathsig', 'TERM', program, '-c', config],
+    env: machineEnv(facts.operator),
     logPath,
   })
   await waitUntil(startMs, async () => child.hasExited() || signal.aborted || (await greets(port)))

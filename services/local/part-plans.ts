@@ -44,20 +44,7 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   name: 'nats',
   stopSignal: 'SIGTERM',
   stopMs: 10_000,
-  start: async (signal) => ({
-    addresses: {},
-    child: await startNats(
-      {
-        program,
-        folder: facts.folder.nats,
-        passwords: facts.secrets.queuePasswords,
-        port: facts.ports.nats,
-        logPath: logOf(facts, 'nats'),
-        env: machineEnv(facts.operator),
-      },
-      signal,
-    ),
-  }),
+  start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
 /** Our services, and how long each may take to end in good order. The controller waits for its workers, who finish their captures. */

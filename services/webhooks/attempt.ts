@@ -3,9 +3,6 @@ import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ToReceiver } from './receiver-agent.ts'
 
-/** What an attempt needs: the connections, and how long an answer may take once there is one. */
-export type AttemptDeps = { readonly agent: Agent; readonly answerMs: number }
-
 /** What is sent, to whom. */
 export type Post = {
   readonly accountId: string
@@ -96,8 +93,11 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     })
   })
 
-/** One POST to a receiver. Redirects are not followed. Never throws. */
-export const attempt = async ({ agent, answerMs }: AttemptDeps, post: Post): Promise<Outcome> => {
+/** One POST to a receiver over the agent's connections, whose answer comes within `answerMs` once there is one. Redirects are not followed. Never throws. */
+export const attempt = async (
+  { agent, answerMs }: { readonly agent: Agent; readonly answerMs: number },
+  post: Post,
+): Promise<Outcome> => {
   // A receiver may close a kept connection just when it is used again; one that then begins anew is the same attempt.
   for (;;) {
     const request = openRequest(requestOf(post, agent))
