@@ -23,7 +23,7 @@ export type CommandContext = {
   readonly stop: AbortSignal
   /** Folder of the project. */
   readonly root: string
-  /** Writes the result: `text` for people, or `json` where that was asked for. Call it once. */
+  /** Writes the result: `text` for people, or `json` with `--json`. Call it once. */
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void

@@ -71,7 +71,7 @@ const examineInstallation = async ({ env, root, stop }: CommandContext, typed: T
 const line = ({ name, ok, checked, detail, advice }: Finding) =>
   `${ok ? 'ok  ' : checked === false ? '-   ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
 
-/** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
+/** `doctor`: checks what Shutterfleet needs, one line each; a failed check with what to do. */
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
   summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',

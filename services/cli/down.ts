@@ -9,7 +9,7 @@ import { dataFolderOf } from './installation.ts'
 /** Longer than the bounds of all parts together. */
 const downMs = 300_000
 
-/** `down`: asks the process that `up` became to drain and stop, and waits until it has. */
+/** `down`: signals the process of `up` to drain and stop, and waits until it has. */
 export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',

@@ -92,7 +92,7 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   await command.run({ ...terminal, print }, typed)
 }
 
-/** Runs the command that `args` name and answers the exit code. What went wrong is a line on standard error. */
+/** Runs the command that `args` name and returns the exit code. An error is a line on standard error. */
 export const runCommand = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
     await dispatch(table, args, terminal)

@@ -17,7 +17,7 @@ const headMs = 10_000
 const refusedMax = 256
 const requestMs = 300_000
 
-const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'no token of this filter' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {

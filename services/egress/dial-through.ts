@@ -16,7 +16,7 @@ type ProxyDialling = Dialling & {
   readonly proxy: UpstreamProxy
 }
 
-/** What the proxy answers of an address is the target's; that it is away, or does not take its credentials, is a fault of ours. */
+/** The proxy's answer about an address is the target's error; an unreachable proxy, or one that rejects its credentials, is a fault of ours. */
 const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
   const { code, message } = toAppError(thrown)
   const isOurs = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
@@ -35,7 +35,7 @@ const leadsTo = async (proxies: readonly string[], addresses: readonly string[],
 /**
  * Has the operator's proxy make a tunnel to the first of the judged addresses that it reaches. It gets addresses and never
  * a name: what it resolved itself nobody would have judged. Throws `BLOCKED` where an address is the proxy's own,
- * `SERVICE_UNAVAILABLE` where it is away or does not take the credentials, else the last address's `TIMEOUT` or
+ * `SERVICE_UNAVAILABLE` where it is unreachable or rejects the credentials, else the last address's `TIMEOUT` or
  * `CONNECTION_FAILED`.
  */
 export const dialThrough = async (

@@ -86,11 +86,11 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     /** A client was cut because what it sent, or did not send in time, is no request. */
     unreadable: (cause: Error) => {
       cut.inc({ reason: 'unreadable' })
-      log.debug({ reason: cause.message }, 'client cut: no readable request')
+      log.debug({ reason: cause.message }, 'client disconnected: malformed request')
     },
     unauthorized: () => {
       cut.inc({ reason: 'unauthorized' })
-      log.info('client refused: it shows no token of SHUTTERFLEET_EGRESS_TOKENS')
+      log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
     opened: (seen: ConnectionFields) => {
       opened.inc({ kind: seen.kind, way: seen.way })
@@ -105,9 +105,9 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       const { refusal } = refusalOf(error)
       refused.inc({ kind: seen.kind, way: seen.way, refusal })
       const line = { ...seen, refusal, reason: error.message }
-      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
-      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'refused, not for its target')
-      else log.info(line, 'refused')
+      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
+      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
+      else log.info(line, 'request refused')
     },
     /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
     nat64Unknown: () =>

@@ -87,7 +87,7 @@ const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Fou
 /** The missing right, from the API server's message: the part behind its code. */
 const deniedIn = (message: string) => message.replace(/^.*?: 40[13] \w* /, '')
 
-/** Looks at a part for at most 20 s, and never throws. What the account may not read is not checked, and said. */
+/** Examines a part for at most 20 s, and never throws. What the account may not read is reported as not checked. */
 export const examine = async (
   connection: Pick<KubeConnection, 'send' | 'namespace'>,
   name: string,
@@ -99,7 +99,7 @@ export const examine = async (
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     if (outcomeOf(thrown) !== 'forbidden') {
-      const advice = 'look whether the API server answers `kubectl get --raw /readyz`, and try again'
+      const advice = 'check that the API server answers `kubectl get --raw /readyz`, and retry'
       return [{ name, ok: false, detail: message, advice }]
     }
     const advice = 'ask for that right, or let somebody who has it run this'

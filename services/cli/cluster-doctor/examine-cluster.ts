@@ -87,7 +87,7 @@ const examineParts = async (
 }
 
 /**
- * Looks at an installation on Kubernetes with the rights of the caller: it reads, and asks for reviews of rights, and shows
+ * Examines an installation on Kubernetes with the rights of the caller: it reads, and requests reviews of rights, and shows
  * no value of a Secret. Ends within two minutes, and never throws for what it finds.
  */
 export const examineCluster = (of: Examination): Promise<Finding[]> =>

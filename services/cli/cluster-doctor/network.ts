@@ -42,7 +42,7 @@ const metricsPort = 9090
 const answerMs = 2000
 const bytesMax = 4 * 1024 * 1024
 
-/** What came of asking a pod for its metrics through the API server. */
+/** The outcome of a request for a pod's metrics through the API server. */
 type Reached = 'metrics' | 'unreached' | 'denied' | 'other'
 
 const reach = async ({ read }: Cluster, { metadata: { namespace, name } }: Pod): Promise<Reached> => {
@@ -96,5 +96,5 @@ export const lookAtMetrics = async (cluster: Cluster, of: Installation): Promise
       : []),
   ]
   const read = namesOf('metrics').length === 0 ? [] : [`of ${namesOf('metrics').join(', ')}`]
-  return { summary: [...read, ...unread].join('; ') || 'no pod is ready to be asked', troubles }
+  return { summary: [...read, ...unread].join('; ') || 'no pod is ready', troubles }
 }

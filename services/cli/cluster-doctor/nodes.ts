@@ -56,7 +56,7 @@ export const lookAtNodes = async (cluster: Cluster, isolation: string): Promise<
     return faults.length === 0 ? [] : [`${node.metadata.name}: ${faults.join('; ')}`]
   })
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
-  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events say`
+  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events show`
   if (unfit.length === taking.length) {
     const advice = 'use newer nodes, or workers.isolation=flags-only and read about it in docs/kubernetes.md'
     return failing(`none can run the sandbox of workers: ${named}`, advice)

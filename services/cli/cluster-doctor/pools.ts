@@ -26,7 +26,7 @@ const reasonAdvice: Readonly<Record<string, string>> = {
 
 type Judged = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'trouble' | 'warning' }
 
-/** Conditions that say that a pool is not as it should be; the first that holds for a reason is the one that is shown. */
+/** Conditions of a pool that differs from its spec; of several with one reason the first is shown. */
 const judged: readonly Judged[] = [
   { type: 'Stalled', when: 'True', as: 'trouble' },
   { type: 'Degraded', when: 'True', as: 'trouble' },

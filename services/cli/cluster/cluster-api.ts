@@ -27,7 +27,7 @@ export const readSecret = async (api: ClusterApi['api'], namespace: string, name
   return { data: texts, resourceVersion: metadata?.resourceVersion ?? '' }
 }
 
-/** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Answers the names. */
+/** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Returns the names. */
 export const fillSecret = async (
   api: ClusterApi['api'],
   { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },

@@ -31,8 +31,8 @@ export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
 }
 
 /**
- * Requests a tunnel to the target of an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
- * none, as `TunnelRefused` where it answers so.
+ * Requests a tunnel to the target from an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
+ * none, as `TunnelRefused` with the status of its answer.
  */
 export const askHttpProxy = async (
   { write, readHead }: Line,
