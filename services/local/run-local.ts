@@ -58,15 +58,6 @@ const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> 
   await readPlansFile(plansFile)
 }
 
-/** Runs one write after the other, in the order of the calls. */
-const inTurn = () => {
-  let last = Promise.resolve()
-  return (write: () => Promise<void>): Promise<void> => {
-    last = last.then(write)
-    return last
-  }
-}
-
 const localFileOf = (
   { settings, folder, directUrl, natsUrlOf }: Facts,
   { baseUrl, account }: StartedFleet,
@@ -84,15 +75,16 @@ const localFileOf = (
 /** Keeps `holder.json` and, once the system is up, `local.json` in step with the processes that run. */
 const createRecord = (facts: Facts, lock: Lock) => {
   const { localFile } = facts.folder
-  const write = inTurn()
+  let last = Promise.resolve()
   let up: StartedFleet | undefined
   let children: readonly LocalProcess[] = []
+  /** Writes one after the other, in the order of the calls. */
   const record = (stopping: boolean) =>
-    write(async () => {
+    (last = last.then(async () => {
       await lock.write({ stopping, children: children.map(({ pid }) => pid) })
       if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
       else await rm(localFile, { force: true })
-    })
+    }))
   return {
     changed: (processes: readonly LocalProcess[]) => {
       children = processes

@@ -92,12 +92,10 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
 /** A capture that has left its browser. `ended` resolves once it is acknowledged or has gone back, and never rejects. */
 export type Served = { readonly ended: Promise<void> }
 
-/** A delivery in the hands of this worker. */
-type Held = {
-  readonly delivery: Delivery
-  readonly id: string
-  /** Naks the delivery for a second, and pauses the slot as long. */
-  readonly goBack: () => Promise<void>
+/** Naks a delivery for a second, and pauses its slot as long. */
+const goBack = (delivery: Delivery): Promise<void> => {
+  delivery.nak(againMs)
+  return delay(againMs)
 }
 
 /**
@@ -105,9 +103,13 @@ type Held = {
  * none of the capture yet; where that is refused, and after a start that the ledger recorded, its progress is read.
  * What is left to be done is returned.
  */
-const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
+const runInBrowser = async (
+  worker: Worker,
+  host: Host,
+  delivery: Delivery,
+): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
-  const { delivery, id } = held
+  const id = captureIdOf(delivery.subject)
   const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
   const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
@@ -144,7 +146,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   const { fate } = end.interruption
   if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
   events.interrupted({ id, attempt }, end.interruption)
-  await held.goBack()
+  await goBack(delivery)
   return undefined
 }
 
@@ -155,18 +157,13 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
  * throws.
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
-  const id = captureIdOf(delivery.subject)
-  const goBack = () => {
-    delivery.nak(againMs)
-    return delay(againMs)
-  }
   const lose = async (thrown: unknown) => {
-    worker.events.lost(id, toAppError(thrown))
-    await goBack()
+    worker.events.lost(captureIdOf(delivery.subject), toAppError(thrown))
+    await goBack(delivery)
   }
   const kept = keepWorking(delivery)
   try {
-    const finish = await runInBrowser(worker, host, { delivery, id, goBack })
+    const finish = await runInBrowser(worker, host, delivery)
     if (finish)
       return {
         ended: finish()
