@@ -71,11 +71,10 @@ const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: 
   }
 }
 
-/** Runs `work` with a connection to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` where there is none. */
-export const withCallersCluster = async <T>(env: Env, work: (cluster: KubeConnection) => Promise<T>): Promise<T> => {
+/** A connection to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` where there is none. */
+export const connectAsCaller = (env: Env): KubeConnection => {
   const kubeconfig = kubeconfigOf(env)
-  await using connection = openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
-  return await work(connection)
+  return openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
 }
 
 const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Found): Finding[] => {

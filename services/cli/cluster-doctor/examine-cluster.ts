@@ -3,7 +3,7 @@ import type { Finding } from '#local/doctor/check.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
-import { type Cluster, examine, failing, type Found, withCallersCluster } from './cluster.ts'
+import { type Cluster, connectAsCaller, examine, failing, type Found } from './cluster.ts'
 import { lookAtDefinition } from './definition.ts'
 import { findInstallation, type Installation, type Wanted } from './installation.ts'
 import { lookAtMetrics, lookAtPolicies } from './network.ts'
@@ -90,10 +90,12 @@ const examineParts = async (
  * Examines an installation on Kubernetes with the rights of the caller: it reads, and requests reviews of rights, and shows
  * no value of a Secret. Ends within two minutes, and never throws for what it finds.
  */
-export const examineCluster = (of: Examination): Promise<Finding[]> =>
-  withCallersCluster(of.env, (connection) =>
-    examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(allMs)])),
-  ).catch((thrown: unknown) => {
+export const examineCluster = async (of: Examination): Promise<Finding[]> => {
+  try {
+    await using connection = connectAsCaller(of.env)
+    return await examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(allMs)]))
+  } catch (thrown) {
     const advice = 'name the cluster with KUBECONFIG or SHUTTERFLEET_KUBECONFIG'
     return withoutCluster({ name: 'cluster', ok: false, detail: toAppError(thrown).message, advice })
-  })
+  }
+}

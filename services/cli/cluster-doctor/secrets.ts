@@ -1,14 +1,11 @@
-import { browserPools } from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import type { KubeObject } from '#shared/kube/resource.ts'
 import type { Cluster, Found, Trouble } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { kinds, type PodSpec, type Secret, type Workload } from './objects.ts'
 
 /** A Secret that pods mount, with the keys that they take of it. */
 type Need = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
-
-type PoolObject = KubeObject & { readonly spec: { readonly pool: string } }
 
 const workerKeys = ['nats-url', 'opening-keys', 'egress-token']
 
@@ -58,7 +55,7 @@ export const lookAtSecrets = async (cluster: Cluster, of: Installation): Promise
   const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = of
   const makers = [kinds.deployments, kinds.statefulSets]
   const workloads = (await Promise.all(makers.map((kind) => cluster.list<Workload>(kind, releaseObjects(of))))).flat()
-  const pools = await cluster.list<PoolObject>(browserPools, { namespace: workersNamespace })
+  const pools = await cluster.list<BrowserPool>(browserPools, { namespace: workersNamespace })
   const needs = merged([
     ...workloads.flatMap(({ spec }) => needsOf(spec.template.spec, namespace)),
     ...pools.map(({ spec: { pool } }) => ({

@@ -10,17 +10,6 @@ import type { HostSettings } from './protocol.ts'
 
 const closeMs = 2000
 
-/** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
-export type PageSupply = {
-  /**
-   * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
-   * rejects. `isOtherAccounts`: the captures before were of another account than this.
-   */
-  readonly acquire: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
-  /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
-  readonly release: (open: OpenPage, isTainted: boolean) => void
-}
-
 /** What captures emulate by default; their pages are opened ahead. */
 export const defaultEmulation = (browser: BrowserKind): Emulation =>
   planCapture(withDefaults({ stealth: browser === 'full' })).emulation
@@ -53,7 +42,7 @@ export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCapture
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
   { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
-): PageSupply => {
+) => {
   let served = 0
   let bornAt = 0
   let current: Browser | undefined
@@ -86,7 +75,11 @@ export const createPageSupply = (
 
   let next = openInFresh(kept)
   return {
-    acquire: async (emulation, isOtherAccounts) => {
+    /**
+     * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
+     * rejects. `isOtherAccounts`: the captures before were of another account than this.
+     */
+    acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
       const opened = await next
       const isOfKind = opened.emulation.browser === emulation.browser
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
@@ -101,7 +94,8 @@ export const createPageSupply = (
       if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    release: (used, isTainted) => {
+    /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
+    release: (used: OpenPage, isTainted: boolean): void => {
       const { browser: kind } = used.emulation
       if (isTainted || isDue() || used.browser.ended.aborted) {
         next = openInFresh(kind)
@@ -117,3 +111,6 @@ export const createPageSupply = (
     },
   }
 }
+
+/** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
+export type PageSupply = Readonly<ReturnType<typeof createPageSupply>>
