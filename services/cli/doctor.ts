@@ -8,7 +8,7 @@ import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
-import { readLocalFile } from '#local/local-file.ts'
+import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
@@ -16,6 +16,11 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
 import { dataFolderOf } from './installation.ts'
+
+const runningChecks = (local: LocalFile | undefined): Check[] => {
+  const healthUrl = local?.services.find(({ name }) => name === 'gateway')?.health_url
+  return healthUrl ? [clientsCheck(healthUrl)] : []
+}
 
 const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promise<Check[]> => {
   const settings = readLocalSettings(env, availableParallelism())
@@ -27,7 +32,6 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     findStealthChromium(search),
     readLocalFile(pathsOf(dataFolderOf(env, typed)).localFile),
   ])
-  const healthUrl = local?.services.find(({ name }) => name === 'gateway')?.health_url
   const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env, knownNames)
   return [
     ...machineChecks({
@@ -46,7 +50,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     }),
     ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: typed.flags['recount'] === true })] : []),
     egressCheck({ root, path: env['PATH'] ?? '' }),
-    ...(healthUrl ? [clientsCheck(healthUrl)] : []),
+    ...runningChecks(local),
   ]
 }
 

@@ -78,13 +78,14 @@ const createRecord = (facts: Facts, lock: Lock) => {
   let last = Promise.resolve()
   let up: StartedFleet | undefined
   let children: readonly LocalProcess[] = []
-  /** Writes one after the other, in the order of the calls. */
-  const record = (stopping: boolean) =>
-    (last = last.then(async () => {
-      await lock.write({ stopping, children: children.map(({ pid }) => pid) })
-      if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
-      else await rm(localFile, { force: true })
-    }))
+  const write = async (before: Promise<void>, stopping: boolean): Promise<void> => {
+    await before
+    await lock.write({ stopping, children: children.map(({ pid }) => pid) })
+    if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
+    else await rm(localFile, { force: true })
+  }
+  /** One write after the other, in the order of the calls. */
+  const record = (stopping: boolean) => (last = write(last, stopping))
   return {
     changed: (processes: readonly LocalProcess[]) => {
       children = processes

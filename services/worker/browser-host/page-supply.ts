@@ -10,6 +10,17 @@ import type { HostSettings } from './protocol.ts'
 
 const closeMs = 2000
 
+/** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
+export type PageSupply = {
+  /**
+   * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
+   * rejects. `isOtherAccounts`: the captures before were of another account than this.
+   */
+  readonly acquire: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
+  /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
+  readonly release: (open: OpenPage, isTainted: boolean) => void
+}
+
 /** What captures emulate by default; their pages are opened ahead. */
 export const defaultEmulation = (browser: BrowserKind): Emulation =>
   planCapture(withDefaults({ stealth: browser === 'full' })).emulation
@@ -42,7 +53,7 @@ export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCapture
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
   { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
-) => {
+): PageSupply => {
   let served = 0
   let bornAt = 0
   let current: Browser | undefined
@@ -75,11 +86,7 @@ export const createPageSupply = (
 
   let next = openInFresh(kept)
   return {
-    /**
-     * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
-     * rejects. `isOtherAccounts`: the captures before were of another account than this.
-     */
-    acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
+    acquire: async (emulation, isOtherAccounts) => {
       const opened = await next
       const isOfKind = opened.emulation.browser === emulation.browser
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
@@ -94,8 +101,7 @@ export const createPageSupply = (
       if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
-    release: (used: OpenPage, isTainted: boolean): void => {
+    release: (used, isTainted) => {
       const { browser: kind } = used.emulation
       if (isTainted || isDue() || used.browser.ended.aborted) {
         next = openInFresh(kind)
@@ -111,6 +117,3 @@ export const createPageSupply = (
     },
   }
 }
-
-/** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
-export type PageSupply = Readonly<ReturnType<typeof createPageSupply>>
