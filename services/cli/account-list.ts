@@ -16,10 +16,10 @@ export const accountList: Command = {
         created_at: createdAt,
         disabled_at: disabledAt,
       })),
-      text: table(
+      text: table([
         ['ID', 'PLAN', 'NAME', 'EMAIL'],
-        accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
-      ),
+        ...accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
+      ]),
     })
   },
 }

@@ -13,9 +13,9 @@ export const keyList: Command = {
     const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))
     print({
       json: keys.map(keyToJson),
-      text: table(
+      text: table([
         ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'EXPIRES', 'REVOKED'],
-        keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
+        ...keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
           id,
           prefix,
           name,
@@ -23,7 +23,7 @@ export const keyList: Command = {
           expiresAt ?? 'never',
           revokedAt ?? '',
         ]),
-      ),
+      ]),
     })
   },
 }

@@ -79,7 +79,7 @@ export const status: Command = {
       },
       text: [
         `${local.base_url}, process ${own.pid}`,
-        table(['service', 'pid', 'health', 'metrics'], states.map(rowOf)),
+        table([['service', 'pid', 'health', 'metrics'], ...states.map(rowOf)]),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
