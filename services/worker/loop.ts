@@ -87,16 +87,24 @@ export type OneBounds = {
   readonly warmMs: number
 }
 
+/** A signal that aborts after `afterMs`, unless it is disposed before. */
+const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } => {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), afterMs)
+  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
+}
+
 /** Waits until captures may be taken; throws the reason once that has taken `warmMs`: whoever started the worker sees it fail. */
 const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
-  const late = AbortSignal.timeout(warmMs)
-  await lifecycle.mayPull(AbortSignal.any([over, late]))
+  using late = alarm(warmMs)
+  await lifecycle.mayPull(AbortSignal.any([over, late.signal]))
   const [reason] = lifecycle.holds().values()
-  if (late.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
+  if (late.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
 }
 
 const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<Host | undefined> => {
-  const host = await slot.host(AbortSignal.any([over, AbortSignal.timeout(warmMs)]))
+  using cold = alarm(warmMs)
+  const host = await slot.host(AbortSignal.any([over, cold.signal]))
   if (!host && !over.aborted) throw new AppError('SERVER_ERROR', { message: `no browser started within ${warmMs} ms` })
   return host
 }
@@ -108,7 +116,8 @@ const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<
 export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneBounds): Promise<void> => {
   const [slot] = running.slots
   if (!slot) return
-  const over = AbortSignal.any([stop, AbortSignal.timeout(bounds.spareMs)])
+  using spare = alarm(bounds.spareMs)
+  const over = AbortSignal.any([stop, spare.signal])
   const turn = {
     laneTurn: () => laneTurnOf(running.pod),
     host: () => warmHost(slot, over, bounds.warmMs),
