@@ -12,7 +12,6 @@ export const accountCreate: Command = {
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as free or unlimited' },
     data: dataFlag,
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const wanted = {
       name: requiredText(typed, 'name'),

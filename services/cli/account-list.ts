@@ -8,7 +8,6 @@ export const accountList: Command = {
   usage: 'account list [--data DIR]',
   summary: 'lists all accounts',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const accounts = await withDatabase(env, typed, (database) => listAccounts(database))
     print({
@@ -17,10 +16,10 @@ export const accountList: Command = {
         created_at: createdAt,
         disabled_at: disabledAt,
       })),
-      text: table(
+      text: table([
         ['ID', 'PLAN', 'NAME', 'EMAIL'],
-        accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
-      ),
+        ...accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
+      ]),
     })
   },
 }

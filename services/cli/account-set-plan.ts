@@ -7,7 +7,6 @@ export const accountSetPlan: Command = {
   usage: 'account set-plan ID SLUG [--data DIR]',
   summary: 'puts an account on another plan',
   flags: { data: dataFlag },
-  operands: ['ID', 'SLUG'],
   run: async ({ env, print }, typed) => {
     const [id = '', plan = ''] = typed.operands
     await withDatabase(env, typed, (database) => setPlan(database, id, plan, 'command line'))

@@ -39,7 +39,7 @@ const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
   ),
 )
 
-/** The format that the ending of the output file asks for; none where it has no ending. */
+/** The format that the ending of the output file names; none where it has no ending. */
 const formatOf = (output: string | undefined): { readonly format?: Format } => {
   const ending = extname(output ?? '').toLowerCase()
   if (ending === '') return {}
@@ -100,7 +100,6 @@ export const capture: Command = {
     },
     data: dataFlag,
   },
-  operands: ['SOURCE'],
   run: async ({ env, stop, print }, typed) => {
     const source = await readSource(typed.operands[0] ?? '')
     const output = flagText(typed, 'output')

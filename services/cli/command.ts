@@ -23,7 +23,7 @@ export type CommandContext = {
   readonly stop: AbortSignal
   /** Folder of the project. */
   readonly root: string
-  /** Writes the result: `text` for people, or `json` where that was asked for. Call it once. */
+  /** Writes the result: `text` for people, or `json` with `--json`. Call it once. */
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void
@@ -40,12 +40,10 @@ export type Screen = {
 
 /** One command of `bin/shutterfleet`. */
 export type Command = {
-  /** Its name, as one or two words, then its operands, such as `key revoke KEY_ID`. */
+  /** Its name, as one or two words, then its operands in capitals, all required, such as `key revoke KEY_ID`, then flags. */
   readonly usage: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
-  /** Names of its operands, all required. */
-  readonly operands: readonly string[]
   readonly run: (context: CommandContext, typed: Typed) => Promise<void>
 }
 

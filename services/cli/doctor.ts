@@ -7,10 +7,9 @@ import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
-import { findChromium, findNats, findPostgres, findStealthChromium } from '#local/find-programs.ts'
+import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
-import { programSearch } from '#local/program-search.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
@@ -72,7 +71,7 @@ const examineInstallation = async ({ env, root, stop }: CommandContext, typed: T
 const line = ({ name, ok, checked, detail, advice }: Finding) =>
   `${ok ? 'ok  ' : checked === false ? '-   ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
 
-/** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
+/** `doctor`: checks what Shutterfleet needs, one line each; a failed check with what to do. */
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
   summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',
@@ -84,7 +83,6 @@ export const doctor: Command = {
     namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
     release: { type: 'string', value: 'NAME', help: 'release of the chart, where the namespace has several' },
   },
-  operands: [],
   run: async (context, typed) => {
     const only = typed.flags['cluster-only'] === true
     const withCluster = only || typed.flags['cluster'] === true

@@ -9,12 +9,11 @@ import { dataFolderOf } from './installation.ts'
 /** Longer than the bounds of all parts together. */
 const downMs = 300_000
 
-/** `down`: asks the process that `up` became to drain and stop, and waits until it has. */
+/** `down`: signals the process of `up` to drain and stop, and waits until it has. */
 export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const folder = pathsOf(dataFolderOf(env, typed))
     const holder = await lockHolder(folder)

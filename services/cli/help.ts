@@ -1,4 +1,5 @@
 import { type Command, commonFlags } from './command.ts'
+import { table } from './table.ts'
 
 const flagLine = (name: string, flag: Command['flags'][string]): readonly [string, string] => {
   const short = flag.short ? `-${flag.short}, ` : ''
@@ -6,17 +7,14 @@ const flagLine = (name: string, flag: Command['flags'][string]): readonly [strin
   return [`${short}--${name}${value}${flag.multiple ? ' …' : ''}`, flag.help]
 }
 
-const table = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
-}
+const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ')
 
 /** What `--help` prints for one command. */
 export const commandHelp = (command: Command): string => {
   const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => flagLine(name, flag))
-  return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${table(flags)}\n`
+  return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${indented(flags)}\n`
 }
 
 /** What `bin/shutterfleet --help` prints; `commands` by their names. */
 export const overview = (commands: readonly (readonly [string, Command])[]): string =>
-  `usage: bin/shutterfleet COMMAND [--help]\n       bin/shutterfleet --version\n\n${table(commands.map(([name, { summary }]) => [name, summary]))}\n`
+  `usage: bin/shutterfleet COMMAND [--help]\n       bin/shutterfleet --version\n\n${indented(commands.map(([name, { summary }]) => [name, summary]))}\n`

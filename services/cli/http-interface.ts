@@ -3,8 +3,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 /** Longer than the service holds a synchronous capture: budget and queue allowance. */
 const answerMs = 180_000
-const firstLookAgainMs = 500
-const lookAgainMs = 5000
+const firstPollMs = 500
+const longestPollMs = 5000
 
 /** A capture's record, as far as the command line shows it. */
 export type CaptureRecord = {
@@ -41,8 +41,8 @@ const unavailable = (publicMessage: string, cause?: unknown) =>
 
 const refusalOf = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
   const faults = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
-  const said = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
-  return unavailable(`the service refused: ${said.join('; ')}`)
+  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
+  return unavailable(`the service refused: ${parts.join('; ')}`)
 }
 
 const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
@@ -50,7 +50,7 @@ const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status
 /** Where the HTTP interface is, and what ends a request that is under way. */
 export type InterfaceAt = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
-const ask = async (at: InterfaceAt, path: string, body?: object): Promise<Response> => {
+const request = async (at: InterfaceAt, path: string, body?: object): Promise<Response> => {
   try {
     return await fetch(`${at.baseUrl}/v1/screenshots${path}`, {
       headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
@@ -67,7 +67,7 @@ const ask = async (at: InterfaceAt, path: string, body?: object): Promise<Respon
 }
 
 const read = async (at: InterfaceAt, path: string): Promise<Response> => {
-  const response = await ask(at, path)
+  const response = await request(at, path)
   if (!response.ok) throw refusalOf((await response.json()) as ErrorEnvelope, response.status)
   return response
 }
@@ -75,10 +75,10 @@ const read = async (at: InterfaceAt, path: string): Promise<Response> => {
 const readRecord = async (at: InterfaceAt, id: string): Promise<CaptureRecord> =>
   ((await (await read(at, `/${id}`)).json()) as { data: CaptureRecord }).data
 
-/** Looks at a capture that goes on until it has ended, every half second at first and then less often. */
+/** Polls a capture until it has ended, every half second at first and then less often. */
 const follow = async (at: InterfaceAt, id: string, waitMs: number): Promise<CaptureRecord> => {
   const end = performance.now() + waitMs
-  for (let pauseMs = firstLookAgainMs; ; pauseMs = Math.min(lookAgainMs, pauseMs * 2)) {
+  for (let pauseMs = firstPollMs; ; pauseMs = Math.min(longestPollMs, pauseMs * 2)) {
     const record = await readRecord(at, id)
     if (hasEnded(record)) return record
     if (performance.now() + pauseMs > end) {
@@ -101,10 +101,10 @@ const captureIdOf = async (response: Response): Promise<string> => {
 
 /**
  * Captures and waits for the end; one that waits in the queue is followed for at most `waitMs`. Throws
- * `SERVICE_UNAVAILABLE` with what the service said where it refuses or does not answer.
+ * `SERVICE_UNAVAILABLE` with the service's message where it refuses or does not answer.
  */
 export const captureOver = async (at: InterfaceAt, parameters: object, waitMs: number): Promise<Captured> => {
-  const response = await ask(at, '/capture', parameters)
+  const response = await request(at, '/capture', parameters)
   const id = await captureIdOf(response)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }

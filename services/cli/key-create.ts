@@ -20,7 +20,6 @@ export const keyCreate: Command = {
     expires: { type: 'string', value: 'TIME', help: 'time after which the key is refused, such as 90d' },
     data: dataFlag,
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const accountId = requiredText(typed, 'account')
     const name = flagText(typed, 'name') ?? ''

@@ -8,15 +8,14 @@ export const keyList: Command = {
   usage: 'key list --account ID [--data DIR]',
   summary: 'lists the API keys of an account',
   flags: { account: { type: 'string', value: 'ID', help: 'account whose keys to list' }, data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const accountId = requiredText(typed, 'account')
     const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))
     print({
       json: keys.map(keyToJson),
-      text: table(
+      text: table([
         ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'EXPIRES', 'REVOKED'],
-        keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
+        ...keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
           id,
           prefix,
           name,
@@ -24,7 +23,7 @@ export const keyList: Command = {
           expiresAt ?? 'never',
           revokedAt ?? '',
         ]),
-      ),
+      ]),
     })
   },
 }

@@ -7,7 +7,6 @@ export const keyRevoke: Command = {
   usage: 'key revoke KEY_ID [--data DIR]',
   summary: 'revokes an API key at once',
   flags: { data: dataFlag },
-  operands: ['KEY_ID'],
   run: async ({ env, print }, typed) => {
     const [id = ''] = typed.operands
     await withDatabase(env, typed, (database) => revokeKey(database, id, 'command line'))

@@ -35,7 +35,6 @@ export const logs: Command = {
     follow: { type: 'boolean', short: 'f', help: 'print new lines until Ctrl-C' },
     data: dataFlag,
   },
-  operands: ['SERVICE'],
   run: async ({ env, stop, print }, typed) => {
     const [service = ''] = typed.operands
     const lines = lineCount(typed)

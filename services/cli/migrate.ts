@@ -27,7 +27,6 @@ export const migrateDatabase: Command = {
     wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
     data: dataFlag,
   },
-  operands: [],
   run: async ({ env, stop, print }, typed) => {
     const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env, knownNames)
     const plans = await readPlansFile(plansFile)

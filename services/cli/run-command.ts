@@ -55,7 +55,9 @@ const parse = (command: Command, args: readonly string[]): Typed => {
   }
 }
 
-const checkOperands = ({ operands }: Command, { operands: given }: Typed) => {
+const checkOperands = ({ usage }: Command, { operands: given }: Typed) => {
+  const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
+  const operands = beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
   const missing = operands[given.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
   if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is an unexpected argument`)
@@ -90,7 +92,7 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   await command.run({ ...terminal, print }, typed)
 }
 
-/** Runs the command that `args` name and answers the exit code. What went wrong is a line on standard error. */
+/** Runs the command that `args` name and returns the exit code. An error is a line on standard error. */
 export const runCommand = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
     await dispatch(table, args, terminal)

@@ -10,7 +10,7 @@ import { localSettings } from '#shared/config/settings/local.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { failurePrefix } from './run-command.ts'
 
-/** What the failed process said last, without its marker; `undefined` where it said nothing of the kind. */
+/** The last error line of the failed process, without its prefix; undefined where there is none. */
 const lastFailure = (log: string): string | undefined => {
   const at = log.lastIndexOf(failurePrefix)
   return at < 0 ? undefined : log.slice(at + failurePrefix.length).trimEnd()
@@ -40,8 +40,8 @@ export const startDetached = async (from: { env: Env; root: string; stop: AbortS
     return JSON.parse(line) as Started
   }
   await exited
-  const said = (await readFile(logPath)).subarray(size).toString('utf8')
+  const output = (await readFile(logPath)).subarray(size).toString('utf8')
   throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: lastFailure(said) ?? `'up' ended without a word; its log is ${logPath}`,
+    publicMessage: lastFailure(output) ?? `'up' ended without an error message; its log is ${logPath}`,
   })
 }

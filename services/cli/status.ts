@@ -6,20 +6,20 @@ import { type Command, dataFlag } from './command.ts'
 import { dataFolderOf, notRunning, runningInstallation } from './installation.ts'
 import { table } from './table.ts'
 
-const askMs = 2000
+const healthMs = 2000
 
 type ServiceState = {
   readonly name: string
   readonly pid: number
-  /** `running` is all that is known of a process that has no address to ask. */
+  /** `running`: of a process without a health endpoint nothing more is known. */
   readonly health: 'ok' | 'not ready' | 'running' | 'down'
   readonly metrics_url: string | null
   readonly detail: Readonly<Record<string, string>>
 }
 
-const ask = async (url: string): Promise<Pick<ServiceState, 'health' | 'detail'>> => {
+const readHealth = async (url: string): Promise<Pick<ServiceState, 'health' | 'detail'>> => {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(askMs) })
+    const response = await fetch(url, { signal: AbortSignal.timeout(healthMs) })
     const { detail = {} } = (await response.json()) as { detail?: Readonly<Record<string, string>> }
     return { health: response.ok ? 'ok' : 'not ready', detail }
   } catch {
@@ -30,7 +30,7 @@ const ask = async (url: string): Promise<Pick<ServiceState, 'health' | 'detail'>
 const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Promise<ServiceState> => {
   if ((await startTicksOf(pid)) === undefined) return { name, pid, health: 'down', metrics_url, detail: {} }
   if (health_url === null) return { name, pid, health: 'running', metrics_url, detail: {} }
-  return { name, pid, metrics_url, ...(await ask(health_url)) }
+  return { name, pid, metrics_url, ...(await readHealth(health_url)) }
 }
 
 /** Health details are texts; in a JSON document numbers are numbers, and unknown is null. */
@@ -54,7 +54,6 @@ export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
   flags: { data: dataFlag },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const folder = dataFolderOf(env, typed)
     const local = await runningInstallation(folder, '')
@@ -80,7 +79,7 @@ export const status: Command = {
       },
       text: [
         `${local.base_url}, process ${own.pid}`,
-        table(['service', 'pid', 'health', 'metrics'], states.map(rowOf)),
+        table([['service', 'pid', 'health', 'metrics'], ...states.map(rowOf)]),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,

@@ -1,13 +1,7 @@
-/** Writes rows in columns under their headings, for people. */
-export const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const all = [headings, ...rows]
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+/** Writes rows in columns, for people; headings are the first row. */
+export const table = (rows: readonly (readonly string[])[]): string => {
+  const [first = []] = rows
+  const widths = first.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const lineOf = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return rows.map((row) => lineOf(row).trimEnd()).join('\n')
 }

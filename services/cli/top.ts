@@ -26,14 +26,8 @@ const metricsUrlOf = (typed: Typed): string | undefined => {
   throw new UsageError(`--metrics ${url}: must be an address such as http://127.0.0.1:9090/metrics`)
 }
 
-type Addresses = {
-  readonly of: string
-  readonly databaseUrl: string | undefined
-  readonly controllerUrl: string | undefined
-}
-
 /** Of the installation on the data folder, unless flag and environment name another. Throws `SERVICE_UNAVAILABLE` where nothing does. */
-const addressesOf = async ({ env }: CommandContext, typed: Typed): Promise<Addresses> => {
+const addressesOf = async ({ env }: CommandContext, typed: Typed) => {
   const given = metricsUrlOf(typed)
   const databaseUrl = givenDirectUrl(env)
   const elsewhere = given !== undefined || (databaseUrl !== undefined && flagText(typed, 'data') === undefined)
@@ -93,7 +87,6 @@ export const top: Command = {
     },
     data: dataFlag,
   },
-  operands: [],
   run: async (context, typed) => {
     intervalOf(typed)
     const { of, databaseUrl, controllerUrl } = await addressesOf(context, typed)

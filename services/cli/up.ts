@@ -70,7 +70,6 @@ export const up: Command = {
   usage: 'up [FLAGS]',
   summary: 'starts the whole system on this machine and proves it with one capture',
   flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
-  operands: [],
   run: async (context, typed) => {
     const env = withFlags(context.env, typed)
     if (typed.flags['detach']) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
@@ -11,20 +11,13 @@ import { proxyOf, captureOf } from './request-head.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
-/** The proxy's server, not yet listening, and the way to end it. */
-export type App = {
-  readonly server: Server
-  /** Takes no more clients, ends watches, lets open connections end for at most `waitMs`, then cuts them. */
-  readonly drain: (waitMs: number) => Promise<void>
-}
-
 /** A client has this long to send the head of a request, and this long for the whole request. */
 const headMs = 10_000
 /** So many clients beyond the bound get a 503; more are cut. */
 const refusedMax = 256
 const requestMs = 300_000
 
-const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'no token of this filter' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
@@ -36,8 +29,8 @@ const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   })
 }
 
-/** Makes the filtering forward proxy: CONNECT and absolute-form requests, each client on one connection of its own. */
-export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
+/** Makes the filtering forward proxy, not yet listening: CONNECT and absolute-form requests, each client on one connection of its own. */
+export const createApp = (egress: Egress & { readonly connectionsMax: number }) => {
   const { events } = egress
   const open = new Set<Socket>()
   const watches = createWatches()
@@ -89,7 +82,8 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
   })
   return {
     server,
-    drain: async (waitMs) => {
+    /** Takes no more clients, ends watches, lets open connections end for at most `waitMs`, then cuts them. */
+    drain: async (waitMs: number): Promise<void> => {
       events.draining(open.size)
       const closed = once(server, 'close')
       server.close()

@@ -34,7 +34,7 @@ const ofProxy = (thrown: unknown): AppError => {
 
 /**
  * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged by its text
- * alone: the proxy resolves its name. Throws an AppError that says why there is none.
+ * alone: the proxy resolves its name. Throws an AppError with the reason where there is none.
  */
 export const connectProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
   judgeText(egress.rules, target, ownPort)
@@ -59,7 +59,7 @@ const tunnelThrough = async (egress: Egress, route: ProxyRoute): Promise<Socket>
 
 /**
  * Opens the one connection that a client's request gets: resolve, judge every answer, dial what was judged; through a
- * caller's proxy, and never around it, where there is one. Throws an AppError that says why there is none.
+ * caller's proxy, and never around it, where there is one. Throws an AppError with the reason where there is none.
  */
 export const connectUpstream = (egress: Egress, { target, proxy, ownPort }: Route): Promise<Socket> =>
   proxy === undefined ? connectTo(egress, target, ownPort) : tunnelThrough(egress, { target, proxy, ownPort })

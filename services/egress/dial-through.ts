@@ -4,7 +4,7 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { askHttpProxy, TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
-import { addressesMax, dial, type Dialling, isOfAddress } from './dial.ts'
+import { dial, type Dialling, tryEach } from './dial.ts'
 import { blocked } from './target/judge-address.ts'
 import { translated } from './target/nat64.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
@@ -16,7 +16,7 @@ type ProxyDialling = Dialling & {
   readonly proxy: UpstreamProxy
 }
 
-/** What the proxy answers of an address is the target's; that it is away, or does not take its credentials, is a fault of ours. */
+/** The proxy's answer about an address is the target's error; an unreachable proxy, or one that rejects its credentials, is a fault of ours. */
 const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
   const { code, message } = toAppError(thrown)
   const isOurs = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
@@ -35,7 +35,7 @@ const leadsTo = async (proxies: readonly string[], addresses: readonly string[],
 /**
  * Has the operator's proxy make a tunnel to the first of the judged addresses that it reaches. It gets addresses and never
  * a name: what it resolved itself nobody would have judged. Throws `BLOCKED` where an address is the proxy's own,
- * `SERVICE_UNAVAILABLE` where it is away or does not take the credentials, else the last address's `TIMEOUT` or
+ * `SERVICE_UNAVAILABLE` where it is unreachable or rejects the credentials, else the last address's `TIMEOUT` or
  * `CONNECTION_FAILED`.
  */
 export const dialThrough = async (
@@ -47,20 +47,13 @@ export const dialThrough = async (
   if (port === proxy.port && (await leadsTo(proxies, addresses, rules))) {
     throw blocked('the address is the upstream proxy')
   }
-  const tried = addresses.slice(0, addressesMax)
-  const connectMs = Math.floor(dialling.connectMs / tried.length)
-  let failure: AppError | undefined
-  for (const host of tried) {
+  return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {
     const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {
       throw ofUpstream(thrown, 'fault')
     })
-    try {
-      await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port }))
-      return socket
-    } catch (thrown) {
-      failure = ofUpstream(thrown)
-      if (!isOfAddress(failure)) throw failure
-    }
-  }
-  throw failure ?? new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
+    await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port })).catch((thrown: unknown) => {
+      throw ofUpstream(thrown)
+    })
+    return socket
+  })
 }

@@ -15,7 +15,7 @@ export type Dialling = {
 }
 
 /** Of a name with more addresses only so many are tried. */
-export const addressesMax = 4
+const addressesMax = 4
 
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
@@ -44,28 +44,38 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, lat
 }
 
 /** Whether another address of the name may fare better. */
-export const isOfAddress = ({ code }: AppError) => code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
+const isOfAddress = (thrown: unknown): thrown is AppError =>
+  thrown instanceof AppError && (thrown.code === 'TIMEOUT' || thrown.code === 'CONNECTION_FAILED')
 
 /**
- * Connects to the first of the judged addresses that answers, each tried for its share of `connectMs`, and makes sure
- * that the peer is that address. Throws `BLOCKED` for a foreign peer, `SERVICE_UNAVAILABLE` where this machine can open no
- * connection, else the last address's `TIMEOUT` or `CONNECTION_FAILED`.
+ * Resolves to what `attempt` makes of the first address that takes it, each tried for its share of `connectMs`. Throws what
+ * no other address would fare better with, else the last address's `TIMEOUT` or `CONNECTION_FAILED`.
  */
-export const dial = async (
-  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,
+export const tryEach = async (
   addresses: readonly string[],
-  port: number,
+  connectMs: number,
+  attempt: (host: string, shareMs: number) => Promise<Socket>,
 ): Promise<Socket> => {
   const tried = addresses.slice(0, addressesMax)
-  const shareMs = Math.floor(connectMs / tried.length)
   let failure: AppError | undefined
   for (const host of tried) {
     try {
-      return await dialOne(connect, { host, port }, deadline(shareMs))
+      return await attempt(host, Math.floor(connectMs / tried.length))
     } catch (thrown) {
-      if (!(thrown instanceof AppError) || !isOfAddress(thrown)) throw thrown
+      if (!isOfAddress(thrown)) throw thrown
       failure = thrown
     }
   }
   throw failure ?? new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
 }
+
+/**
+ * Connects to one of the judged addresses as `tryEach` does, and makes sure that the peer is that address. Throws `BLOCKED`
+ * for a foreign peer, `SERVICE_UNAVAILABLE` where this machine can open no connection.
+ */
+export const dial = (
+  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,
+  addresses: readonly string[],
+  port: number,
+): Promise<Socket> =>
+  tryEach(addresses, connectMs, (host, shareMs) => dialOne(connect, { host, port }, deadline(shareMs)))

@@ -26,25 +26,6 @@ export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'h
   return { host: target.host, way: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
 }
 
-/** One function for each event of egress, log line and metric together. */
-export type Events = {
-  readonly listening: (address: string) => void
-  readonly clientConnected: () => void
-  readonly clientGone: () => void
-  /** A client beyond the bound of connections was refused or cut, while so many connections were open. */
-  readonly overloaded: (open: number) => void
-  /** A client was cut because what it sent, or did not send in time, is no request. */
-  readonly unreadable: (cause: Error) => void
-  /** A client showed no token of this filter. */
-  readonly unauthorized: () => void
-  readonly opened: (seen: ConnectionFields) => void
-  readonly ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => void
-  readonly refused: (seen: ConnectionFields, error: AppError) => void
-  /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
-  readonly nat64Unknown: () => void
-  readonly draining: (open: number) => void
-}
-
 const overloadedEveryMs = 10_000
 
 /** Logs an overload, once in `overloadedEveryMs`. */
@@ -60,73 +41,83 @@ const warnOfOverload = (log: Logger) => {
   }
 }
 
-/** Declares the metrics and makes the events. */
-export const createEvents = (log: Logger, metrics: Metrics): Events => {
-  const warn = warnOfOverload(log)
-  const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
-  const cut = metrics.counter({
+const declare = (metrics: Metrics) => ({
+  clients: metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' }),
+  cut: metrics.counter({
     name: 'egress_clients_cut_total',
     help: 'Clients cut or refused unserved; too_many: beyond SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
     labels: ['reason'],
-  })
-  const opened = metrics.counter({
+  }),
+  opened: metrics.counter({
     name: 'egress_opened_total',
     help: "Connections made to targets, directly or through a caller's proxy",
     labels: ['kind', 'way'],
-  })
-  const ended = metrics.counter({
+  }),
+  ended: metrics.counter({
     name: 'egress_ended_total',
     help: 'Connections to targets that ended',
     labels: ['kind', 'end'],
-  })
-  const bytes = metrics.counter({
+  }),
+  bytes: metrics.counter({
     name: 'egress_bytes_total',
     help: 'Bytes carried, both directions',
     labels: ['kind'],
-  })
-  const refused = metrics.counter({
+  }),
+  refused: metrics.counter({
     name: 'egress_refused_total',
     help: 'Requests for which no connection was made',
     labels: ['kind', 'way', 'refusal'],
-  })
+  }),
+})
+
+/** Declares the metrics and makes the events of egress: one function each, log line and metric together. */
+export const createEvents = (log: Logger, metrics: Metrics) => {
+  const warn = warnOfOverload(log)
+  const { clients, cut, opened, ended, bytes, refused } = declare(metrics)
   return {
-    listening: (address) => log.info({ address }, 'listening'),
+    listening: (address: string) => log.info({ address }, 'listening'),
     clientConnected: () => clients.inc(),
     clientGone: () => clients.dec(),
-    overloaded: (open) => {
+    /** A client beyond the bound of connections was refused or cut, while so many connections were open. */
+    overloaded: (open: number) => {
       cut.inc({ reason: 'too_many' })
       warn(open)
     },
-    unreadable: (cause) => {
+    /** A client was cut because what it sent, or did not send in time, is no request. */
+    unreadable: (cause: Error) => {
       cut.inc({ reason: 'unreadable' })
-      log.debug({ reason: cause.message }, 'client cut: no readable request')
+      log.debug({ reason: cause.message }, 'client disconnected: malformed request')
     },
     unauthorized: () => {
       cut.inc({ reason: 'unauthorized' })
-      log.info('client refused: it shows no token of SHUTTERFLEET_EGRESS_TOKENS')
+      log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
-    opened: (seen) => {
+    opened: (seen: ConnectionFields) => {
       opened.inc({ kind: seen.kind, way: seen.way })
       log.debug(seen, 'connection opened')
     },
-    ended: (seen, passed) => {
+    ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => {
       ended.inc({ kind: seen.kind, end: passed.end })
       bytes.inc({ kind: seen.kind }, passed.bytes)
       log.debug({ ...seen, ...passed }, 'connection ended')
     },
-    refused: (seen, error) => {
+    refused: (seen: ConnectionFields, error: AppError) => {
       const { refusal } = refusalOf(error)
       refused.inc({ kind: seen.kind, way: seen.way, refusal })
       const line = { ...seen, refusal, reason: error.message }
-      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
-      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'refused, not for its target')
-      else log.info(line, 'refused')
+      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
+      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
+      else log.info(line, 'request refused')
     },
+    /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
     nat64Unknown: () =>
       log.warn(
         { setting: 'SHUTTERFLEET_EGRESS_NAT64_PREFIXES' },
         'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or to nothing where there are none',
       ),
-    draining: (open) => log.info({ open }, 'draining'),
+    draining: (open: number) => log.info({ open }, 'draining'),
   }
 }
+
+/** See `createEvents`. */
+export type Events = ReturnType<typeof createEvents>

@@ -96,8 +96,8 @@ const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bo
 }
 
 /**
- * Serves one plain request on a connection of its own. Resolves when the answer is over; throws an AppError that says why
- * there is none. An upgrade is not passed on: browsers make tunnels for WebSockets.
+ * Serves one plain request on a connection of its own. Resolves when the answer is over; throws an AppError with
+ * the reason where there is none. An upgrade is not passed on: browsers make tunnels for WebSockets.
  */
 export const forwardRequest = async (
   egress: Egress,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { authorityOf } from '#shared/policy/host.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { createApp } from './app.ts'
@@ -18,8 +19,8 @@ await runMain('egress', async ({ env, stop, announce }) => {
   const { server, drain } = createApp({ ...egress, connectionsMax: config.connectionsMax })
   server.listen(config.egressPort, config.egressHost)
   await once(server, 'listening')
-  const { address, family, port } = server.address() as AddressInfo
-  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  const { address: host, port } = server.address() as AddressInfo
+  const url = `http://${authorityOf({ host, port })}`
   egress.events.listening(url)
   announce({ egress: url, probeUrl: probe.url })
   await untilStopped(stop)

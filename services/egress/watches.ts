@@ -1,22 +1,13 @@
-import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 
 /** A watch that sends nothing for this long has no client any more. */
 const silentMs = 30_000
 
-/** Connections on which clients see whether this filter is still there: each byte comes back. */
-export type Watches = {
-  readonly add: (client: Socket) => void
-  readonly count: () => number
-  /** Ends them all: the filter takes no more connections. */
-  readonly end: () => void
-}
-
-/** Begins without any. */
-export const createWatches = (): Watches => {
-  const open = new Set<Duplex>()
+/** Connections on which clients see whether this filter is still there: each byte comes back. Begins without any. */
+export const createWatches = () => {
+  const open = new Set<Socket>()
   return {
-    add: (client) => {
+    add: (client: Socket) => {
       open.add(client)
       client.once('close', () => open.delete(client))
       client.setTimeout(silentMs, () => client.destroy())
@@ -24,6 +15,7 @@ export const createWatches = (): Watches => {
       client.pipe(client)
     },
     count: () => open.size,
+    /** Ends them all: the filter takes no more connections. */
     end: () => {
       for (const client of open) client.destroy()
     },

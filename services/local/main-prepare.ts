@@ -3,18 +3,34 @@ import { knownNames } from '#shared/config/settings/all.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
-import { openDatabase } from '#shared/db/connection.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import { checkRequest } from '#shared/db/check-request.ts'
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { createKey, hashKey } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
-import { keepFirstAccount } from './keep-first-account.ts'
-import { readPlansFile } from './read-plans-file.ts'
+import type { FirstAccount } from './prepare-database.ts'
+import { firstPlan, readPlansFile } from './read-plans-file.ts'
 
 const settings = {
   databaseUrl: databaseSettings.databaseUrl,
   keyPepper: gatewaySettings.keyPepper,
   keptKey: clientSettings.apiKey,
   plansFile: localSettings.plansFile,
+}
+
+/** The account of `keptKey` where this database has the key, else a new account with a new key. Throws `CONFIGURATION` where its keys are hashed with another pepper. */
+const keepFirstAccount = async (database: Database, pepper: string, keptKey: string): Promise<FirstAccount> => {
+  if (keptKey !== '') {
+    const { caller } = await checkRequest(database, { keyHash: hashKey(pepper, keptKey), originHost: null })
+    if (caller) return { accountId: caller.accountId, apiKey: keptKey }
+  }
+  await confirmPepper(database, pepper)
+  const { id } = await createAccount(database, { name: 'local', email: 'local@localhost', plan: firstPlan })
+  const { key } = await createKey(database, { accountId: id, name: 'local', domains: [], pepper })
+  return { accountId: id, apiKey: key }
 }
 
 // A process of its own, so that the database client's memory is given back before anything else runs.

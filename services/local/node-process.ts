@@ -1,5 +1,5 @@
-import { AppError } from '#shared/errors/app-error.ts'
-import { logTail, startChild, stopChild } from './child.ts'
+import { untilStopped } from '#shared/process/run-main.ts'
+import { startChild, startError, stopChild } from './child.ts'
 import type { Running } from './supervise.ts'
 
 const startMs = 60_000
@@ -15,12 +15,6 @@ export type NodeProcess = {
   readonly logPath: string
 }
 
-const aborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
-
 /** Starts a service and waits for its announcement. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal): Promise<Running> => {
   const child = await startChild({
@@ -31,10 +25,8 @@ export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal
     ipc: true,
   })
   const within = AbortSignal.any([signal, AbortSignal.timeout(startMs)])
-  const addresses = await Promise.race([child.announced, child.exited, aborted(within)])
+  const addresses = await Promise.race([child.announced, child.exited, untilStopped(within)])
   if (typeof addresses === 'object') return { child, addresses }
   await stopChild(child, 'SIGTERM', 5000)
-  throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `${service.name} did not start (${addresses ?? 'too slow'}); ${service.logPath} ends with:\n${await logTail(service.logPath)}`,
-  })
+  throw await startError(`${service.name} did not start (${addresses ?? 'too slow'})`, service.logPath)
 }

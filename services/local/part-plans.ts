@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { DataFolder } from './data-folder.ts'
 import { startNats } from './nats.ts'
 import { startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
@@ -16,18 +15,10 @@ import {
 import type { PartPlan } from './supervise.ts'
 import { healthProbe, untilUnresponsive } from './watchdog.ts'
 
-/** What the plans are made from. */
-export type PlanOptions = {
-  readonly facts: Facts
-  readonly folder: DataFolder
-  /** Folder of the project. */
-  readonly root: string
-}
-
-const logOf = (folder: DataFolder, name: string) => join(folder.logs, `${name}.log`)
+const logOf = ({ folder }: Facts, name: string) => join(folder.logs, `${name}.log`)
 
 /** How our own PostgreSQL is started, in the folder's `postgres`. */
-export const postgresPlan = ({ facts, folder }: PlanOptions, bin: string): PartPlan => ({
+export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
   name: 'postgres',
   // Fast shutdown: open transactions are rolled back, nothing committed is lost.
   stopSignal: 'SIGINT',
@@ -37,10 +28,10 @@ export const postgresPlan = ({ facts, folder }: PlanOptions, bin: string): PartP
     child: await startPostgres(
       {
         bin,
-        folder: folder.postgres,
+        folder: facts.folder.postgres,
         password: facts.secrets.postgresPassword,
         port: facts.ports.postgres,
-        logPath: logOf(folder, 'postgres'),
+        logPath: logOf(facts, 'postgres'),
         env: machineEnv(facts.operator),
       },
       signal,
@@ -49,24 +40,11 @@ export const postgresPlan = ({ facts, folder }: PlanOptions, bin: string): PartP
 })
 
 /** How our own NATS is started, in the folder's `nats`. */
-export const natsPlan = ({ facts, folder }: PlanOptions, program: string): PartPlan => ({
+export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   name: 'nats',
   stopSignal: 'SIGTERM',
   stopMs: 10_000,
-  start: async (signal) => ({
-    addresses: {},
-    child: await startNats(
-      {
-        program,
-        folder: folder.nats,
-        passwords: facts.secrets.queuePasswords,
-        port: facts.ports.nats,
-        logPath: logOf(folder, 'nats'),
-        env: machineEnv(facts.operator),
-      },
-      signal,
-    ),
-  }),
+  start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
 /** Our services, and how long each may take to end in good order. The controller waits for its workers, who finish their captures. */
@@ -80,7 +58,7 @@ const services = {
 } as const
 
 /** How one of our services is started. */
-export const servicePlan = ({ facts, folder, root }: PlanOptions, name: keyof typeof services): PartPlan => ({
+export const servicePlan = (facts: Facts, name: keyof typeof services): PartPlan => ({
   name,
   stopSignal: 'SIGTERM',
   stopMs: services[name].stopMs,
@@ -89,9 +67,9 @@ export const servicePlan = ({ facts, folder, root }: PlanOptions, name: keyof ty
     startNodeProcess(
       {
         name,
-        main: join(root, 'services', services[name].folder, 'main.ts'),
+        main: join(facts.root, 'services', services[name].folder, 'main.ts'),
         env: services[name].env(facts),
-        logPath: logOf(folder, name),
+        logPath: logOf(facts, name),
       },
       signal,
     ),

@@ -4,15 +4,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 
-/** Ports of loopback that others remember: addresses signed in one run are used in the next. */
-export type Ports = { readonly gateway: number; readonly objects: number; readonly egress: number } & {
-  /** Of the filter through which webhooks leave. */
-  readonly webhookEgress: number
-  readonly postgres: number
-  readonly nats: number
-}
+const others = ['objects', 'egress', 'webhookEgress', 'postgres', 'nats'] as const
 
-type Names = keyof Ports
+/** Ports of loopback that others remember: addresses signed in one run are used in the next. */
+export type Ports = Readonly<Record<'gateway' | (typeof others)[number], number>>
 
 /** Listens for a moment. Answers the port, or why it cannot be had. */
 const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
@@ -55,8 +50,8 @@ export const choosePorts = async (path: string, gatewayPort: number): Promise<Po
   const kept: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
   const gateway = gatewayPort === 0 ? await choose(kept.gateway, new Set()) : await required(gatewayPort)
   const taken = new Set([gateway])
-  const rest: [Names, number][] = []
-  for (const name of ['objects', 'egress', 'webhookEgress', 'postgres', 'nats'] as const) {
+  const rest: [keyof Ports, number][] = []
+  for (const name of others) {
     const port = await choose(kept[name], taken)
     taken.add(port)
     rest.push([name, port])

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { chown, mkdir, open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AppError } from '#shared/errors/app-error.ts'
-import { type Child, logTail, startChild, stopChild } from './child.ts'
+import { type Child, startChild, startError, stopChild } from './child.ts'
+import { asUser, findUser, type SystemUser } from './system-user.ts'
 import { waitFor, waitUntil } from './wait-for.ts'
 
 const initMs = 60_000
@@ -42,29 +42,17 @@ const settings = (port: number) =>
     fsync: 'on',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
-type Owner = { readonly uid: number; readonly gid: number }
-
-const ownerIds = async (): Promise<Owner | undefined> => {
-  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((each) => each.startsWith(`${systemUser}:`))
-  const [, , uid, gid] = line?.split(':') ?? []
-  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
-}
-
 /** Who PostgreSQL runs as: undefined where that is us. Makes the system's user where we are root and it is missing. */
-const findOwner = async (): Promise<Owner | undefined> => {
+const findOwner = async (): Promise<SystemUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
-  const known = await ownerIds()
+  const known = await findUser(systemUser)
   if (known) return known
   await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', systemUser])
-  return ownerIds()
+  return findUser(systemUser)
 }
 
 /** The parent-death signal lets nothing outlive us, even when we are killed. */
-const setpriv = (owner: Owner | undefined) => [
-  '--pdeathsig',
-  'INT',
-  ...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'] : []),
-]
+const setpriv = (owner: SystemUser | undefined) => ['--pdeathsig', 'INT', ...(owner ? asUser(owner) : [])]
 
 /**
  * PostgreSQL gets its folder as an open descriptor: its user need not be able to walk there, so that the folder can lie
@@ -72,7 +60,7 @@ const setpriv = (owner: Owner | undefined) => [
  */
 const asDescriptor = '/proc/self/fd/3'
 
-const initialise = async (options: PostgresOptions, owner: Owner | undefined) => {
+const initialise = async (options: PostgresOptions, owner: SystemUser | undefined) => {
   const cluster = join(options.folder, 'cluster')
   const passwordFile = join(options.folder, 'password')
   const logPath = options.logPath
@@ -96,9 +84,7 @@ const initialise = async (options: PostgresOptions, owner: Owner | undefined) =>
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return
   await rm(cluster, { recursive: true, force: true })
-  throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `PostgreSQL could not make its cluster (${ended ?? 'too slow'}); ${logPath} ends with:\n${await logTail(logPath)}`,
-  })
+  throw await startError(`PostgreSQL could not make its cluster (${ended ?? 'too slow'})`, logPath)
 }
 
 /** Lines of the file that a running PostgreSQL keeps in its folder; the first is its process id, the eighth its state. */
@@ -150,7 +136,5 @@ export const startPostgres = async (options: PostgresOptions, signal: AbortSigna
   await protectFromOomKiller(child.pid)
   if (await untilReady(child, cluster, signal)) return child
   await stopChild(child, 'SIGINT', 5000)
-  throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `PostgreSQL did not start; ${options.logPath} ends with:\n${await logTail(options.logPath)}`,
-  })
+  throw await startError('PostgreSQL did not start', options.logPath)
 }

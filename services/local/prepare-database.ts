@@ -1,16 +1,15 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
-import { type DataFolder, readPrivate, writePrivate } from './data-folder.ts'
-import type { FirstAccount } from './keep-first-account.ts'
+import { readPrivate, writePrivate } from './data-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 
+/** The account that `up` makes at the first start, and its API key. */
+export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
+
 /** Brings the database to this version's schema and plans, in a process of its own, and finds or makes the first account. */
-export const prepareDatabase = async (
-  of: { facts: Facts; folder: DataFolder; root: string; plansFile: string },
-  signal: AbortSignal,
-): Promise<FirstAccount> => {
-  const { facts, folder, root, plansFile } = of
+export const prepareDatabase = async (facts: Facts, signal: AbortSignal): Promise<FirstAccount> => {
+  const { folder, root, settings } = facts
   const kept = await readPrivate<FirstAccount>(folder.account)
   const { child, addresses } = await startNodeProcess(
     {
@@ -22,7 +21,7 @@ export const prepareDatabase = async (
         [`${prefix}DATABASE_URL`]: facts.directUrl,
         [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
         [`${prefix}API_KEY`]: kept?.apiKey ?? '',
-        [`${prefix}PLANS`]: plansFile,
+        [`${prefix}PLANS`]: settings.plansFile && resolve(settings.plansFile),
       },
     },
     signal,

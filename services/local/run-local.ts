@@ -1,25 +1,22 @@
 import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Env, prefix } from '#shared/config/read-env.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { boundLogs } from './bound-log.ts'
-import { type DataFolder, openDataFolder, writePrivate } from './data-folder.ts'
+import { openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
-import { findPrograms, type Programs } from './find-programs.ts'
+import { findPrograms, programSearch } from './find-programs.ts'
 import { captureFirst } from './first-capture.ts'
 import { createFleet } from './fleet.ts'
 import { gatherFacts } from './gather-facts.ts'
-import { type LocalFile, type LocalProcess, objectStoreUrl } from './local-file.ts'
+import type { LocalFile, LocalProcess } from './local-file.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { acquireLock, type Lock } from './lock.ts'
-import { prepareDatabase } from './prepare-database.ts'
-import { programSearch } from './program-search.ts'
-import { type Facts, machineEnv, workerEnv } from './service-env.ts'
+import { type Facts, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
-import { warmCompileCache } from './warm-compile-cache.ts'
 
 /** The JSON document that `up` prints. */
 export type Started = {
@@ -39,15 +36,6 @@ export type LocalDeps = {
   readonly events: LocalEvents
   /** Runs once, when the first capture has succeeded. */
   readonly started: (started: Started) => void
-}
-
-/** What is settled before the first process starts. */
-type Setup = {
-  readonly settings: LocalSettings
-  readonly programs: Programs
-  readonly folder: DataFolder
-  readonly facts: Facts
-  readonly lock: Lock
 }
 
 /**
@@ -70,40 +58,34 @@ const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> 
   await readPlansFile(plansFile)
 }
 
-/** Runs one write after the other, in the order of the calls. */
-const inTurn = () => {
-  let last = Promise.resolve()
-  return (write: () => Promise<void>): Promise<void> => {
-    last = last.then(write)
-    return last
-  }
-}
-
 const localFileOf = (
-  { facts }: Setup,
+  { settings, folder, directUrl, natsUrlOf }: Facts,
   { baseUrl, account }: StartedFleet,
   services: readonly LocalProcess[],
 ): LocalFile => ({
   base_url: baseUrl,
   api_key: account.apiKey,
   account_id: account.accountId,
-  database_url: facts.directUrl,
-  nats_url: facts.natsUrlOf('operator'),
-  object_store: objectStoreUrl(facts),
+  database_url: directUrl,
+  nats_url: natsUrlOf('operator'),
+  object_store: settings.s3Url ?? pathToFileURL(folder.objects).href,
   services,
 })
 
 /** Keeps `holder.json` and, once the system is up, `local.json` in step with the processes that run. */
-const createRecord = (setup: Setup) => {
-  const write = inTurn()
+const createRecord = (facts: Facts, lock: Lock) => {
+  const { localFile } = facts.folder
+  let last = Promise.resolve()
   let up: StartedFleet | undefined
   let children: readonly LocalProcess[] = []
-  const record = (stopping: boolean) =>
-    write(async () => {
-      await setup.lock.write({ stopping, children: children.map(({ pid }) => pid) })
-      if (up && !stopping) await writePrivate(setup.folder.localFile, localFileOf(setup, up, children))
-      else await rm(setup.folder.localFile, { force: true })
-    })
+  const write = async (before: Promise<void>, stopping: boolean): Promise<void> => {
+    await before
+    await lock.write({ stopping, children: children.map(({ pid }) => pid) })
+    if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
+    else await rm(localFile, { force: true })
+  }
+  /** One write after the other, in the order of the calls. */
+  const record = (stopping: boolean) => (last = write(last, stopping))
   return {
     changed: (processes: readonly LocalProcess[]) => {
       children = processes
@@ -118,26 +100,14 @@ const createRecord = (setup: Setup) => {
 }
 
 /** Starts the system, proves it, and keeps it running until `stop`. */
-const runOn = async (setup: Setup, { root, stop, events, started }: LocalDeps): Promise<void> => {
-  const { facts, folder, programs, settings } = setup
+const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalDeps): Promise<void> => {
   const abandoned = new AbortController()
   const starting = AbortSignal.any([stop, abandoned.signal])
-  const record = createRecord(setup)
+  const record = createRecord(facts, lock)
   const fleet = createFleet({ events, stop: starting, changed: record.changed })
   try {
     const beganMs = performance.now()
-    const up = await startFleet({
-      fleet,
-      programs,
-      plans: { facts, folder, root },
-      warm: () => warmCompileCache({ root, env: machineEnv(facts.operator) }),
-      prepare: () =>
-        prepareDatabase(
-          { facts, folder, root, plansFile: settings.plansFile && resolve(settings.plansFile) },
-          starting,
-        ),
-      abandon: (error) => abandoned.abort(error),
-    })
+    const up = await startFleet(fleet, facts, { starting, failed: (error) => abandoned.abort(error) })
     const upMs = performance.now()
     await captureFirst(up.baseUrl, up.account.apiKey, stop)
     events.step('the first capture has succeeded', performance.now() - upMs)
@@ -145,7 +115,7 @@ const runOn = async (setup: Setup, { root, stop, events, started }: LocalDeps): 
     events.step('everything is up', performance.now() - beganMs)
     const { baseUrl, account } = up
     const from = { base_url: baseUrl, api_key: account.apiKey, account_id: account.accountId }
-    started({ ...from, data_dir: folder.path, pid: process.pid })
+    started({ ...from, data_dir: facts.folder.path, pid: process.pid })
     await untilStopped(stop)
   } catch (error) {
     if (!stop.aborted) throw abandoned.signal.reason ?? error
@@ -167,10 +137,10 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const programs = await findPrograms(programSearch(settings, env, root))
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)
-  const facts = await gatherFacts({ env, settings, folder, programs })
+  const facts = await gatherFacts({ operator: env, settings, folder, root, programs })
   await writePrivate(folder.workerEnv, workerEnv(facts, 'standard'))
   await writePrivate(folder.stealthWorkerEnv, workerEnv(facts, 'stealth'))
   await writePrivate(folder.proxiedWorkerEnv, workerEnv(facts, 'proxied'))
   using _logs = boundLogs(folder.logs)
-  await runOn({ settings, programs, folder, facts, lock }, deps)
+  await runOn(facts, lock, deps)
 }

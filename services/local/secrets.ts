@@ -6,38 +6,26 @@ import { generateSealingKeys } from '#shared/queue/seal.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 import type { QueuePasswords } from './nats-config.ts'
 
-/** What is generated at the first start and kept: the data folder is worthless without it. */
-export type Secrets = {
-  readonly postgresPassword: string
-  /** 32 bytes as base64. */
-  readonly keyPepper: string
-  /** 32 bytes as base64. */
-  readonly storageSigningKey: string
-  /** 32 bytes as base64. */
-  readonly linkSigningKey: string
-  /** Tokens of the two instances of egress: that of pages, and that of webhooks. */
-  readonly egressToken: string
-  readonly webhookEgressToken: string
-  readonly queuePasswords: QueuePasswords
-  readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
-  /** To which the secrets of webhooks are sealed. */
-  readonly webhookKeys: { readonly public: string; readonly private: string }
-}
-
 const password = () => randomBytes(24).toString('base64url')
 const key = () => randomBytes(32).toString('base64')
+type SealingKeys = ReturnType<typeof generateSealingKeys>
 
-const generate = (): Secrets => ({
+const generate = () => ({
   postgresPassword: password(),
   keyPepper: key(),
   storageSigningKey: key(),
   linkSigningKey: key(),
+  /** Tokens of the two instances of egress: that of pages, and that of webhooks. */
   egressToken: password(),
   webhookEgressToken: password(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
-  sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
+  sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Record<Pool, SealingKeys>,
+  /** To which the secrets of webhooks are sealed. */
   webhookKeys: generateSealingKeys(),
 })
+
+/** What is generated at the first start and kept: the data folder is worthless without it. */
+export type Secrets = Readonly<ReturnType<typeof generate>>
 
 /** The secrets at `path`, made at the first call; what an earlier version did not know yet is added. */
 export const keepSecrets = async (path: string): Promise<Secrets> => {

@@ -9,32 +9,28 @@ import { databaseSettings, queueSettings, storageSettings, trustSettings } from 
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { Programs } from './find-programs.ts'
+import type { LocalSettings } from './local-settings.ts'
 import type { Ports } from './ports.ts'
 import type { Secrets } from './secrets.ts'
 
-/** Environment of the services of one machine. */
+/** What is settled of the services of one machine before the first of them starts. */
 export type Facts = {
   /** The environment of `up`: each service gets its own settings from it, and nothing else. */
   readonly operator: Env
+  readonly settings: LocalSettings
+  /** A data folder that is ours alone. */
+  readonly folder: DataFolder
+  /** Folder of the project. */
+  readonly root: string
+  readonly programs: Programs
   readonly secrets: Secrets
   readonly ports: Ports
   readonly databaseUrl: string
   /** PostgreSQL itself: another address than `databaseUrl` where that is a pooler. */
   readonly directUrl: string
   readonly natsUrlOf: (user: QueueUserName) => string
-  /** Undefined: images are files below `objectsFolder`. */
-  readonly s3Url: string | undefined
-  readonly objectsFolder: string
-  readonly workerEnvFile: string
-  readonly stealthWorkerEnvFile: string
-  readonly proxiedWorkerEnvFile: string
-  readonly chromium: string
-  /** Undefined: captures with `stealth` are refused. */
-  readonly stealthChromium: string | undefined
-  readonly poolMax: number
-  readonly poolIdleCores: number
-  readonly stealthMax: number
-  readonly proxiedMax: number
 }
 
 type ProcessEnv = Readonly<Record<string, string>>
@@ -47,10 +43,6 @@ const defined = (env: Env): ProcessEnv =>
 /** What every process of this machine may see of the environment: nothing of ours, nothing secret. */
 export const machineEnv = (operator: Env): ProcessEnv =>
   defined(Object.fromEntries(machineNames.map((name) => [name, operator[name]])))
-
-/** The standard variables of tracing, which may hold a receiver's token: for services that send spans alone. */
-const tracingEnv = ({ operator }: Facts): ProcessEnv =>
-  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => name.startsWith('OTEL_'))))
 
 /** What the operator has set of a group of settings, except for the names in `decided`. */
 const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
@@ -71,36 +63,39 @@ const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<st
   }
 }
 
+/** With the standard variables of tracing, which may hold a receiver's token: for services that send spans alone. */
+const tracedEnv = (
+  facts: Facts,
+  ...of: [settings: Settings, values: Readonly<Record<string, string>>]
+): ProcessEnv => ({
+  ...defined(Object.fromEntries(Object.entries(facts.operator).filter(([name]) => name.startsWith('OTEL_')))),
+  ...serviceEnv(facts, ...of),
+})
+
 const database = ({ databaseUrl, directUrl }: Facts): Readonly<Record<string, string>> => ({
   DATABASE_URL: databaseUrl,
   DATABASE_DIRECT_URL: directUrl === databaseUrl ? '' : directUrl,
 })
 
-const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Record<string, string>> =>
+const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Readonly<Record<string, string>> =>
   s3Url === undefined
     ? {
         STORAGE_DRIVER: 'files',
-        STORAGE_FOLDER: objectsFolder,
+        STORAGE_FOLDER: folder.objects,
         STORAGE_FILES_URL: `http://127.0.0.1:${ports.objects}`,
         STORAGE_SIGNING_KEY: secrets.storageSigningKey,
       }
     : { STORAGE_DRIVER: 's3', S3_URL: s3Url }
 
+const filterEnv = (facts: Facts, port: number, token: string): ProcessEnv =>
+  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(port), EGRESS_TOKENS: token })
+
 /** Environment of the egress filter. */
-export const egressEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
-    facts,
-    { ...commonSettings, ...egressSettings },
-    { EGRESS_PORT: String(facts.ports.egress), EGRESS_TOKENS: facts.secrets.egressToken },
-  )
+export const egressEnv = (facts: Facts): ProcessEnv => filterEnv(facts, facts.ports.egress, facts.secrets.egressToken)
 
 /** Environment of the filter through which webhooks leave: the same rules, an address of its own. */
 export const webhookEgressEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
-    facts,
-    { ...commonSettings, ...egressSettings },
-    { EGRESS_PORT: String(facts.ports.webhookEgress), EGRESS_TOKENS: facts.secrets.webhookEgressToken },
-  )
+  filterEnv(facts, facts.ports.webhookEgress, facts.secrets.webhookEgressToken)
 
 /** Where clients reach the gateway of this machine when the operator names no address. */
 const gatewayUrl = ({ operator, ports }: Facts): string =>
@@ -108,9 +103,8 @@ const gatewayUrl = ({ operator, ports }: Facts): string =>
   `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
 
 /** Environment of the sender of webhooks: the database and its own filter, no queue and no store. */
-export const webhooksEnv = (facts: Facts): ProcessEnv => ({
-  ...tracingEnv(facts),
-  ...serviceEnv(
+export const webhooksEnv = (facts: Facts): ProcessEnv =>
+  tracedEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
     {
@@ -120,8 +114,8 @@ export const webhooksEnv = (facts: Facts): ProcessEnv => ({
       EGRESS_TOKEN: facts.secrets.webhookEgressToken,
       WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
     },
-  ),
-})
+  )
+
 /** The key of links to images, unless the operator has keys: so they can be rotated. */
 const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
   ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
@@ -129,9 +123,8 @@ const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>
     : { LINK_SIGNING_KEYS: `1:${secrets.linkSigningKey}` }
 
 /** Environment of the gateway. */
-export const gatewayEnv = (facts: Facts): ProcessEnv => ({
-  ...tracingEnv(facts),
-  ...serviceEnv(
+export const gatewayEnv = (facts: Facts): ProcessEnv =>
+  tracedEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings },
     {
@@ -144,21 +137,18 @@ export const gatewayEnv = (facts: Facts): ProcessEnv => ({
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
       SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
-      SEALING_KEY_STEALTH: facts.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
+      SEALING_KEY_STEALTH: facts.programs.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
       SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
     },
-  ),
-})
+  )
 
 /** Environment of the ledger. */
-export const ledgerEnv = (facts: Facts): ProcessEnv => ({
-  ...tracingEnv(facts),
-  ...serviceEnv(
+export const ledgerEnv = (facts: Facts): ProcessEnv =>
+  tracedEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings },
     { ...database(facts), NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
-  ),
-})
+  )
 
 /** Environment of the workers of one pool, which the controller starts. */
 export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
@@ -171,25 +161,27 @@ export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       EGRESS_TOKEN: facts.secrets.egressToken,
-      CHROMIUM: facts.chromium,
-      ...(facts.stealthChromium !== undefined && { STEALTH_CHROMIUM: facts.stealthChromium }),
+      CHROMIUM: facts.programs.chromium,
+      ...(facts.programs.stealthChromium !== undefined && { STEALTH_CHROMIUM: facts.programs.stealthChromium }),
     },
   )
 
 /** Environment of the controller; that of each kind of worker is in the file that it names. */
-export const controllerEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
+export const controllerEnv = (facts: Facts): ProcessEnv => {
+  const { settings, folder, programs } = facts
+  return serviceEnv(
     facts,
     { ...commonSettings, ...queueSettings, ...controllerSettings },
     {
       NATS_URL: facts.natsUrlOf('controller'),
       CONTROLLER_POOL: 'standard',
-      POOL_MAX: String(facts.poolMax),
-      POOL_IDLE_CORES: String(facts.poolIdleCores),
-      WORKER_ENV_FILE: facts.workerEnvFile,
-      ...(facts.stealthChromium !== undefined && { STEALTH_WORKER_ENV_FILE: facts.stealthWorkerEnvFile }),
-      STEALTH_MAX: String(facts.stealthMax),
-      PROXIED_WORKER_ENV_FILE: facts.proxiedWorkerEnvFile,
-      PROXIED_MAX: String(facts.proxiedMax),
+      POOL_MAX: String(settings.poolMax),
+      POOL_IDLE_CORES: String(settings.poolIdleCores),
+      WORKER_ENV_FILE: folder.workerEnv,
+      ...(programs.stealthChromium !== undefined && { STEALTH_WORKER_ENV_FILE: folder.stealthWorkerEnv }),
+      STEALTH_MAX: String(settings.stealthMax),
+      PROXIED_WORKER_ENV_FILE: folder.proxiedWorkerEnv,
+      PROXIED_MAX: String(settings.proxiedMax),
     },
   )
+}

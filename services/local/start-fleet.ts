@@ -1,46 +1,39 @@
-import type { PlanOptions } from './part-plans.ts'
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
-import type { Programs } from './find-programs.ts'
 import type { Fleet } from './fleet.ts'
-import type { FirstAccount } from './keep-first-account.ts'
-
-/** What the start of the fleet works with. */
-export type StartDeps = {
-  readonly fleet: Fleet
-  readonly programs: Programs
-  readonly plans: PlanOptions
-  /** Makes our own services start fast. */
-  readonly warm: () => Promise<void>
-  /** Brings the database to this version's schema and finds or makes the first account. */
-  readonly prepare: () => Promise<FirstAccount>
-  /** Ends the starts that are under way, because one of them failed. */
-  readonly abandon: (error: unknown) => void
-}
+import { type FirstAccount, prepareDatabase } from './prepare-database.ts'
+import { type Facts, machineEnv } from './service-env.ts'
+import { warmCompileCache } from './warm-compile-cache.ts'
 
 /** A system that is up. */
 export type StartedFleet = { readonly baseUrl: string; readonly account: FirstAccount }
 
-/** Starts every part as soon as what it needs is up. Throws what the first failing start throws, when all others are up or gone. */
-export const startFleet = async (deps: StartDeps): Promise<StartedFleet> => {
-  const { fleet, programs, plans } = deps
+/**
+ * Starts every part as soon as what it needs is up. Throws what the first failing start throws, when all others are up or
+ * gone: `failed` is called with it at once, and is to abort `starting`.
+ */
+export const startFleet = async (
+  fleet: Fleet,
+  facts: Facts,
+  { starting, failed }: { readonly starting: AbortSignal; readonly failed: (error: unknown) => void },
+): Promise<StartedFleet> => {
   const after = async <T>(needs: readonly Promise<unknown>[], start: () => Promise<T>): Promise<T> => {
     await Promise.all(needs)
     try {
       return await start()
     } catch (error) {
-      deps.abandon(error)
+      failed(error)
       throw error
     }
   }
   const service = (name: Parameters<typeof servicePlan>[1], needs: readonly Promise<unknown>[]) =>
-    after(needs, () => fleet.start(servicePlan(plans, name)))
+    after(needs, () => fleet.start(servicePlan(facts, name)))
 
-  const { postgresBin, natsServer } = programs
-  const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(plans, postgresBin)))
-  const nats = after([], async () => natsServer && fleet.start(natsPlan(plans, natsServer)))
-  const warmed = after([], deps.warm)
+  const { postgresBin, natsServer } = facts.programs
+  const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(facts, postgresBin)))
+  const nats = after([], async () => natsServer && fleet.start(natsPlan(facts, natsServer)))
+  const warmed = after([], () => warmCompileCache({ root: facts.root, env: machineEnv(facts.operator) }))
   const egress = service('egress', [warmed])
-  const prepared = after([warmed, postgres], deps.prepare)
+  const prepared = after([warmed, postgres], () => prepareDatabase(facts, starting))
   const gateway = service('gateway', [nats, prepared])
   const ledger = service('ledger', [nats, prepared])
   const controller = service('controller', [nats, egress])

@@ -3,9 +3,6 @@ import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ToReceiver } from './receiver-agent.ts'
 
-/** What an attempt needs: the connections, and how long an answer may take once there is one. */
-export type AttemptDeps = { readonly agent: Agent; readonly answerMs: number }
-
 /** What is sent, to whom. */
 export type Post = {
   readonly accountId: string
@@ -61,20 +58,14 @@ const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads an answer to its end, or as much of it as is wanted. Resolves false where it breaks off. */
-const readAnswer = (response: IncomingMessage): Promise<boolean> =>
-  new Promise((resolve) => {
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= answerBytesMax) return
-      resolve(true)
-      response.destroy()
-    })
-    response.once('end', () => resolve(true))
-    response.once('error', () => resolve(false))
-    response.once('close', () => resolve(false))
-  })
+/** Reads an answer to its end, or as much of it as is wanted. Rejects where it breaks off. */
+const readAnswer = async (response: IncomingMessage): Promise<void> => {
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > answerBytesMax) return
+  }
+}
 
 const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
   new Promise((resolve) => {
@@ -95,12 +86,18 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const verdict = judge(status)
-      void readAnswer(response).then((whole) => end(whole ? verdict : 'connection_failed'))
+      readAnswer(response).then(
+        () => end(verdict),
+        () => end('connection_failed'),
+      )
     })
   })
 
-/** One POST to a receiver. Redirects are not followed. Never throws. */
-export const attempt = async ({ agent, answerMs }: AttemptDeps, post: Post): Promise<Outcome> => {
+/** One POST to a receiver over the agent's connections, whose answer comes within `answerMs` once there is one. Redirects are not followed. Never throws. */
+export const attempt = async (
+  { agent, answerMs }: { readonly agent: Agent; readonly answerMs: number },
+  post: Post,
+): Promise<Outcome> => {
   // A receiver may close a kept connection just when it is used again; one that then begins anew is the same attempt.
   for (;;) {
     const request = openRequest(requestOf(post, agent))

@@ -3,8 +3,9 @@ import { type IncomingMessage, request as openRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { HostPort } from '#shared/config/settings/worker.ts'
-import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
+import { egressTokenHeaders } from '#shared/net/egress-token.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
+import { authorityOf } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection } from './outcome.ts'
 
@@ -25,17 +26,13 @@ const failureOf = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   return refusal === 'bad_request' ? 'blocked' : refusal
 }
 
-const askEgress = async (
-  { egress, egressToken }: Way,
-  { host, port }: HostPort,
-  signal: AbortSignal,
-): Promise<Socket> => {
-  const authority = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
+const askEgress = async ({ egress, egressToken }: Way, to: HostPort, signal: AbortSignal): Promise<Socket> => {
+  const authority = authorityOf(to)
   const asked = openRequest({
     ...egress,
     method: 'CONNECT',
     path: authority,
-    headers: { host: authority, ...(egressToken && { [egressTokenHeader]: egressTokenValue(egressToken) }) },
+    headers: { host: authority, ...egressTokenHeaders(egressToken) },
     agent: false,
     signal,
   })

@@ -3,21 +3,12 @@ import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import { attempt } from './attempt.ts'
+import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
 import { createEvents } from './events.ts'
 import { ReceiverAgent } from './receiver-agent.ts'
-import type { Sender } from './sender.ts'
-
-/** The sender put together, and what its main function needs of it. */
-export type OpenSender = Sender &
-  AsyncDisposable & {
-    readonly database: Database
-    readonly metrics: Metrics
-    readonly health: () => Promise<Health>
-  }
 
 const databaseProbeMs = 1000
 const leaseMs = 10_000
@@ -36,7 +27,7 @@ const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<He
 }
 
 /** Opens what the sender works with; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
-export const openContext = async (config: Config, stop: AbortSignal): Promise<OpenSender> => {
+export const openContext = async (config: Config, stop: AbortSignal) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
@@ -52,7 +43,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     publicUrl: config.publicUrl,
     events,
     metrics,
-    attempt: (post) => attempt({ agent, answerMs: attemptBounds.answerMs }, post),
+    attempt: (post: Post) => attempt({ agent, answerMs: attemptBounds.answerMs }, post),
     waitsMs: config.webhookRetries,
     inFlightMax: config.inFlightMax,
     leaseMs,

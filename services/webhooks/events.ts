@@ -14,24 +14,6 @@ export type Attempted = {
   readonly givenUp: boolean
 }
 
-/** Events for operators: one function each, for its log line and metric. */
-export type Events = {
-  readonly attempted: (attempt: Attempted) => void
-  /** The egress filter was not reached: deliveries wait, and it does not count as an attempt. */
-  readonly notTried: (deliveries: number) => void
-  /** The secret of a webhook does not open with the keys that this process was given. */
-  readonly unsignable: (webhookId: string, cause: unknown) => void
-  /** What they tell of, or whom, is gone. */
-  readonly dropped: (deliveries: number) => void
-  /** They waited for longer than deliveries may. */
-  readonly expired: (deliveries: number) => void
-  readonly inFlight: (deliveries: number) => void
-  /** `first`: it worked until now. */
-  readonly turnFailed: (error: AppError, first: boolean) => void
-  readonly recovered: () => void
-  readonly draining: (deliveries: number) => void
-}
-
 const declare = (metrics: Metrics) => ({
   attempts: metrics.counter({
     name: 'webhook_attempts_total',
@@ -55,32 +37,39 @@ const declare = (metrics: Metrics) => ({
   failedTurns: metrics.counter({ name: 'webhook_turn_failures_total', help: 'Turns of the sender that failed' }),
 })
 
-/** Declares the metrics and makes the events. */
-export const createEvents = (log: Logger, metrics: Metrics): Events => {
+/** Declares the metrics and makes the events: one function each, for its log line and metric. */
+export const createEvents = (log: Logger, metrics: Metrics) => {
   const counts = declare(metrics)
   return {
-    attempted: ({ id, event, failure, status, ms, givenUp }) => {
+    attempted: ({ id, event, failure, status, ms, givenUp }: Attempted) => {
       counts.attempts.inc({ outcome: failure ?? 'delivered' })
       counts.seconds.observe(ms / 1000)
       if (givenUp) counts.givenUp.inc()
       log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
     },
-    notTried: (deliveries) => {
+    /** The egress filter was not reached: deliveries wait, and it does not count as an attempt. */
+    notTried: (deliveries: number) => {
       counts.notTried.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
-    unsignable: (webhook, cause) => log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),
-    dropped: (deliveries) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
-    expired: (deliveries) => {
+    /** The secret of a webhook does not open with the keys that this process was given. */
+    unsignable: (webhook: string, cause: unknown) =>
+      log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),
+    dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
+    expired: (deliveries: number) => {
       counts.givenUp.inc(deliveries)
       log.warn({ deliveries }, 'deliveries given up: their receivers did not answer for too long')
     },
-    inFlight: (deliveries) => counts.inFlight.set(deliveries),
-    turnFailed: (error, first) => {
+    inFlight: (deliveries: number) => counts.inFlight.set(deliveries),
+    /** `first`: it worked until now. */
+    turnFailed: (error: AppError, first: boolean) => {
       counts.failedTurns.inc()
       if (first) log.error({ err: error }, 'sender failed, retrying')
     },
     recovered: () => log.info('sender recovered'),
-    draining: (deliveries) => log.info({ deliveries }, 'draining'),
+    draining: (deliveries: number) => log.info({ deliveries }, 'draining'),
   }
 }
+
+/** See `createEvents`. */
+export type Events = ReturnType<typeof createEvents>

@@ -19,7 +19,6 @@ export class ReceiverAgent extends Agent implements Disposable {
   readonly #way: Way
   readonly #reuseMs: number
   readonly #old = new WeakSet<Duplex>()
-  readonly #timers = new Set<NodeJS.Timeout>()
 
   constructor(way: Way, reuseMs = usualReuseMs) {
     super(options)
@@ -45,7 +44,6 @@ export class ReceiverAgent extends Agent implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const timer of this.#timers) clearTimeout(timer)
     this.destroy()
   }
 
@@ -67,10 +65,6 @@ export class ReceiverAgent extends Agent implements Disposable {
       const isFree = Object.values(this.freeSockets).some((sockets) => sockets?.some((each) => each === socket))
       if (isFree) socket.destroy()
     }, this.#reuseMs)
-    this.#timers.add(timer)
-    socket.once('close', () => {
-      clearTimeout(timer)
-      this.#timers.delete(timer)
-    })
+    socket.once('close', () => clearTimeout(timer))
   }
 }

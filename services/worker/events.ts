@@ -5,31 +5,11 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from './block-lists/provide-lists.ts'
 import type { Interruption } from './delivery/run-attempt.ts'
-import type { HoldEvents } from './lifecycle/pull-gate.ts'
+import type { HoldCause } from './lifecycle/pull-gate.ts'
 
-/** One function per event of a worker; each writes its log line and its metrics. */
-export type Events = HoldEvents & {
-  readonly unsafe: (setting: string, what: string) => void
-  readonly queue: (notice: QueueNotice) => void
-  readonly hostUp: (tookMs: number) => void
-  readonly hostFailed: (error: AppError) => void
-  /** A host has ended, or was ended, and another takes its place. */
-  readonly hostGone: (reason: string) => void
-  /** A page reached the worker's loopback, around its proxy. */
-  readonly canaryReached: () => void
-  /** The block lists that captures from here on are taken with. */
-  readonly blockLists: (lists: Pick<BlockLists, 'key' | 'lists'>) => void
-  readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
-  readonly begun: (capture: { id: string; attempt: number; traceId: string | undefined }) => void
-  readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
-  /** A fault of the service interrupted the attempt; it is not counted, or the next one begins. */
-  readonly interrupted: (capture: { id: string; attempt: number }, interruption: Interruption) => void
-  /** The attempt could not be reported; the capture is redelivered. */
-  readonly lost: (id: string, error: AppError) => void
-  readonly state: (state: string) => void
-}
+type Lists = Pick<BlockLists, 'key' | 'lists'>
 
-const describeLists = ({ key, lists }: Pick<BlockLists, 'key' | 'lists'>) => ({
+const describeLists = ({ key, lists }: Lists) => ({
   lists: key,
   versions: lists.map(({ kind, name, version }) => `${kind}/${name}@${version}`),
 })
@@ -72,40 +52,45 @@ const declareMetrics = (metrics: Metrics) => ({
   }),
 })
 
-/** Makes the events of a worker. */
-export const createEvents = (logger: Logger, metrics: Metrics): Events => {
+/** One function per event of a worker; each writes its log line and its metrics. */
+export const createEvents = (logger: Logger, metrics: Metrics) => {
   const { captures, stages, hosts, interruptions, held, canary, blockLists } = declareMetrics(metrics)
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
   const current: { lists?: string } = {}
   return {
-    unsafe: (setting, what) => logger.warn({ setting }, what),
-    queue: ({ kind, detail }) => logger.warn({ detail }, `nats ${kind}`),
-    hostUp: (tookMs) => {
+    unsafe: (setting: string, what: string) => logger.warn({ setting }, what),
+    queue: ({ kind, detail }: QueueNotice) => logger.warn({ detail }, `nats ${kind}`),
+    hostUp: (tookMs: number) => {
       hosts.inc({ outcome: 'up' })
       logger.info({ tookMs: Math.round(tookMs) }, 'browser host is warm')
     },
-    hostFailed: (error) => {
+    hostFailed: (error: AppError) => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host failed to start')
     },
-    hostGone: (reason) => {
+    /** A host has ended, or was ended, and another takes its place. */
+    hostGone: (reason: string) => {
       hosts.inc({ outcome: 'gone' })
       logger.warn({ reason }, 'browser host ended, starting another')
     },
+    /** A page reached the worker's loopback, around its proxy. */
     canaryReached: () => {
       canary.inc()
       logger.error('a page reached the loopback of the worker around its proxy')
     },
-    blockLists: (loaded) => {
+    /** The block lists that captures from here on are taken with. */
+    blockLists: (loaded: Lists) => {
       blockLists.reset()
       for (const { kind, name, version } of loaded.lists) blockLists.set({ kind, name, version }, 1)
       logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
     },
-    dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
-    begun: (capture) => logger.debug(capture, 'attempt begins'),
-    ended: (result, detail) => {
+    dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') =>
+      logger.info({ id, reason }, 'delivery dropped'),
+    begun: (capture: { id: string; attempt: number; traceId: string | undefined }) =>
+      logger.debug(capture, 'attempt begins'),
+    ended: (result: CompletedResult | FailedResult, detail?: string) => {
       const { id, attempt, timings } = result
       if (result.outcome === 'completed') {
         captures.inc({ outcome: 'completed' })
@@ -116,20 +101,25 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
         logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')
       }
     },
-    interrupted: ({ id, attempt }, { by, detail, fate }) => {
+    /** A fault of the service interrupted the attempt; it is not counted, or the next one begins. */
+    interrupted: ({ id, attempt }: { id: string; attempt: number }, { by, detail, fate }: Interruption) => {
       interruptions.inc({ by, fate: fate.kind })
       const setting = by === 'overload' ? { setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' } : {}
       logger.warn({ id, attempt, by, detail, fate, ...setting }, 'attempt interrupted by a fault of the service')
     },
-    held: (cause, reason) => {
+    held: (cause: HoldCause, reason: string) => {
       held.set({ cause }, 1)
       logger.error({ cause, reason }, 'worker takes no captures')
     },
-    released: (cause) => {
+    released: (cause: HoldCause) => {
       held.set({ cause }, 0)
       logger.info({ cause }, 'worker may take captures again')
     },
-    lost: (id, error) => logger.error({ id, error: error.message }, 'attempt could not be reported'),
-    state: (state) => logger.info({ state }, 'worker state'),
+    /** The attempt could not be reported; the capture is redelivered. */
+    lost: (id: string, error: AppError) => logger.error({ id, error: error.message }, 'attempt could not be reported'),
+    state: (state: string) => logger.info({ state }, 'worker state'),
   }
 }
+
+/** See `createEvents`. */
+export type Events = ReturnType<typeof createEvents>

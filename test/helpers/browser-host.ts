@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pages.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
@@ -121,6 +122,6 @@ export const captureWith = (
   accountId: string = crypto.randomUUID(),
 ): Promise<Outcome> => {
   const options = withDefaults(parameters)
-  const endsAt = performance.now() + (options.timeout + options.delay + 15) * 1000
+  const endsAt = performance.now() + attemptBudgetMs(options)
   return host.capture({ id: crypto.randomUUID(), accountId, options, online: true }, endsAt)
 }

@@ -72,7 +72,7 @@ for (const { who, isRoot, caller, ...way } of ways) {
   t.test(`what ${who} isolates starts no more processes than it may, though others of its user run`, async (t) => {
     const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
     const start = (tasksMax: number) => {
-      const command = [...way.inside, ...limited(['sh', '-c', forks], { tasksMax })] as unknown as Command
+      const command = [...way.inside, ...limited(['sh', '-c', forks], tasksMax)] as unknown as Command
       const [file, ...args] = isolated(command, { network: 'namespace', isRoot, browsers: [chromiumPath] })
       const { stdout } = spawnSync('env', [...caller, file, ...args], { encoding: 'utf8', env: { PATH: systemPath } })
       return stdout.match(/^forked \d+$/gm)?.length ?? 0

@@ -138,9 +138,9 @@ t.test('pooler: up, doctor and top go past it', async (t) => {
   }
   const folder = pathsOf(t.testdir())
   await mkdir(folder.logs)
-  const programs = { chromium: '', stealthChromium: undefined }
-  const facts = await gatherFacts({ env, settings: readLocalSettings(env, 1), folder, programs })
-  const prepared = await prepareDatabase({ facts, folder, root, plansFile: '' }, new AbortController().signal)
+  const programs = { postgresBin: undefined, natsServer: undefined, chromium: '', stealthChromium: undefined }
+  const facts = await gatherFacts({ operator: env, settings: readLocalSettings(env, 1), folder, root, programs })
+  const prepared = await prepareDatabase(facts, new AbortController().signal)
   t.match(prepared, { apiKey: /^sk_live_/ })
   const run = (...args: readonly string[]) =>
     promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Printed)

@@ -19,7 +19,7 @@ const captureWith = async (fault: string) => {
   })
   const host = await steerHost(
     child,
-    { way, memoryMax: 2 ** 32, isOneAccounts: false, pixelsMax: 1_000_000 },
+    { way, memoryMax: 2 ** 32, settings: { isOneAccounts: false, pixelsMax: 1_000_000 } },
     new AbortController().signal,
   )
   t.teardown(() => host[Symbol.asyncDispose]())

@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import t from 'tap'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
@@ -102,7 +103,7 @@ t.test(
   </script>`
     const options = withDefaults({ html: redPage(image), js: 'await new Promise(() => {})', timeout: 5 })
     const order = { id: crypto.randomUUID(), accountId: crypto.randomUUID(), options, online: true }
-    const outcome = await host.capture(order, performance.now() + 9000)
+    const outcome = await host.capture(order, performance.now() + 9000 + endsBeforeMs.browser)
     if (outcome.outcome !== 'completed') return t.fail(outcome.detail)
     t.strictSame(await pixel(outcome.shot, 600, 600), red)
     t.match(outcome.shot.warnings, [{ code: 'js_failed' }, { code: 'undecoded_images' }])

@@ -1,18 +1,22 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
-import { createKubeApi, type KubeApi, type Selection } from '#shared/kube/client.ts'
-import { type KubeConnection, openConnection } from '#shared/kube/connection.ts'
+import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
+import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import type { Collection, KubeObject } from '#shared/kube/resource.ts'
+import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 
-/** The cluster that the kubeconfig of the caller leads to. */
-export type Cluster = {
-  readonly api: Pick<KubeApi, 'get' | 'list' | 'create'>
-  readonly send: KubeConnection['send']
+type Selected = { readonly namespace?: string | undefined; readonly labelSelector?: string }
+
+/** What the cluster of the caller's kubeconfig shows to one look, all of whose requests end with it. */
+export type Cluster = Pick<KubeApi, 'get' | 'create'> & {
+  /** All objects of a kind, in one namespace or in all, 10,000 at most. */
+  readonly list: <T extends KubeObject>(resource: Resource, of?: Selected) => Promise<readonly T[]>
+  /** The answer to a GET, for at most `waitMs`. */
+  readonly read: (path: string, waitMs?: number) => Promise<KubeAnswer>
   /** The namespace that the kubeconfig names. */
   readonly namespace: string
 }
@@ -27,52 +31,50 @@ export type Found = {
   readonly warnings?: readonly Trouble[]
 }
 
-/** One part of an installation; `look` rejects where it cannot be read. */
-export type Part = { readonly name: string; readonly look: (signal: AbortSignal) => Promise<Found> }
+/** What is found where one thing is wrong. */
+export const failing = (detail: string, advice: string): Found => ({ summary: '', troubles: [{ detail, advice }] })
 
 const lookMs = 20_000
 const pageObjects = 500
 const pagesMax = 20
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
-
 /** `SHUTTERFLEET_KUBECONFIG`, else what kubectl goes by; undefined where only Kubernetes itself can give it, to a pod. */
-const kubeconfigOf = async (env: Env): Promise<string | undefined> => {
+const kubeconfigOf = (env: Env): string | undefined => {
   const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env, knownNames)
   // Of several files kubectl merges what is in them; the first is the one that it writes to.
   const [first = ''] = (env['KUBECONFIG'] ?? '').split(':')
   const home = join(env['HOME'] ?? '', '.kube/config')
-  return kubeconfig || first || ((await exists(home)) ? home : undefined)
+  return kubeconfig || first || (existsSync(home) ? home : undefined)
 }
 
-/** Runs `work` with the cluster of the caller's kubeconfig. Throws `CONFIGURATION` where there is none. */
-export const withCallersCluster = async <T>(env: Env, work: (cluster: Cluster) => Promise<T>): Promise<T> => {
-  const kubeconfig = await kubeconfigOf(env)
-  await using connection = openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
-  return await work({ api: createKubeApi(connection), send: connection.send, namespace: connection.namespace })
-}
-
-/** All objects of a collection, 10,000 at most. */
-export const listAll = async <T extends KubeObject>(
-  { api }: Pick<Cluster, 'api'>,
-  of: Collection,
-  signal: AbortSignal,
-  selection: Selection = {},
-): Promise<readonly T[]> => {
-  const items: T[] = []
-  let continueAt: string | undefined
-  for (let page = 0; page < pagesMax; page += 1) {
-    const query = { ...selection, limit: pageObjects, ...(continueAt !== undefined && { continueAt }) }
-    const read = await api.list<T>(of, query, signal)
-    items.push(...read.items)
-    continueAt = read.continueAt
-    if (continueAt === undefined) break
+const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal): Cluster => {
+  const send = (request: KubeRequest) =>
+    connection.send({ ...request, signal: AbortSignal.any([request.signal, until]) })
+  const { get, create, list } = createKubeApi({ send })
+  return {
+    get,
+    create,
+    list: async <T extends KubeObject>(resource: Resource, { namespace, ...selection }: Selected = {}) => {
+      const items: T[] = []
+      let continueAt: string | undefined
+      for (let page = 0; page < pagesMax; page += 1) {
+        const query = { ...selection, limit: pageObjects, ...(continueAt !== undefined && { continueAt }) }
+        const read = await list<T>({ resource, ...(namespace !== undefined && { namespace }) }, query)
+        items.push(...read.items)
+        continueAt = read.continueAt
+        if (continueAt === undefined) break
+      }
+      return items
+    },
+    read: (path, waitMs = lookMs) => send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
+    namespace: connection.namespace,
   }
-  return items
+}
+
+/** A connection to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` where there is none. */
+export const connectAsCaller = (env: Env): KubeConnection => {
+  const kubeconfig = kubeconfigOf(env)
+  return openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
 }
 
 const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Found): Finding[] => {
@@ -84,14 +86,19 @@ const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Fou
 /** The missing right, from the API server's message: the part behind its code. */
 const deniedIn = (message: string) => message.replace(/^.*?: 40[13] \w* /, '')
 
-/** Looks at a part for at most 20 s, and never throws. What the account may not read is not checked, and said. */
-export const examine = async ({ name, look }: Part, stop: AbortSignal): Promise<Finding[]> => {
+/** Examines a part for at most 20 s, and never throws. What the account may not read is reported as not checked. */
+export const examine = async (
+  connection: Pick<KubeConnection, 'send' | 'namespace'>,
+  name: string,
+  look: (cluster: Cluster) => Promise<Found>,
+  stop: AbortSignal,
+): Promise<Finding[]> => {
   try {
-    return findingsOf(name, await look(AbortSignal.any([stop, AbortSignal.timeout(lookMs)])))
+    return findingsOf(name, await look(boundTo(connection, AbortSignal.any([stop, AbortSignal.timeout(lookMs)]))))
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     if (outcomeOf(thrown) !== 'forbidden') {
-      const advice = 'look whether the API server answers `kubectl get --raw /readyz`, and try again'
+      const advice = 'check that the API server answers `kubectl get --raw /readyz`, and retry'
       return [{ name, ok: false, detail: message, advice }]
     }
     const advice = 'ask for that right, or let somebody who has it run this'

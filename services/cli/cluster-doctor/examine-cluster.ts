@@ -2,7 +2,8 @@ import { json } from 'node:stream/consumers'
 import type { Finding } from '#local/doctor/check.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { type Cluster, examine, type Found, type Part, withCallersCluster } from './cluster.ts'
+import type { KubeConnection } from '#shared/kube/connection.ts'
+import { type Cluster, connectAsCaller, examine, failing, type Found } from './cluster.ts'
 import { lookAtDefinition } from './definition.ts'
 import { findInstallation, type Installation, type Wanted } from './installation.ts'
 import { lookAtMetrics, lookAtPolicies } from './network.ts'
@@ -23,7 +24,7 @@ export type Examination = {
   readonly stop: AbortSignal
 }
 
-type InstallationLook = (cluster: Cluster, of: Installation, signal: AbortSignal) => Promise<Found>
+type InstallationLook = (cluster: Cluster, of: Installation) => Promise<Found>
 
 /** Parts of an installation, in the order of the way from its objects to what it serves. */
 const partsOf = (root: string): readonly (readonly [name: string, look: InstallationLook])[] => [
@@ -34,15 +35,14 @@ const partsOf = (root: string): readonly (readonly [name: string, look: Installa
   ['quotas', lookAtQuotas],
   ['policies', lookAtPolicies],
   ['metrics', lookAtMetrics],
-  ['cluster rights', (cluster, of, signal) => lookAtRights(cluster, of, root, signal)],
+  ['cluster rights', (cluster, of) => lookAtRights(cluster, of, root)],
 ]
 
-const lookAtServer = async ({ send }: Cluster, signal: AbortSignal): Promise<Found> => {
-  const { statusCode, body } = await send({ method: 'GET', path: '/version', query: {}, signal })
+const lookAtServer = async ({ read }: Cluster): Promise<Found> => {
+  const { statusCode, body } = await read('/version')
   const { gitVersion } = (await json(body)) as { gitVersion?: string }
   if (statusCode === 200) return { summary: `Kubernetes ${gitVersion ?? 'of unknown version'} answers` }
-  const detail = `the API server answers with ${statusCode}`
-  return { summary: '', troubles: [{ detail, advice: '`kubectl version` with the same kubeconfig' }] }
+  return failing(`the API server answers with ${statusCode}`, '`kubectl version` with the same kubeconfig')
 }
 
 const notChecked = (names: readonly string[], since: string): Finding[] =>
@@ -53,22 +53,26 @@ const withoutCluster = (...server: readonly Finding[]): Finding[] => [
   ...notChecked(['installation', 'definition', 'nodes', ...partsOf('').map(([name]) => name)], 'cluster'),
 ]
 
-const examineParts = async (cluster: Cluster, { root, wanted }: Examination, stop: AbortSignal): Promise<Finding[]> => {
+const examineParts = async (
+  connection: KubeConnection,
+  { root, wanted }: Examination,
+  stop: AbortSignal,
+): Promise<Finding[]> => {
   const parts = partsOf(root)
-  const part = (name: string, look: Part['look']) => examine({ name, look }, stop)
+  const part = (name: string, look: (cluster: Cluster) => Promise<Found>) => examine(connection, name, look, stop)
 
-  const server = await part('cluster', (signal) => lookAtServer(cluster, signal))
+  const server = await part('cluster', lookAtServer)
   if (server.some(({ ok }) => !ok)) return withoutCluster(...server)
   let installation: Installation | undefined
-  const where = await part('installation', async (signal) => {
-    const seen = await findInstallation(cluster, wanted, signal)
+  const where = await part('installation', async (cluster) => {
+    const seen = await findInstallation(cluster, wanted)
     installation = seen.installation
     return seen.found
   })
   const of = installation
-  const pools = of?.workersNamespace ?? wanted.namespace ?? cluster.namespace
-  const definition = await part('definition', (signal) => lookAtDefinition(cluster, pools, signal))
-  const nodes = await part('nodes', (signal) => lookAtNodes(cluster, of?.isolation ?? 'namespace', signal))
+  const pools = of?.workersNamespace ?? wanted.namespace ?? connection.namespace
+  const definition = await part('definition', (cluster) => lookAtDefinition(cluster, pools))
+  const nodes = await part('nodes', (cluster) => lookAtNodes(cluster, of?.isolation ?? 'namespace'))
   const findings = [...server, ...where, ...definition, ...nodes]
   if (!of)
     return [
@@ -78,18 +82,20 @@ const examineParts = async (cluster: Cluster, { root, wanted }: Examination, sto
         'installation',
       ),
     ]
-  for (const [name, look] of parts) findings.push(...(await part(name, (signal) => look(cluster, of, signal))))
+  for (const [name, look] of parts) findings.push(...(await part(name, (cluster) => look(cluster, of))))
   return findings
 }
 
 /**
- * Looks at an installation on Kubernetes with the rights of the caller: it reads, and asks for reviews of rights, and shows
+ * Examines an installation on Kubernetes with the rights of the caller: it reads, and requests reviews of rights, and shows
  * no value of a Secret. Ends within two minutes, and never throws for what it finds.
  */
-export const examineCluster = (of: Examination): Promise<Finding[]> =>
-  withCallersCluster(of.env, (cluster) =>
-    examineParts(cluster, of, AbortSignal.any([of.stop, AbortSignal.timeout(allMs)])),
-  ).catch((thrown: unknown) => {
+export const examineCluster = async (of: Examination): Promise<Finding[]> => {
+  try {
+    await using connection = connectAsCaller(of.env)
+    return await examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(allMs)]))
+  } catch (thrown) {
     const advice = 'name the cluster with KUBECONFIG or SHUTTERFLEET_KUBECONFIG'
     return withoutCluster({ name: 'cluster', ok: false, detail: toAppError(thrown).message, advice })
-  })
+  }
+}

@@ -1,6 +1,6 @@
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { selectorOf } from '#shared/kube/names.ts'
-import { type Cluster, type Found, listAll } from './cluster.ts'
+import { type Cluster, failing, type Found } from './cluster.ts'
 import { kinds, type Workload } from './objects.ts'
 
 /** A release of the chart, by its controller's settings. */
@@ -27,9 +27,11 @@ export type Wanted = { readonly namespace: string | undefined; readonly release:
 
 const releaseLabel = 'app.kubernetes.io/instance'
 
-/** Selects what the chart made for a release, workers not among it. */
-export const releaseSelector = (release: string): string =>
-  selectorOf({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release })
+/** Where the objects are that the chart made for a release, workers not among them, and what selects them. */
+export const releaseObjects = ({ release, namespace }: Installation) => ({
+  namespace,
+  labelSelector: selectorOf({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release }),
+})
 
 /** The command that makes again what the release lacks: with its own values over the defaults of the chart that is at hand. */
 export const upgradeCommand = ({ release, namespace }: Installation): string =>
@@ -56,8 +58,9 @@ const installationOf = ({ metadata, spec }: Workload): Installation => {
   }
 }
 
-const listControllers = (cluster: Cluster, namespace: string | undefined, signal: AbortSignal) =>
-  listAll<Workload>(cluster, { resource: kinds.deployments, ...(namespace !== undefined && { namespace }) }, signal, {
+const listControllers = (cluster: Cluster, namespace?: string) =>
+  cluster.list<Workload>(kinds.deployments, {
+    namespace,
     labelSelector: selectorOf({
       'app.kubernetes.io/name': 'shutterfleet',
       'app.kubernetes.io/component': 'controller',
@@ -65,10 +68,10 @@ const listControllers = (cluster: Cluster, namespace: string | undefined, signal
   })
 
 /** The controllers of the namespace that is meant; where none was named and that of the kubeconfig has none, of all namespaces. */
-const findControllers = async (cluster: Cluster, { namespace }: Wanted, signal: AbortSignal) => {
-  const near = await listControllers(cluster, namespace ?? cluster.namespace, signal)
+const findControllers = async (cluster: Cluster, { namespace }: Wanted) => {
+  const near = await listControllers(cluster, namespace ?? cluster.namespace)
   if (near.length > 0 || namespace !== undefined) return near
-  return listControllers(cluster, undefined, signal).catch((thrown: unknown) => {
+  return listControllers(cluster).catch((thrown: unknown) => {
     // Who may see one namespace alone names it.
     if (outcomeOf(thrown) === 'forbidden') return near
     throw thrown
@@ -79,9 +82,8 @@ const findControllers = async (cluster: Cluster, { namespace }: Wanted, signal: 
 export const findInstallation = async (
   cluster: Cluster,
   wanted: Wanted,
-  signal: AbortSignal,
 ): Promise<{ readonly installation: Installation | undefined; readonly found: Found }> => {
-  const all = (await findControllers(cluster, wanted, signal)).map(installationOf)
+  const all = (await findControllers(cluster, wanted)).map(installationOf)
   const fitting = all.filter(({ release }) => wanted.release === undefined || release === wanted.release)
   const [installation] = fitting
   const nameOf = ({ release, namespace }: Installation) => `${release} in ${namespace}`
@@ -90,15 +92,16 @@ export const findInstallation = async (
     return { installation, found: { summary } }
   }
   const where = wanted.namespace ?? cluster.namespace
-  const trouble =
+  const of = wanted.release === undefined ? '' : ` of ${wanted.release}`
+  const found =
     fitting.length > 1
-      ? {
-          detail: `there are several: ${fitting.map(nameOf).join(', ')}`,
-          advice: 'say which with --namespace NS and --release NAME',
-        }
-      : {
-          detail: `no Deployment of a controller${wanted.release === undefined ? '' : ` of ${wanted.release}`} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
-          advice: 'name its namespace with --namespace NS, or install the chart (docs/kubernetes.md)',
-        }
-  return { installation: undefined, found: { summary: '', troubles: [trouble] } }
+      ? failing(
+          `there are several: ${fitting.map(nameOf).join(', ')}`,
+          'say which with --namespace NS and --release NAME',
+        )
+      : failing(
+          `no Deployment of a controller${of} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
+          'name its namespace with --namespace NS, or install the chart (docs/kubernetes.md)',
+        )
+  return { installation: undefined, found }
 }

@@ -1,17 +1,15 @@
 import { poolLabels } from '#shared/kube/names.ts'
-import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
+import type { Cluster, Found, Trouble } from './cluster.ts'
+import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
 
 /** Whether the NetworkPolicies of the release are there. What the network plugin enforces cannot be seen from here. */
-export const lookAtPolicies = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+export const lookAtPolicies = async (cluster: Cluster, of: Installation): Promise<Found> => {
   const namesIn = async (namespace: string) =>
-    (await listAll<Named>(cluster, { resource: kinds.networkPolicies, namespace }, signal)).map(
+    (await cluster.list<Named>(kinds.networkPolicies, { namespace })).map(
       ({ metadata }) => `${namespace}/${metadata.name}`,
     )
-  const pods = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.namespace }, signal, {
-    labelSelector: releaseSelector(of.release),
-  })
+  const pods = await cluster.list<Pod>(kinds.pods, releaseObjects(of))
   const services = new Set(
     pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => componentOf(pod)),
   )
@@ -44,18 +42,13 @@ const metricsPort = 9090
 const answerMs = 2000
 const bytesMax = 4 * 1024 * 1024
 
-/** What came of asking a pod for its metrics through the API server. */
+/** The outcome of a request for a pod's metrics through the API server. */
 type Reached = 'metrics' | 'unreached' | 'denied' | 'other'
 
-const reach = async (
-  { send }: Cluster,
-  { metadata: { namespace, name } }: Pod,
-  stop: AbortSignal,
-): Promise<Reached> => {
+const reach = async ({ read }: Cluster, { metadata: { namespace, name } }: Pod): Promise<Reached> => {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy/metrics`
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(answerMs)])
   try {
-    const { statusCode, body } = await send({ method: 'GET', path, query: {}, signal })
+    const { statusCode, body } = await read(path, answerMs)
     const chunks: Buffer[] = []
     let bytes = 0
     for await (const chunk of body) {
@@ -73,20 +66,20 @@ const reach = async (
 }
 
 /** Whether a pod of each service, and a worker, show their metrics to the API server; a NetworkPolicy may well keep it from them. */
-export const lookAtMetrics = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+export const lookAtMetrics = async (cluster: Cluster, of: Installation): Promise<Found> => {
   const { 'app.kubernetes.io/managed-by': manager = '', 'app.kubernetes.io/instance': instance = '' } = poolLabels(
     of.instance,
     'any',
   )
-  const own = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.namespace }, signal, {
-    labelSelector: `${releaseSelector(of.release)},${metricsLabel}=true`,
-  })
-  const workers = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.workersNamespace }, signal, {
+  const { namespace, labelSelector } = releaseObjects(of)
+  const own = await cluster.list<Pod>(kinds.pods, { namespace, labelSelector: `${labelSelector},${metricsLabel}=true` })
+  const workers = await cluster.list<Pod>(kinds.pods, {
+    namespace: of.workersNamespace,
     labelSelector: `app.kubernetes.io/managed-by=${manager},app.kubernetes.io/instance=${instance}`,
   })
   const ready = [...own, ...workers].filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')
   const firsts = [...Map.groupBy(ready, componentOf).values()].flatMap(([first]) => first ?? [])
-  const reached = await Promise.all(firsts.map(async (pod) => ({ pod, as: await reach(cluster, pod, signal) })))
+  const reached = await Promise.all(firsts.map(async (pod) => ({ pod, as: await reach(cluster, pod) })))
   const namesOf = (as: Reached) => reached.filter((each) => each.as === as).map(({ pod }) => componentOf(pod))
   const troubles = reached
     .filter(({ as }) => as === 'other')
@@ -103,5 +96,5 @@ export const lookAtMetrics = async (cluster: Cluster, of: Installation, signal: 
       : []),
   ]
   const read = namesOf('metrics').length === 0 ? [] : [`of ${namesOf('metrics').join(', ')}`]
-  return { summary: [...read, ...unread].join('; ') || 'no pod is ready to be asked', troubles }
+  return { summary: [...read, ...unread].join('; ') || 'no pod is ready', troubles }
 }

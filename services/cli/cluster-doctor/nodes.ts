@@ -1,5 +1,5 @@
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { type Cluster, type Found, listAll } from './cluster.ts'
+import { type Cluster, failing, type Found } from './cluster.ts'
 import { type Condition, conditionOf, kinds } from './objects.ts'
 
 /** Fields of a node that decide whether the workers' sandbox can run on it. */
@@ -12,7 +12,6 @@ export type Node = KubeObject & {
       readonly kubeletVersion?: string
       readonly kernelVersion?: string
       readonly containerRuntimeVersion?: string
-      readonly operatingSystem?: string
     }
     readonly runtimeHandlers?: readonly {
       readonly name: string
@@ -43,15 +42,12 @@ export const sandboxFaults = ({ status }: Node): readonly string[] => {
 const takesPods = (node: Node) => conditionOf(node, 'Ready')?.status === 'True' && node.spec?.unschedulable !== true
 
 /** Whether there are nodes on which workers can keep browsers apart in the way that is set. */
-export const lookAtNodes = async (cluster: Cluster, isolation: string, signal: AbortSignal): Promise<Found> => {
-  const nodes = await listAll<Node>(cluster, { resource: kinds.nodes }, signal)
+export const lookAtNodes = async (cluster: Cluster, isolation: string): Promise<Found> => {
+  const nodes = await cluster.list<Node>(kinds.nodes)
   const taking = nodes.filter(takesPods)
   if (taking.length === 0) {
-    const detail = `none of ${nodes.length} is Ready and takes pods`
-    return {
-      summary: '',
-      troubles: [{ detail, advice: '`kubectl get nodes`; `kubectl uncordon` those that were drained' }],
-    }
+    const advice = '`kubectl get nodes`; `kubectl uncordon` those that were drained'
+    return failing(`none of ${nodes.length} is Ready and takes pods`, advice)
   }
   const count = `${taking.length} of ${nodes.length} take pods`
   if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} needs nothing of them` }
@@ -60,10 +56,10 @@ export const lookAtNodes = async (cluster: Cluster, isolation: string, signal: A
     return faults.length === 0 ? [] : [`${node.metadata.name}: ${faults.join('; ')}`]
   })
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
-  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events say`
+  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events show`
   if (unfit.length === taking.length) {
     const advice = 'use newer nodes, or workers.isolation=flags-only and read about it in docs/kubernetes.md'
-    return { summary, troubles: [{ detail: `none can run the sandbox of workers: ${named}`, advice }] }
+    return failing(`none can run the sandbox of workers: ${named}`, advice)
   }
   const advice = 'keep workers from them with a nodeSelector in the template of the pools'
   return {

@@ -9,6 +9,11 @@ export const kinds = {
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   quotas: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
+  definitions: {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+  },
   networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
 } as const satisfies Readonly<Record<string, Resource>>
 
@@ -29,6 +34,9 @@ export type Named = KubeObject & {
     readonly labels?: Readonly<Record<string, string>>
   }
 }
+
+/** A Secret, its values in base64. */
+export type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
 
 /** Which keys of a Secret a volume takes; without `items` all of them. */
 type SecretSource = { readonly items?: readonly { readonly key: string }[] }

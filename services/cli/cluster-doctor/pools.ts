@@ -1,5 +1,5 @@
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
-import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
+import type { Cluster, Found, Trouble } from './cluster.ts'
 import type { Installation } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Named } from './objects.ts'
 
@@ -26,7 +26,7 @@ const reasonAdvice: Readonly<Record<string, string>> = {
 
 type Judged = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'trouble' | 'warning' }
 
-/** Conditions that say that a pool is not as it should be; the first that holds for a reason is the one that is shown. */
+/** Conditions of a pool that differs from its spec; of several with one reason the first is shown. */
 const judged: readonly Judged[] = [
   { type: 'Stalled', when: 'True', as: 'trouble' },
   { type: 'Degraded', when: 'True', as: 'trouble' },
@@ -71,12 +71,8 @@ const lookAtPool = (pool: BrowserPool): Required<Found> => {
 }
 
 /** Checks that each BrowserPool matches its spec, and that one serves the queue `standard`. */
-export const lookAtPools = async (
-  cluster: Cluster,
-  { workersNamespace: namespace }: Installation,
-  signal: AbortSignal,
-): Promise<Found> => {
-  const pools = await listAll<BrowserPool>(cluster, { resource: browserPools, namespace }, signal)
+export const lookAtPools = async (cluster: Cluster, { workersNamespace: namespace }: Installation): Promise<Found> => {
+  const pools = await cluster.list<BrowserPool>(browserPools, { namespace })
   const found = pools.map(lookAtPool)
   const unserved = pools.some(({ spec }) => spec.pool === 'standard')
     ? []
@@ -117,9 +113,9 @@ type Quota = Named & {
 }
 
 /** Whether ResourceQuotas of both namespaces leave room. */
-export const lookAtQuotas = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+export const lookAtQuotas = async (cluster: Cluster, of: Installation): Promise<Found> => {
   const namespaces = [...new Set([of.namespace, of.workersNamespace])]
-  const lists = namespaces.map((namespace) => listAll<Quota>(cluster, { resource: kinds.quotas, namespace }, signal))
+  const lists = namespaces.map((namespace) => cluster.list<Quota>(kinds.quotas, { namespace }))
   const quotas = (await Promise.all(lists)).flat()
   const troubles = quotas.flatMap(({ metadata: { name, namespace }, status: { hard = {}, used = {} } = {} }) =>
     Object.entries(hard).flatMap(([resource, most]) => {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { KubeApi } from '#shared/kube/client.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import type { Cluster, Found } from './cluster.ts'
+import { type Cluster, failing, type Found } from './cluster.ts'
 import type { Installation } from './installation.ts'
 
 type Right = { readonly group: string; readonly resource: string; readonly subresource?: string; readonly verb: string }
@@ -48,12 +47,12 @@ const userOf = ({ namespace, controllerAccount }: Installation) => ({
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 })
 
-const isAllowed = async (api: Pick<KubeApi, 'create'>, of: Installation, right: Right, signal: AbortSignal) => {
+const isAllowed = async ({ create }: Pick<Cluster, 'create'>, of: Installation, right: Right) => {
   const { workersNamespace: namespace } = of
   const { apiVersion, kind } = reviews
   const spec = { ...userOf(of), resourceAttributes: { ...right, namespace } }
   const review = { apiVersion, kind, metadata: { namespace }, spec }
-  const { status } = await api.create<Review>({ resource: reviews, namespace }, review, { signal })
+  const { status } = await create<Review>({ resource: reviews, namespace }, review)
   return status?.allowed === true
 }
 
@@ -61,19 +60,15 @@ const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}$
 
 /** Checks with the API server each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
 export const lookAtRights = async (
-  { api }: Pick<Cluster, 'api'>,
+  cluster: Pick<Cluster, 'create'>,
   of: Installation,
   root: string,
-  signal: AbortSignal,
 ): Promise<Found> => {
   const rights = rightsIn(await readFile(join(root, 'k8s/controller-role.yaml'), 'utf8'))
   const missing: Right[] = []
-  for (const right of rights) if (!(await isAllowed(api, of, right, signal))) missing.push(right)
-  const summary = `the controller has all ${rights.length} in namespace ${of.workersNamespace}`
-  if (missing.length === 0) return { summary }
+  for (const right of rights) if (!(await isAllowed(cluster, of, right))) missing.push(right)
+  if (missing.length === 0)
+    return { summary: `the controller has all ${rights.length} in namespace ${of.workersNamespace}` }
   const detail = `in namespace ${of.workersNamespace} the controller may not: ${missing.map(nameOf).join(', ')}`
-  return {
-    summary,
-    troubles: [{ detail, advice: 'apply k8s/controller-role.yaml there, bound to the account of the controller' }],
-  }
+  return failing(detail, 'apply k8s/controller-role.yaml there, bound to the account of the controller')
 }

@@ -1,15 +1,11 @@
-import { browserPools } from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import type { KubeObject } from '#shared/kube/resource.ts'
-import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
-import { kinds, type PodSpec, type Workload } from './objects.ts'
+import type { Cluster, Found, Trouble } from './cluster.ts'
+import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
+import { kinds, type PodSpec, type Secret, type Workload } from './objects.ts'
 
 /** A Secret that pods mount, with the keys that they take of it. */
 type Need = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
-
-type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
-type PoolObject = KubeObject & { readonly spec: { readonly pool: string } }
 
 const workerKeys = ['nats-url', 'opening-keys', 'egress-token']
 
@@ -33,10 +29,9 @@ const merged = (needs: readonly Need[]): Need[] => {
 }
 
 const secretTrouble = async (
-  { api }: Cluster,
+  { get }: Cluster,
   { namespace, name, keys }: Need,
   of: Installation,
-  signal: AbortSignal,
 ): Promise<Trouble | undefined> => {
   const { instance, workersNamespace, workerSecret } = of
   const ofWorkers = namespace === workersNamespace && name.startsWith(`${workerSecret}-`)
@@ -45,7 +40,7 @@ const secretTrouble = async (
     ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(of)} runs it again; with keys.existingSecret it is yours`
     : 'docs/kubernetes.md has what it must hold; pods read it at their start'
   try {
-    const { data = {} } = await api.get<Secret>({ resource: kinds.secrets, namespace, name }, signal)
+    const { data = {} } = await get<Secret>({ resource: kinds.secrets, namespace, name })
     const missing = keys.filter((key) => !data[key])
     if (missing.length === 0) return undefined
     return { detail: `${name} in ${namespace} lacks ${missing.join(', ')}`, advice }
@@ -56,13 +51,11 @@ const secretTrouble = async (
 }
 
 /** Whether the Secrets that pods of the release mount are there with their keys. No value of one is shown. */
-export const lookAtSecrets = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+export const lookAtSecrets = async (cluster: Cluster, of: Installation): Promise<Found> => {
   const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = of
-  const selection = { labelSelector: releaseSelector(of.release) }
-  const list = <T extends KubeObject>(resource: typeof kinds.deployments | typeof kinds.statefulSets) =>
-    listAll<T>(cluster, { resource, namespace }, signal, selection)
-  const workloads = [...(await list<Workload>(kinds.deployments)), ...(await list<Workload>(kinds.statefulSets))]
-  const pools = await listAll<PoolObject>(cluster, { resource: browserPools, namespace: workersNamespace }, signal)
+  const makers = [kinds.deployments, kinds.statefulSets]
+  const workloads = (await Promise.all(makers.map((kind) => cluster.list<Workload>(kind, releaseObjects(of))))).flat()
+  const pools = await cluster.list<BrowserPool>(browserPools, { namespace: workersNamespace })
   const needs = merged([
     ...workloads.flatMap(({ spec }) => needsOf(spec.template.spec, namespace)),
     ...pools.map(({ spec: { pool } }) => ({
@@ -72,8 +65,7 @@ export const lookAtSecrets = async (cluster: Cluster, of: Installation, signal: 
     })),
   ])
   const troubles: Trouble[] = []
-  for (const need of needs)
-    troubles.push(...[await secretTrouble(cluster, need, of, signal)].flatMap((each) => each ?? []))
+  for (const need of needs) troubles.push(...[await secretTrouble(cluster, need, of)].flatMap((each) => each ?? []))
   const names = needs.map(({ name, keys }) => `${name} (${keys.join(', ')})`).join('; ')
   return { summary: names, troubles }
 }

@@ -1,5 +1,5 @@
-import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
+import type { Cluster, Found, Trouble } from './cluster.ts'
+import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
 
 /** Deployments that every release has. */
@@ -63,13 +63,12 @@ const workloadTrouble = (workload: Workload, pods: readonly Pod[]): Trouble | un
 }
 
 /** Whether each service of the release is there, and all its pods are ready and of its latest revision. */
-export const lookAtDeployments = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
-  const { release, namespace } = of
-  const selection = { labelSelector: releaseSelector(release) }
+export const lookAtDeployments = async (cluster: Cluster, of: Installation): Promise<Found> => {
+  const objects = releaseObjects(of)
   const [deployments, statefulSets, pods] = await Promise.all([
-    listAll<Workload>(cluster, { resource: kinds.deployments, namespace }, signal, selection),
-    listAll<Workload>(cluster, { resource: kinds.statefulSets, namespace }, signal, selection),
-    listAll<Pod>(cluster, { resource: kinds.pods, namespace }, signal, selection),
+    cluster.list<Workload>(kinds.deployments, objects),
+    cluster.list<Workload>(kinds.statefulSets, objects),
+    cluster.list<Pod>(kinds.pods, objects),
   ])
   const workloads = [...deployments, ...statefulSets]
   const missing = components
@@ -83,18 +82,13 @@ export const lookAtDeployments = async (cluster: Cluster, of: Installation, sign
 }
 
 /** Whether Jobs and hooks of the release have done their work; hooks that have are gone. */
-export const lookAtJobs = async (
-  cluster: Cluster,
-  { release, namespace }: Installation,
-  signal: AbortSignal,
-): Promise<Found> => {
-  const labelSelector = releaseSelector(release)
-  const jobs = await listAll<Workload>(cluster, { resource: kinds.jobs, namespace }, signal, { labelSelector })
+export const lookAtJobs = async (cluster: Cluster, of: Installation): Promise<Found> => {
+  const jobs = await cluster.list<Workload>(kinds.jobs, releaseObjects(of))
   const troubles = jobs.flatMap((job) => {
     const failed = conditionOf(job, 'Failed')
     if (failed?.status !== 'True') return []
     const { name } = job.metadata
-    const advice = `\`kubectl logs -n ${namespace} job/${name} --all-pods\` has the reason; then helm upgrade runs it again`
+    const advice = `\`kubectl logs -n ${of.namespace} job/${name} --all-pods\` has the reason; then helm upgrade runs it again`
     return [{ detail: `${name} failed: ${failed.message ?? failed.reason ?? 'no reason given'}`, advice }]
   })
   const running = jobs.filter((job) => !conditionOf(job, 'Failed') && !conditionOf(job, 'Complete'))

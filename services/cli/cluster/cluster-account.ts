@@ -11,7 +11,7 @@ import type { SecretTexts } from './make-keys.ts'
 
 const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySettings.keyPepper }
 
-/** `cluster account`: creates the first account and its key, and keeps both in a Secret; goes on where a former try failed. */
+/** `cluster account`: creates the first account and its key, and keeps both in a Secret; resumes where a former try failed. */
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
   summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
@@ -21,7 +21,6 @@ export const clusterAccount: Command = {
     name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
     email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const secret = requiredText(typed, 'secret')
     const plan = requiredText(typed, 'plan')
@@ -33,7 +32,7 @@ export const clusterAccount: Command = {
       const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
       const id = kept ?? (await createAccount(database, { name, email, plan })).id
-      // Before its key, so that a retry goes on with this account.
+      // Before its key, so that a retry resumes with this account.
       await fill({ 'account-id': id })
       const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })
       await fill({ 'api-key': key })

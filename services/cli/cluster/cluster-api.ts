@@ -1,9 +1,9 @@
+import { kinds, type Secret } from '#cli/cluster-doctor/objects.ts'
 import { readEnv, type Env } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
-import type { KubeObject } from '#shared/kube/resource.ts'
 import type { SecretTexts } from './make-keys.ts'
 
 /** The API server of the pod that this runs in, or of `SHUTTERFLEET_KUBECONFIG`, and the namespace that is its own there. */
@@ -17,21 +17,17 @@ export const withCluster = async <T>(env: Env, work: (cluster: ClusterApi) => Pr
   return await work({ api: createKubeApi(connection), namespace: connection.namespace })
 }
 
-const secrets = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
-
-type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
-
 const mapValues = (data: SecretTexts, change: (value: string) => string): SecretTexts =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, change(value)]))
 
 /** Reads a Secret, which must exist. */
 export const readSecret = async (api: ClusterApi['api'], namespace: string, name: string) => {
-  const { data = {}, metadata } = await api.get<Secret>({ resource: secrets, namespace, name })
+  const { data = {}, metadata } = await api.get<Secret>({ resource: kinds.secrets, namespace, name })
   const texts = mapValues(data, (value) => Buffer.from(value, 'base64').toString())
   return { data: texts, resourceVersion: metadata?.resourceVersion ?? '' }
 }
 
-/** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Answers the names. */
+/** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Returns the names. */
 export const fillSecret = async (
   api: ClusterApi['api'],
   { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
@@ -42,7 +38,7 @@ export const fillSecret = async (
   if (changed.length > 0) {
     const encoded = mapValues(Object.fromEntries(changed), (value) => Buffer.from(value).toString('base64'))
     const body = { metadata: { resourceVersion }, data: encoded }
-    await api.patch({ resource: secrets, namespace, name }, { kind: 'merge', body })
+    await api.patch({ resource: kinds.secrets, namespace, name }, { kind: 'merge', body })
   }
   return { data: full, written: changed.map(([each]) => each) }
 }

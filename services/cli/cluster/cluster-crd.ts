@@ -1,14 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import { kinds } from '#cli/cluster-doctor/objects.ts'
 import type { Command } from '#cli/command.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { withCluster } from './cluster-api.ts'
-
-const definitions = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-}
 
 type Definition = KubeObject & { readonly metadata: { readonly name: string }; readonly spec: object }
 
@@ -17,14 +12,13 @@ export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
   summary: "brings a cluster's CustomResourceDefinition to that of a file, in JSON",
   flags: {},
-  operands: ['FILE'],
   run: async ({ env, print }, typed) => {
     const { metadata, spec } = JSON.parse(await readFile(typed.operands[0] ?? '', 'utf8')) as Definition
     await withCluster(env, async ({ api }) => {
       // Versions are a list, which a merge replaces as a whole: what the release has no more goes.
       const { name } = metadata
       try {
-        await api.patch({ resource: definitions, name }, { kind: 'merge', body: { spec }, fieldManager: 'helm' })
+        await api.patch({ resource: kinds.definitions, name }, { kind: 'merge', body: { spec }, fieldManager: 'helm' })
       } catch (error) {
         if (outcomeOf(error) !== 'not-found') throw error
         // Argo CD runs this before it has applied anything.

@@ -50,9 +50,8 @@ export const clusterKeys: Command = {
       value: 'FILE',
       help: 'PEM certificates that workers trust, which their Secrets get',
     },
-    manifest: { type: 'boolean', help: 'print new Secrets as a manifest, and ask no cluster' },
+    manifest: { type: 'boolean', help: 'print new Secrets as a manifest, without a cluster' },
   },
-  operands: [],
   run: async ({ env, print }, typed) => {
     const name = requiredText(typed, 'secret')
     const workerSecret = requiredText(typed, 'worker-secret')

@@ -57,7 +57,7 @@ const tokens = (kept: SecretTexts, name: string): SecretTexts => {
   return { [name]: token, [`${name}s`]: token }
 }
 
-/** `kept` and what it lacks; the configuration of NATS is made anew of the passwords, so that it has the users of this version. Throws `CONFIGURATION` where it has half of a pair of keys. */
+/** `kept` and what it lacks; the configuration of NATS is always made from the passwords, so that it has the users of this version. Throws `CONFIGURATION` where it has half of a pair of keys. */
 export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,

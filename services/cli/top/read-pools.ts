@@ -1,18 +1,3 @@
-/** What a controller shows of one pool; what it does not show is undefined. */
-export type PoolFigures = {
-  readonly pool: string
-  readonly queue: string
-  readonly ready: number | undefined
-  /** Workers that are neither ready nor draining. */
-  readonly coming: number | undefined
-  readonly desired: number | undefined
-  readonly min: number | undefined
-  readonly max: number | undefined
-  readonly slots: number | undefined
-  readonly busy: number | undefined
-  readonly waiting: number | undefined
-}
-
 type Sample = { readonly name: string; readonly labels: Readonly<Record<string, string>>; readonly value: number }
 
 const bytesMax = 8 * 1024 * 1024
@@ -30,8 +15,8 @@ const samplesIn = (text: string): Sample[] =>
 
 const comingStates = ['unscheduled', 'starting', 'stuck']
 
-/** The pools that a controller's metrics show. */
-export const poolsIn = (text: string): PoolFigures[] => {
+/** The pools that a controller's metrics show; what they do not show of one is undefined. */
+export const poolsIn = (text: string) => {
   const samples = samplesIn(text).filter(({ name, labels }) => name.startsWith('pool_') && labels['browserpool'])
   const byPool = Map.groupBy(samples, ({ labels }) => labels['browserpool'] ?? '')
   return [...byPool].map(([pool, own]) => {
@@ -44,6 +29,7 @@ export const poolsIn = (text: string): PoolFigures[] => {
       pool,
       queue: own[0]?.labels['queue'] ?? '',
       ready: workers(['ready']),
+      /** Workers that are neither ready nor draining. */
       coming: workers(comingStates),
       desired: value('pool_workers_desired'),
       min: value('pool_workers_min'),
@@ -54,6 +40,9 @@ export const poolsIn = (text: string): PoolFigures[] => {
     }
   })
 }
+
+/** One pool of `poolsIn`. */
+export type PoolFigures = Readonly<ReturnType<typeof poolsIn>[number]>
 
 /** Reads the pools from a controller's metrics. Rejects where it does not answer within `timeoutMs`. */
 export const readPools = async (url: string, stop: AbortSignal, timeoutMs: number): Promise<PoolFigures[]> => {

@@ -23,13 +23,6 @@ export type RecentFailure = {
   readonly url: string | null
 }
 
-/** What became of captures lately. */
-export type RecentCaptures = {
-  readonly counts: readonly RecentCount[]
-  readonly stages: readonly RecentStage[]
-  readonly failures: readonly RecentFailure[]
-}
-
 /** Bounds of what one call reads, whatever the load: with more in a window, its latest stand for all of it. */
 const [acceptedMax, endedMax, timedMax, failuresMax] = [100_000, 100_000, 2000, 20]
 
@@ -47,7 +40,7 @@ const failed = readStatement(import.meta.dirname, 'sql/find-failures.sql')
 export const readRecentCaptures = async (
   database: Sql,
   { windowSeconds, nowMs }: { readonly windowSeconds: number; readonly nowMs: number },
-): Promise<RecentCaptures> => {
+) => {
   const since = new Date(nowMs - windowSeconds * 1000)
   const [counts, stages, failures] = await Promise.all([
     database.query<RecentCount>(count, [lowestId(since.getTime()), since, acceptedMax, endedMax]),

@@ -1,6 +1,6 @@
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { readRecentCaptures, type RecentFailure, type RecentStage } from './recent-captures.ts'
+import { readRecentCaptures, type RecentCount, type RecentFailure, type RecentStage } from './recent-captures.ts'
 import { type PoolFigures, readPools } from './read-pools.ts'
 
 /** Window of rates and stages. */
@@ -8,14 +8,10 @@ export const windowSeconds = 60
 const answerMs = 3000
 
 /** One queue: what is in it, and what came and went within the window. */
-export type QueueFigures = {
-  readonly queue: string
+export type QueueFigures = RecentCount & {
   readonly pending: number
   readonly processing: number
   readonly oldestMs: number
-  readonly accepted: number
-  readonly completed: number
-  readonly failed: number
 }
 
 /** A failure as it is shown: of the address its host alone. */

@@ -2,7 +2,7 @@ import type { Target } from '#egress/target/parse-target.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import type { Line } from '#shared/net/handshake.ts'
-import { isAddress } from '#shared/policy/host.ts'
+import { authorityOf } from '#shared/policy/host.ts'
 
 /** The header, name and value, that gives a proxy its credentials (RFC 7617, UTF-8); empty where there are none. */
 export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credentials'>): readonly string[] => {
@@ -12,9 +12,6 @@ export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credenti
 }
 
 const failed = (message: string) => new AppError('CONNECTION_FAILED', { message })
-
-const authorityOf = ({ host, port }: Target): string =>
-  isAddress(host) && host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
 /** The proxy makes no tunnel to this target. */
 export class TunnelRefused extends AppError {
@@ -34,8 +31,8 @@ export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
 }
 
 /**
- * Requests a tunnel to the target of an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
- * none, as `TunnelRefused` where it answers so.
+ * Requests a tunnel to the target from an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
+ * none, as `TunnelRefused` with the status of its answer.
  */
 export const askHttpProxy = async (
   { write, readHead }: Line,

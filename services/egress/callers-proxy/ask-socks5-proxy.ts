@@ -50,7 +50,7 @@ const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promi
   await read(2)
 }
 
-/** Asks a SOCKS5 proxy for a connection to the target. Throws `CONNECTION_FAILED` where it makes none. */
+/** Requests a connection to the target from a SOCKS5 proxy. Throws `CONNECTION_FAILED` where it makes none. */
 export const askSocks5Proxy = async (line: Line, proxy: CallersProxy, target: Target): Promise<void> => {
   const address = addressOf(target.host)
   await authenticate(line, proxy)

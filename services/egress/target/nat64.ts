@@ -39,7 +39,7 @@ export const prefixesIn = (answers: readonly string[]): readonly Cidr[] =>
     return lengths.map((length) => parseCidr(`${ip}/${length}`)).filter((prefix) => prefix !== undefined)
   })
 
-/** A discovery is repeated after this long, and one without answer after the second. */
+/** Time until a discovery is repeated; after one without an answer the second. */
 const refreshMs = 600_000
 const retryMs = 10_000
 
@@ -54,8 +54,8 @@ export type Discovery = {
 }
 
 /**
- * Discovers the NAT64 prefixes of this network when they are first needed, and anew after ten minutes; what was known
- * stays meanwhile. `undefined` while it is not known whether there are any.
+ * Discovers the NAT64 prefixes of this network when they are first needed, and again after ten minutes; the last
+ * result is used meanwhile. `undefined` before the first result.
  */
 export const createDiscovery = ({ query, now, failed }: Discovery): (() => Promise<readonly Cidr[] | undefined>) => {
   let known: readonly Cidr[] | undefined

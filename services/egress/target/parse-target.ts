@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
-import { normalHost } from '#shared/policy/host.ts'
+import { authorityOf, normalHost } from '#shared/policy/host.ts'
 
 /** What a client connects to: a normal host (address without brackets, or name) and a port. */
 export type Target = { readonly host: string; readonly port: number }
@@ -31,7 +31,7 @@ export const parseAbsolute = (text: string): PlainTarget => {
 }
 
 /** Reads the origin form, path and query, of a plain request to `target`, which nothing in it can change. Throws `BAD_REQUEST`. */
-export const parseOrigin = (text: string, { host, port }: Target): PlainTarget => {
+export const parseOrigin = (text: string, target: Target): PlainTarget => {
   if (!text.startsWith('/')) throw malformed('the request target is not a path')
-  return parseAbsolute(`http://${host.includes(':') ? `[${host}]` : host}:${port}${text}`)
+  return parseAbsolute(`http://${authorityOf(target)}${text}`)
 }

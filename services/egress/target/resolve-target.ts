@@ -16,14 +16,14 @@ export type Resolver = {
   readonly lookup: (name: string) => Promise<readonly string[]>
 }
 
-/** The operator's rules, and the network of this machine as it is at the moment of asking. */
+/** The operator's rules, and the current network of this machine. */
 export type TargetRules = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
   /** Domains of this network: names below them are refused before they are resolved. */
   readonly internal: readonly string[]
   readonly own: () => OwnNetwork
-  /** Prefixes behind which this network translates IPv6 to IPv4; undefined while that is not known. */
+  /** Prefixes behind which this network translates IPv6 to IPv4; undefined until they are discovered. */
   readonly nat64: () => Promise<readonly Cidr[] | undefined>
 }
 
@@ -58,8 +58,8 @@ const mayBeTranslated = (ip: string): boolean => ip.includes(':') && !isLoopback
 
 /**
  * Decides whether a target may be reached, and at which addresses. One answer that may not be reached refuses the
- * target: a name that mixes public and private addresses is an attack or a mistake. While it is not known what the
- * network translates, only IPv4 is reached, and what is allowed by address. Throws `BLOCKED` or `DNS_FAILED`.
+ * target: a name that mixes public and private addresses is an attack or a mistake. Until the prefixes
+ * of NAT64 are discovered, only IPv4 is reached, and what is allowed by address. Throws `BLOCKED` or `DNS_FAILED`.
  */
 export const resolveTarget = async (
   { resolver, rules }: { readonly resolver: Resolver; readonly rules: TargetRules },
@@ -74,5 +74,5 @@ export const resolveTarget = async (
   if (nat64 !== undefined) return addresses
   const certain = addresses.filter((ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port))
   if (certain.length > 0) return certain
-  throw new AppError('DNS_FAILED', { message: 'whether the network translates IPv6 (NAT64) is not known' })
+  throw new AppError('DNS_FAILED', { message: 'NAT64 prefixes of the network not discovered yet' })
 }

@@ -29,7 +29,7 @@ const answersWithin = async (waitMs: number, queries: readonly Promise<readonly 
 export type ResolverSources = {
   /** Longest wait for the addresses of a name, in milliseconds. */
   readonly dnsMs: number
-  /** DNS servers as `address:port`; without them the machine's own, read anew for each name. */
+  /** DNS servers as `address:port`; without them the machine's own, read again for each name. */
   readonly servers?: readonly string[]
   readonly hostsPath?: string
 }

@@ -7,9 +7,6 @@ const run = promisify(execFile)
 const runMs = 20_000
 const dayMs = 86_400_000
 
-/** Where the project is, and the operator's folder of lists, '' for none. */
-export type BlockListFacts = { readonly root: string; readonly folder: string; readonly now: () => number }
-
 type Described = {
   readonly kind: string
   readonly name: string
@@ -18,17 +15,18 @@ type Described = {
   readonly modifiedMs: number
 }
 
-const lookAtLists = async ({ root, folder, now }: BlockListFacts): Promise<string> => {
-  const program = join(root, 'services/worker/block-lists/main-describe.ts')
-  const { stdout } = await run(process.execPath, [program, folder], { timeout: runMs })
-  const lists = JSON.parse(stdout) as readonly Described[]
-  const ageOf = ({ modifiedMs }: Described) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`
-  return lists.map((list) => `${list.kind}/${list.name}@${list.version} (${ageOf(list)})`).join(', ')
-}
-
-/** What workers block by: each list with its version and how many days ago its file was written. */
-export const blockListsCheck = (facts: BlockListFacts): Check => ({
+/**
+ * What workers block by: each list with its version and how many days ago its file was written. `root`: folder of the
+ * project; `folder`: the operator's lists, '' for none.
+ */
+export const blockListsCheck = ({ root, folder, now }: { root: string; folder: string; now: () => number }): Check => ({
   name: 'block lists',
   advice: 'mend or empty the folder, which is described in docs/configuration.md',
-  look: () => lookAtLists(facts),
+  look: async () => {
+    const program = join(root, 'services/worker/block-lists/main-describe.ts')
+    const { stdout } = await run(process.execPath, [program, folder], { timeout: runMs })
+    const lists = JSON.parse(stdout) as readonly Described[]
+    const ageOf = ({ modifiedMs }: Described) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`
+    return lists.map((list) => `${list.kind}/${list.name}@${list.version} (${ageOf(list)})`).join(', ')
+  },
 })

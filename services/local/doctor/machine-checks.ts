@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { isAtLeast, readVersion } from '#local/find-programs.ts'
+import { asUser, findUser } from '#local/system-user.ts'
 import type { Check } from './check.ts'
 import { countFonts, lookAtFonts } from './fonts.ts'
 
@@ -19,9 +20,8 @@ export type MachineFacts = {
 }
 
 const lookAtNode = async (version: string) => {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isNew = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1])
-  if (!isNew) throw new Error(`${version}, and ${nodeLeast.join('.')} is needed`)
+  if (!isAtLeast(version.split('.').map(Number), nodeLeast))
+    throw new Error(`${version}, and ${nodeLeast.join('.')} is needed`)
   return version
 }
 
@@ -30,14 +30,9 @@ const required = (program: string | undefined): string => {
   return program
 }
 
-const versionOf = async (program: string) => (await run(program, ['--version'], { timeout: runMs })).stdout.trim()
-
-const userIds = async (): Promise<readonly string[]> => {
-  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
-  for (const name of browserUsers) {
-    const [, , uid, gid] = lines.find(([each]) => each === name) ?? []
-    if (uid !== undefined && gid !== undefined) return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
-  }
+const browserUser = async (): Promise<readonly string[]> => {
+  const found = (await Promise.all(browserUsers.map(findUser))).find((user) => user !== undefined)
+  if (found) return asUser(found)
   throw new Error(`neither of the users ${browserUsers.join(', ')} is there`)
 }
 
@@ -46,7 +41,7 @@ const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
   const own = isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'cap_setuid', '--cap-add', 'cap_setgid'] : ['--unshare-user']
   const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--die-with-parent']
   const tree = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--perms', '1777', '--tmpfs', '/tmp']
-  const identity = isRoot ? await userIds() : []
+  const identity = isRoot ? await browserUser() : []
   const page = ['--dump-dom', '--disable-gpu', 'data:text/html,<p>sandboxed</p>']
   const args = [...own, ...namespaces, ...tree, '--', 'setpriv', ...identity, required(chromium), ...page]
   const { stdout } = await run('bwrap', args, {
@@ -68,14 +63,14 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'chromium',
     advice: "run 'make setup', or set SHUTTERFLEET_CHROMIUM to a headless-shell or Chromium binary",
-    look: async () => versionOf(required(facts.chromium)),
+    look: async () => readVersion(required(facts.chromium)),
   },
   {
     name: 'full chromium',
     advice: 'set SHUTTERFLEET_STEALTH_CHROMIUM to a full Chromium binary that runs, or to none',
     look: async () => {
       const { stealthChromium } = facts
-      return stealthChromium === undefined ? 'none: captures with stealth are refused' : versionOf(stealthChromium)
+      return stealthChromium === undefined ? 'none: captures with stealth are refused' : readVersion(stealthChromium)
     },
   },
   {

@@ -22,20 +22,18 @@ const findAllDrift = async (database: Database) => {
 const wordsOf = (accountId: string, drift: readonly Drift[]) =>
   `${accountId}: ${drift.map(({ meter, part, counted, actual }) => `${meter} ${part} ${counted} instead of ${actual}`).join(', ')}`
 
-const lookAtMeters = async ({ databaseUrl: url, recount }: { databaseUrl: string; recount: boolean }) => {
-  await using database = openDatabase({ url, poolMax: 2 })
-  const { drift, count } = await findAllDrift(database)
-  const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
-  if (wrong.size === 0) return `those of ${count} accounts with captures in the queue are right`
-  const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
-  if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
-  for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
-  return `those of ${wrong.size} accounts were wrong and are recounted: ${words.join('; ')}`
-}
-
-/** Whether meters say what is in the queue; with `recount` those that do not are put right. */
-export const metersCheck = (facts: { readonly databaseUrl: string; readonly recount: boolean }): Check => ({
+/** Whether meters match what is in the queue; with `recount` those that do not are corrected. */
+export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string; recount: boolean }): Check => ({
   name: 'meters',
   advice: "run 'bin/shutterfleet doctor --recount', or recount single accounts in the administration",
-  look: () => lookAtMeters(facts),
+  look: async () => {
+    await using database = openDatabase({ url, poolMax: 2 })
+    const { drift, count } = await findAllDrift(database)
+    const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
+    if (wrong.size === 0) return `those of ${count} accounts with captures in the queue are right`
+    const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
+    if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
+    for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
+    return `those of ${wrong.size} accounts were wrong and are recounted: ${words.join('; ')}`
+  },
 })

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { readVersion } from '#local/find-programs.ts'
+import { readGreeting } from '#local/nats.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
@@ -29,8 +28,7 @@ export type OutsideFacts = {
 
 const versionOf = async (program: string | undefined) => {
   if (program === undefined) throw new Error('there is none, and no address of one that runs')
-  const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: answerMs })
-  return `${stdout.trim()}, not running`
+  return `${await readVersion(program)}, not running`
 }
 
 const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) => {
@@ -40,29 +38,13 @@ const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) =
   return `${row?.version.split(' ').slice(0, 2).join(' ')}, answers`
 }
 
-/** A NATS server sends its INFO before the client authenticates. */
-const greetingOf = (url: string): Promise<string> => {
-  const { hostname, port } = new URL(url)
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const socket = connect({ host: hostname, port: Number(port || 4222) })
-  socket.setTimeout(answerMs, () => socket.destroy(new Error('no answer')))
-  socket.once('error', reject)
-  let text = ''
-  socket.on('data', (part: Buffer) => {
-    text += part.toString()
-    if (!text.includes('\r\n') && text.length < 65_536) return
-    socket.destroy()
-    resolve(text)
-  })
-  socket.once('close', () => reject(new Error('closed without INFO')))
-  return promise
-}
-
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
 
 const lookAtNats = async ({ natsUrl, natsServer }: OutsideFacts) => {
   if (natsUrl === undefined) return versionOf(natsServer)
-  const [, info = ''] = /^INFO (\{.*\})/.exec(await greetingOf(natsUrl)) ?? []
+  const { hostname: host, port } = new URL(natsUrl)
+  const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
+  const [, info = ''] = /^INFO (\{.*\})/.exec(greeting) ?? []
   const { version, jetstream, max_payload } = JSON.parse(info) as NatsInfo
   if (!jetstream) throw new Error(`nats-server ${version} without JetStream`)
   if (max_payload < maxMessageBytes)

@@ -7,6 +7,21 @@ const budgetSlackMs = 20_000
  */
 export const ledgerMarginMs = 2000
 
+/** Milliseconds before the end of a budget by which each step of its attempt is over. */
+export const endsBeforeMs = {
+  /** The report is stored, or is given up. */
+  report: ledgerMarginMs,
+  /** The image is stored, or is given up. */
+  store: ledgerMarginMs + 500,
+  /** Host and browser are ended, unless they have reported. */
+  browser: ledgerMarginMs + 3000,
+  /** The host has given the page up, and reports why. */
+  page: ledgerMarginMs + 3500,
+} as const
+
+/** Milliseconds in which a page must open: what a budget has until its `page` is over, beside `timeout` and `delay`. */
+export const openMs = budgetSlackMs - endsBeforeMs.page
+
 /** Most attempts of one capture; more than one only where a worker died or was taken away. */
 export const maxAttempts = 3
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
-import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
+import { egressTokenHeaders } from './egress-token.ts'
 import { refusalHeader } from './refusal.ts'
 
 const answerMs = 5000
@@ -11,6 +11,16 @@ const forbidden = '169.254.169.254:80'
 /** Where egress listens. */
 export type EgressAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number }
 
+/** Sends a CONNECT request to egress, on a connection of its own that is destroyed where it is silent for `answerMs`. `token`: '' for none. */
+export const requestConnect = (
+  egress: EgressAddress,
+  { token, path, answerMs: waitMs }: { readonly token: string; readonly path: string; readonly answerMs: number },
+): ClientRequest => {
+  const asking = request({ ...egress, method: 'CONNECT', path, headers: egressTokenHeaders(token), agent: false })
+  asking.setTimeout(waitMs, () => asking.destroy(new Error('no answer')))
+  return asking.end()
+}
+
 const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { message, cause })
 
 /**
@@ -18,12 +28,9 @@ const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_
  * does not answer within five seconds, does not take the token, or does not refuse.
  */
 export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {
-  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
-  const asking = request({ ...egress, method: 'CONNECT', path: forbidden, headers, agent: false })
+  const asking = requestConnect(egress, { token, path: forbidden, answerMs })
   let [isUnauthorized, isFull] = [false, false]
-  asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {
-    asking.end()
     const [answer, socket] = await once(asking, 'connect')
     socket.destroy()
     isUnauthorized = answer.statusCode === 407

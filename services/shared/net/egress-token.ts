@@ -3,3 +3,7 @@ export const egressTokenHeader = 'Proxy-Authorization'
 
 /** The value of that header. */
 export const egressTokenValue = (token: string): string => `Bearer ${token}`
+
+/** The header as a client sends it; none where the token is ''. */
+export const egressTokenHeaders = (token: string): Readonly<Record<string, string>> =>
+  token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }

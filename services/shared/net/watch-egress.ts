@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { EgressAddress } from './check-egress.ts'
-import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
+import { type EgressAddress, requestConnect } from './check-egress.ts'
 
 /** What a client of the egress filter connects to for a watch; `.invalid` is nobody's (RFC 6761 §6.4). */
 export const watchAuthority = 'watch.shutterfleet.invalid:443'
@@ -20,11 +19,8 @@ export type EgressWatch = Disposable & {
 }
 
 const establish = async (egress: EgressAddress, token: string, answerMs: number): Promise<Socket> => {
-  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
-  const asking = request({ ...egress, method: 'CONNECT', path: watchAuthority, headers, agent: false })
-  asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
+  const asking = requestConnect(egress, { token, path: watchAuthority, answerMs })
   try {
-    asking.end()
     const [{ statusCode }, socket] = (await once(asking, 'connect')) as [IncomingMessage, Socket]
     if (statusCode === 200) return socket.setTimeout(0)
     socket.destroy()

@@ -24,3 +24,7 @@ export const isAddress = (host: string): boolean => parseAddress(host) !== undef
 
 /** Whether a name can only mean this machine or its network: a single label, or below `localhost` or `localdomain`. */
 export const isLocalName = (host: string): boolean => !host.includes('.') || /\.(localhost|localdomain)$/.test(host)
+
+/** A host, without brackets, and a port as addresses and CONNECT requests have them. */
+export const authorityOf = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`

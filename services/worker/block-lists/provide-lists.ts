@@ -17,9 +17,6 @@ const run = promisify(execFile)
 /** Compiled lists, in a folder of the worker's own. */
 export type BlockLists = Pick<CompiledLists, 'key' | 'lists'> & { readonly folder: string }
 
-const indexOf = async (folder: string): Promise<CompiledLists> =>
-  JSON.parse(await readFile(join(folder, compiledIndex), 'utf8')) as CompiledLists
-
 /**
  * Provides the lists of this repository and of an operator's folder ('' for none) in `into`: compiled ahead where that was
  * done for just these lists, else compiled now, in a process of its own, whose 50 MB go with it. Throws `CONFIGURATION`
@@ -36,6 +33,6 @@ export const provideLists = async (
   } catch {
     await run(process.execPath, [program, operators, into], { timeout: compileMs })
   }
-  const { lists } = await indexOf(folder)
+  const { lists } = JSON.parse(await readFile(join(folder, compiledIndex), 'utf8')) as CompiledLists
   return { key, lists, folder }
 }

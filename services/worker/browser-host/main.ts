@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
-import { becomeUser } from './become-user.ts'
 import { loadEngines } from './blocking/blocker.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
 import { flagsOf } from './browser/flags.ts'
@@ -26,8 +25,13 @@ const mayReadLater = settings.hasOwnFiles && (statSync(markdown).mode & readable
 // It takes 40 MiB and 100 ms, so a host that can read it later loads it for the first capture of Markdown.
 if (!mayReadLater) await import('./capture/load/markdown-page.ts')
 const blocking = { engines: loadEngines(settings.blockLists), consentScript: readConsentScript() }
-// Every other module is loaded by now: from here on the checkout may be out of reach.
-if (settings.user) becomeUser(settings.user)
+// Every other module is loaded by now: from here on the checkout may be out of reach. Root is given up for good.
+if (settings.user) {
+  const { userId, groupId } = settings.user
+  process.setgroups?.([groupId])
+  process.setgid?.(groupId)
+  process.setuid?.(userId)
+}
 // Chromium uses none that it cannot write.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
@@ -49,12 +53,8 @@ const launchChecked = async (kind: BrowserKind) => {
 }
 
 const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
-const { report } = openSupervisorPipe((message) => {
-  if (message.kind === 'order')
-    void serveOrder(
-      { pages, reviewer, bounds: settings, browsers: settings.browsers, ...blocking, report },
-      message.order,
-    )
+const report = openSupervisorPipe((message) => {
+  if (message.kind === 'order') void serveOrder({ pages, reviewer, settings, ...blocking, report }, message.order)
   else if (message.kind === 'too-much') reviewer.tooMuch(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
 })

@@ -6,6 +6,7 @@ import type { Browser } from './browser/launch.ts'
 import { emulateSize } from './capture/page/emulate.ts'
 import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
+import type { HostSettings } from './protocol.ts'
 
 const closeMs = 2000
 
@@ -40,11 +41,7 @@ const close = async (open: OpenPage): Promise<boolean> => {
 }
 
 /** When browsers are replaced, which is started first, and the proxy by which pages are loaded. */
-export type SupplyOptions = {
-  /** A browser serves captures of one account only; the next one waits beside. */
-  readonly isOneAccounts: boolean
-  readonly recycleCaptures: number
-  readonly recycleMs: number
+export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCaptures' | 'recycleMs'> & {
   readonly kept: BrowserKind
   readonly proxy: string
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { openMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -12,16 +13,15 @@ import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import { boundOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
+import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
 import type { ConnectionReviewer } from './traffic.ts'
 
 type Host = {
   readonly pages: PageSupply
   readonly reviewer: Pick<ConnectionReviewer, 'begin'>
-  readonly bounds: Pick<HostSettings, 'heightMax' | 'pixelsMax' | 'recycleBytes'>
+  readonly settings: Pick<HostSettings, 'browsers' | 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
-  readonly browsers: Browsers
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: HostReport) => Promise<void>
 }
@@ -49,9 +49,6 @@ const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
   return ended.aborted
 }
 
-/** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
-const openMs = 15_000
-
 /** The gateway accepts no such capture unless its settings name such a browser. */
 const missing = (browser: BrowserKind) =>
   new AppError('JOB_FAILED', {
@@ -69,7 +66,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const endsAt = began + leftMs
   const { consentScript } = host
   const plan = planCapture(options)
-  if (host.browsers.binaries[plan.emulation.browser] === undefined) {
+  if (host.settings.browsers.binaries[plan.emulation.browser] === undefined) {
     return { outcome: failed(missing(plan.emulation.browser), timings), release: () => {} }
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
@@ -96,7 +93,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const run = async (): Promise<Outcome> => {
     try {
       const shot = await runCapture(open, plan, {
-        ...host.bounds,
+        ...host.settings,
         consentScript,
         blocker,
         traffic,
@@ -118,7 +115,8 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     timings,
   })
   const isTainted = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
-  const release = () => host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
+  const release = () =>
+    host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.settings.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
   if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {

@@ -11,20 +11,14 @@ const withBytes = (report: HostReport): readonly [message: unknown, bytes?: Uint
   return [{ ...report, outcome: { ...report.outcome, shot } }, bytes]
 }
 
-/** A host's way to speak with its supervisor. */
-export type SupervisorPipe = {
-  /** Resolves once the supervisor's system has it, or never. */
-  readonly report: (report: HostReport) => Promise<void>
-}
-
 /**
- * Opens the pipe and gives `take` each message. Once the supervisor has closed it, this process ends: a host has nothing to do
+ * Opens the pipe, gives `take` each message, and returns what sends a report, which resolves once the supervisor's system has it, or never. Once the supervisor has closed it, this process ends: a host has nothing to do
  * without, and Chromium ends with its own pipe.
  */
-export const openSupervisorPipe = (take: (message: Message) => void): SupervisorPipe => {
+export const openSupervisorPipe = (take: (message: Message) => void): ((report: HostReport) => Promise<void>) => {
   const pipe = new Socket({ fd: pipeFd })
   const end = () => process.kill(process.pid, 'SIGKILL')
   pipe.on('error', () => {}).once('close', end)
   readFrames(pipe, { textBytesMax, bytesMax: 0 }, { take: (text) => take(JSON.parse(text) as Message), broken: end })
-  return { report: (report) => writeFrame(pipe, ...withBytes(report)) }
+  return (report) => writeFrame(pipe, ...withBytes(report))
 }

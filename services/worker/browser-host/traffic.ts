@@ -5,32 +5,15 @@ import type { Fault, ConnectionReview } from './protocol.ts'
 /** A fault of the service, and its detail for logs. */
 export type Interruption = { readonly by: Exclude<Fault, 'browser'>; readonly detail: string }
 
-/** The connections of one capture: why egress refused some, and whether the way there failed. */
-export type Traffic = Disposable & {
-  /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
-  readonly refusalOf: (host: string) => TargetRefusal | undefined
-  /** Whether a fault of ours failed a connection of the capture: what it shows from here on is not the page. */
-  readonly interruption: () => Interruption | undefined
-  /** Rejects with `RENDER_ERROR` once more came in than one capture may load, with `SERVICE_UNAVAILABLE` once it is interrupted; never resolves. */
-  readonly cutShort: Promise<never>
-}
-
-/** A traffic and what happens to it. */
-export type OpenTraffic = Omit<Traffic, typeof Symbol.dispose> & {
-  /** Notes why egress refused a host, or that egress itself has a fault. */
-  readonly refuse: (host: string, refusal: Refusal) => void
-  /** Notes that more came in than one capture may load. */
-  readonly tooMuch: (bytesMax: number) => void
-}
-
-/** Opens the account of one capture. */
-export const openTraffic = (): OpenTraffic => {
+/** Opens the account of the connections of one capture: why egress refused some, and whether the way there failed. */
+export const openTraffic = () => {
   const refused = new Map<string, TargetRefusal>()
   const { promise: cutShort, reject } = Promise.withResolvers<never>()
   cutShort.catch(() => {})
   let interruption: Interruption | undefined
   return {
-    refuse: (host, refusal) => {
+    /** Notes why egress refused a host, or that egress itself has a fault. */
+    refuse: (host: string, refusal: Refusal): void => {
       if (refusal === 'overloaded') interruption ??= { by: 'overload', detail: 'egress has no room for connections' }
       else if (refusal === 'unavailable')
         interruption = { by: 'egress', detail: 'egress has a fault, or does not answer' }
@@ -40,34 +23,34 @@ export const openTraffic = (): OpenTraffic => {
       }
       reject(new AppError('SERVICE_UNAVAILABLE', { message: interruption.detail }))
     },
-    tooMuch: (bytesMax) => {
+    /** Notes that more came in than one capture may load. */
+    tooMuch: (bytesMax: number): void => {
       const publicMessage = `The page loads more than the ${bytesMax} bytes that one capture may load.`
       reject(new AppError('RENDER_ERROR', { publicMessage }))
     },
-    refusalOf: (host) => refused.get(host),
+    /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
+    refusalOf: (host: string) => refused.get(host),
+    /** Whether a fault of ours failed a connection of the capture: what it shows from here on is not the page. */
     interruption: () => interruption,
+    /** Rejects with `RENDER_ERROR` once more came in than one capture may load, with `SERVICE_UNAVAILABLE` once it is interrupted; never resolves. */
     cutShort,
   }
 }
 
+type OpenTraffic = ReturnType<typeof openTraffic>
+
+/** What a capture sees of its connections. */
+export type Traffic = Disposable & Readonly<Pick<OpenTraffic, 'refusalOf' | 'interruption' | 'cutShort'>>
+
 /** What one capture blocks: no connection is made to such a host, and it is no refusal of the target. Hosts as URLs write them. */
 export type Blocks = (host: string) => boolean
 
-/** Reviews the connections that the supervisor is to make for the browser, by what the running capture blocks. */
-export type ConnectionReviewer = {
-  /** Lets the browser connect until the traffic is disposed. Between captures no connection is allowed. */
-  readonly begin: (of: { readonly blocks?: Blocks | undefined }) => Traffic
-  /** Whether the supervisor may make a connection; notes why egress has refused it. */
-  readonly review: (connection: Pick<ConnectionReview, 'host' | 'refusal'>) => boolean
-  /** Fails the capture: it has loaded more than it may. */
-  readonly tooMuch: (bytesMax: number) => void
-}
-
-/** Begins without a capture. */
-export const createConnectionReviewer = (): ConnectionReviewer => {
+/** Reviews the connections that the supervisor is to make for the browser, by what the running capture blocks; none is running yet. */
+export const createConnectionReviewer = () => {
   let active: { readonly traffic: OpenTraffic; readonly blocks: Blocks } | undefined
   return {
-    begin: ({ blocks = () => false }) => {
+    /** Lets the browser connect until the traffic is disposed. Between captures no connection is allowed. */
+    begin: ({ blocks = () => false }: { readonly blocks?: Blocks }): Traffic => {
       const traffic = openTraffic()
       const own = { traffic, blocks }
       active = own
@@ -78,10 +61,15 @@ export const createConnectionReviewer = (): ConnectionReviewer => {
         },
       }
     },
-    review: ({ host, refusal }) => {
+    /** Whether the supervisor may make a connection; notes why egress has refused it. */
+    review: ({ host, refusal }: Pick<ConnectionReview, 'host' | 'refusal'>): boolean => {
       if (refusal) active?.traffic.refuse(host, refusal)
       return active !== undefined && !active.blocks(host)
     },
-    tooMuch: (bytesMax) => active?.traffic.tooMuch(bytesMax),
+    /** Fails the capture: it has loaded more than it may. */
+    tooMuch: (bytesMax: number) => active?.traffic.tooMuch(bytesMax),
   }
 }
+
+/** See `createConnectionReviewer`. */
+export type ConnectionReviewer = Readonly<ReturnType<typeof createConnectionReviewer>>

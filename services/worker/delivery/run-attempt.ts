@@ -1,4 +1,4 @@
-import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
+import { endsBeforeMs, handBacksMax, unendedMax } from '#shared/capture/budget.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
 import type { Fault, Outcome, Shot } from '#worker/browser-host/protocol.ts'
@@ -7,11 +7,7 @@ import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import type { NextAttempt } from './read-progress.ts'
 import { storeImage } from './store-image.ts'
 
-/** What is left of the worker's time when the browser is ended, for storing and reporting; and when storing is given up. */
-const stopMarginMs = 3000
-const storeMarginMs = 500
-
-/** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
+/** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of its budget. */
 export type Attempt = NextAttempt & {
   readonly id: string
   readonly accountId: string
@@ -87,7 +83,7 @@ const completedResult = async (
   const put = sealed.puts[attempt - 1]
   if (!put) throw new AppError('JOB_FAILED', { message: `no signed address for attempt ${attempt}` })
   const began = performance.now()
-  await storeImage(put, shot, endsAt - storeMarginMs)
+  await storeImage(put, shot, endsAt - endsBeforeMs.store)
   return {
     id,
     attempt,
@@ -122,7 +118,7 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
     }
   }
   const outages = egress.outages()
-  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt - stopMarginMs)
+  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt)
   const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.isUpSince(outages, isUnanswered))
   if ('by' in outcome) return { interruption: outcome }

@@ -1,4 +1,5 @@
-import { ledgerMarginMs } from '#shared/capture/budget.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -39,7 +40,7 @@ export const sinceAcceptMs = (id: string, nowMs: number): number => {
 
 const retryMs = 250
 
-/** Stores the report of an attempt's end, again and again until `endsAt` (on `performance`'s clock). Throws `SERVICE_UNAVAILABLE` then. */
+/** Stores the report of an attempt whose budget ends at `endsAt` (on `performance`'s clock), again and again until its time is over. Throws `SERVICE_UNAVAILABLE` then. */
 const reportResult = async (
   queue: Queue,
   result: ResultMessage,
@@ -51,8 +52,8 @@ const reportResult = async (
       await publishStored(queue, resultSubject({ pool, id: result.id }), bytes)
       return
     } catch (error) {
-      if (performance.now() + retryMs > endsAt) throw error
-      await new Promise((wake) => setTimeout(wake, retryMs))
+      if (performance.now() + retryMs > endsAt - endsBeforeMs.report) throw error
+      await delay(retryMs)
     }
   }
 }
@@ -76,8 +77,6 @@ const keepWorking = (delivery: Delivery): Disposable => {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-const pause = () => new Promise<void>((wake) => setTimeout(wake, againMs))
-
 /** Opens message and sealed part; undefined where this worker cannot read them, which no repetition changes. */
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
   try {
@@ -93,12 +92,10 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
 /** A capture that has left its browser. `ended` resolves once it is acknowledged or has gone back, and never rejects. */
 export type Served = { readonly ended: Promise<void> }
 
-/** A delivery in the hands of this worker. */
-type Held = {
-  readonly delivery: Delivery
-  readonly id: string
-  /** Naks the delivery for a second, and pauses the slot as long. */
-  readonly goBack: () => Promise<void>
+/** Naks a delivery for a second, and pauses its slot as long. */
+const goBack = (delivery: Delivery): Promise<void> => {
+  delivery.nak(againMs)
+  return delay(againMs)
 }
 
 /**
@@ -106,9 +103,13 @@ type Held = {
  * none of the capture yet; where that is refused, and after a start that the ledger recorded, its progress is read.
  * What is left to be done is returned.
  */
-const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
+const runInBrowser = async (
+  worker: Worker,
+  host: Host,
+  delivery: Delivery,
+): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
-  const { delivery, id } = held
+  const id = captureIdOf(delivery.subject)
   const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
   const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
@@ -119,7 +120,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   }
   const readable = read(worker, delivery)
   const { attempts, budgetMs } = readable?.message ?? { attempts: 0, budgetMs: 0 }
-  const endsAt = performance.now() + budgetMs - ledgerMarginMs
+  const endsAt = performance.now() + budgetMs
   const isFirst = readable && attempts === 0 && (await publishStarted({ attempt: 1, kind: 'begun' }, true)) === 'stored'
   const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)
@@ -145,7 +146,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   const { fate } = end.interruption
   if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
   events.interrupted({ id, attempt }, end.interruption)
-  await held.goBack()
+  await goBack(delivery)
   return undefined
 }
 
@@ -156,18 +157,13 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
  * throws.
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
-  const id = captureIdOf(delivery.subject)
-  const goBack = () => {
-    delivery.nak(againMs)
-    return pause()
-  }
   const lose = async (thrown: unknown) => {
-    worker.events.lost(id, toAppError(thrown))
-    await goBack()
+    worker.events.lost(captureIdOf(delivery.subject), toAppError(thrown))
+    await goBack(delivery)
   }
   const kept = keepWorking(delivery)
   try {
-    const finish = await runInBrowser(worker, host, { delivery, id, goBack })
+    const finish = await runInBrowser(worker, host, delivery)
     if (finish)
       return {
         ended: finish()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { finished } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 
@@ -59,7 +60,7 @@ export const storeImage = async (put: Put, image: Image, endsAt: number): Promis
       last = describeError(error) + trustAdvice(error)
     }
     isUncertain = true
-    await new Promise((wake) => setTimeout(wake, retryMs))
+    await delay(retryMs)
   }
   throw new AppError('JOB_FAILED', { message: `PUT ${put.key}: ${last}`, publicMessage })
 }

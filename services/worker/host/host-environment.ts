@@ -4,10 +4,10 @@ import { mkdtemp, readdir, rm, chmod } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BlockLists, provideLists } from '#worker/block-lists/provide-lists.ts'
+import { provideLists } from '#worker/block-lists/provide-lists.ts'
 import type { Events } from '#worker/events.ts'
 import { makePageTrust } from './page-trust.ts'
-import { type Canary, createCanary } from './warm-up.ts'
+import { createCanary } from './warm-up.ts'
 
 const form = /^shutterfleet-worker-(\d+)-/
 
@@ -25,22 +25,11 @@ export const makeOwnFolder = async (parent: string): Promise<string> => {
   return mkdtemp(join(parent, `shutterfleet-worker-${process.pid}-`))
 }
 
-/** What a worker prepares for its browsers before it starts any. */
-export type HostEnvironment = AsyncDisposable & {
-  /** The worker's own folder; hosts get theirs below it. */
-  readonly folder: string
-  /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
-  readonly trust: string | undefined
-  readonly blockLists: BlockLists
-  /** Listens on the worker's loopback, which no page may ever reach. */
-  readonly canary: Pick<Canary, 'connections'> & { readonly port: number }
-}
-
-/** Opens folder and canary for browsers, which have users of their own or are the worker's. */
+/** Prepares what browsers need before any starts: a folder, below which hosts get theirs, certificates, block lists, a canary. They have users of their own or are the worker's. */
 export const openHostEnvironment = async (
   { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
   { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryReached'> },
-): Promise<HostEnvironment> => {
+) => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -54,5 +43,16 @@ export const openHostEnvironment = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, trust, blockLists, canary: { connections, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return {
+    folder,
+    /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
+    trust,
+    blockLists,
+    /** Listens on the worker's loopback, which no page may ever reach. */
+    canary: { connections, port },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }
+
+/** What a worker prepares for its browsers before it starts any. */
+export type HostEnvironment = Readonly<Awaited<ReturnType<typeof openHostEnvironment>>>

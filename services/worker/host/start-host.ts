@@ -7,7 +7,7 @@ import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated
 import { type Host, type HostBounds, steerHost } from './steer-host.ts'
 
 /** What starting a host takes beside the settings that it gets itself. */
-export type HostStart = Omit<HostBounds, 'isOneAccounts' | 'pixelsMax'> & {
+export type HostStart = HostBounds & {
   readonly settings: Omit<HostSettings, 'hasOwnFiles'>
   readonly isolation: Isolation
   /** Folder that the host gets for its own by flags alone; it must not exist yet. */
@@ -55,12 +55,10 @@ const makeHome = async ({ folder, settings: { user } }: HostStart): Promise<void
 
 /** Starts a browser host in its isolation, as `steerHost` does; its folder is removed with it. */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
-  const { folder, settings, ...rest } = start
-  const { isOneAccounts, pixelsMax } = settings
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  const remove = () => rm(start.folder, { recursive: true, force: true, maxRetries: 5 })
   if (start.isolation.network === 'flags-only') await makeHome(start)
   try {
-    const host = await steerHost(launch(start), { ...rest, isOneAccounts, pixelsMax }, stop)
+    const host = await steerHost(launch(start), start, stop)
     return {
       ...host,
       [Symbol.asyncDispose]: async () => {

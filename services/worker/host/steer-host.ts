@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import {
@@ -23,9 +24,6 @@ import { type HostPipe, openHostPipe } from './host-pipe.ts'
 /** A host starts in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
 
-/** Time for a host to report that an order took too long, before it is killed. */
-const reportMs = 500
-
 /** Of one pixel before it is compressed, with room for what a format adds. */
 const bytesPerPixel = 5
 
@@ -35,12 +33,13 @@ export type Host = AsyncDisposable & {
   readonly gone: AbortSignal
   /** The account to which its browser is dedicated; undefined before its first capture, and where browsers are not. */
   readonly accountId: () => string | undefined
-  /** Serves one order, one at a time. Never throws; at `endsAt` (on `performance`'s clock) it ends host and browser instead of waiting. */
+  /** Serves one order, one at a time. Never throws: it ends host and browser before the budget of the order does, at `endsAt` (on `performance`'s clock). */
   readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
 }
 
 /** What a host may be and do, and its way out. */
-export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
+export type HostBounds = {
+  readonly settings: Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'>
   readonly way: EgressEndpoint & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
@@ -89,7 +88,8 @@ const captureIn = async (
   const failed = (of: ReturnType<typeof deadlineFailure>) => (detail: string) =>
     ({ outcome: 'failed', ...of, detail, timings: {} }) as const
   const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
-  const timer = setTimeout(() => endWith('killed at the deadline', late()), endsAt - performance.now())
+  const left = (step: 'browser' | 'page') => endsAt - endsBeforeMs[step] - performance.now()
+  const timer = setTimeout(() => endWith('killed at the deadline', late()), left('browser'))
   using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
@@ -102,7 +102,7 @@ const captureIn = async (
   // A host that has ended takes no order.
   if (gone.aborted) onGone()
   else {
-    const due = { ...order, leftMs: endsAt - performance.now() - reportMs }
+    const due = { ...order, leftMs: left('page') }
     void pipe.order(due, { opened: () => (isOpen = true), loaded: () => (isLoaded = true) }).then(resolve)
   }
   const outcome = await promise
@@ -126,7 +126,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { way, memoryMax, isOneAccounts, pixelsMax }: HostBounds,
+  { way, memoryMax, settings: { isOneAccounts, pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)

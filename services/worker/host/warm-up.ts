@@ -1,19 +1,15 @@
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Host } from './steer-host.ts'
 
-/** Listens on the worker's own loopback, which no page may ever reach. */
-export type Canary = {
-  /** To listen on 127.0.0.1, port 0. */
-  readonly server: Server
-  /** Connections since the start. */
-  readonly connections: () => number
-}
-
-/** Makes a canary that counts who connects, answers nothing, and calls `onReached` each time. */
-export const createCanary = (onReached: () => void): Canary => {
+/**
+ * Makes a canary for the worker's own loopback, 127.0.0.1, port 0, which no page may ever reach: it counts who connects, answers nothing,
+ * and calls `onReached` each time.
+ */
+export const createCanary = (onReached: () => void) => {
   let connections = 0
   const server = createServer((client) => {
     connections += 1
@@ -22,6 +18,9 @@ export const createCanary = (onReached: () => void): Canary => {
   })
   return { server, connections: () => connections }
 }
+
+/** See `createCanary`. */
+export type Canary = Readonly<ReturnType<typeof createCanary>>
 
 /** A page that tries to reach the canary in every way that pages have, and gets the element `settled` when it has tried all. */
 export const canaryPage = (port: number): string => `<!doctype html><title>canary</title>
@@ -35,9 +34,6 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
   Promise.allSettled(tries).then(() => { document.body.id = 'settled' })
 </script>
 <body>ready</body>`
-
-const timeoutSeconds = 10
-const boundMs = 25_000
 
 /**
  * Takes a real capture of a page that tries to get around its proxy. Throws `SERVICE_UNAVAILABLE` where there is no
@@ -54,10 +50,11 @@ export const warmUp = async (
     stealth: browser === 'full',
     width: 320,
     height: 200,
-    timeout: timeoutSeconds,
+    timeout: 10,
     wait_for_selector: '#settled',
   })
-  const outcome = await host.capture({ id: 'warm-up', options, online: false }, performance.now() + boundMs)
+  const endsAt = performance.now() + attemptBudgetMs(options)
+  const outcome = await host.capture({ id: 'warm-up', options, online: false }, endsAt)
   if (canary.connections() > before) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })
   }

@@ -6,12 +6,6 @@ import { tasksMax } from './processes.ts'
 /** A program and its arguments. */
 export type Command = readonly [string, ...string[]]
 
-/** What a browser and all that it starts may be at most. */
-export type Limits = {
-  /** Processes and threads of one user in one namespace; undefined where they would be counted with those of others. */
-  readonly tasksMax: number | undefined
-}
-
 /** As Chromium sets it for renderers: they, and the browser with them, go before any service when memory ends. */
 const oomScore = 300
 
@@ -23,14 +17,17 @@ prlimit --pid $$ --core=0 || exit
 shift 2
 exec "$@"`
 
-/** The command that runs `command` within the limits, without core dumps, and as one of the first to end when memory does. */
-export const limited = (command: Command, limits: Limits): Command => [
+/**
+ * The command that runs `command` without core dumps, as one of the first to end when memory does, and with at most `tasks`
+ * processes and threads of its user in one namespace; undefined where they would be counted with those of others.
+ */
+export const limited = (command: Command, tasks: number | undefined): Command => [
   'sh',
   '-c',
   limit,
   'sh',
   String(oomScore),
-  String(limits.tasksMax ?? ''),
+  String(tasks ?? ''),
   ...command,
 ]
 
@@ -79,7 +76,7 @@ export const isolated = (
   { network, isRoot, browsers }: Isolation,
   mounts: readonly Mount[] = [],
 ): Command => {
-  if (network === 'flags-only') return limited(command, { tasksMax: undefined })
+  if (network === 'flags-only') return limited(command, undefined)
   const tree = fileTree(browsers, mounts)
   return [
     'bwrap',
@@ -88,7 +85,7 @@ export const isolated = (
     ...tree,
     '--',
     ...(isRoot ? dropRest : []),
-    ...limited(command, { tasksMax }),
+    ...limited(command, tasksMax),
   ]
 }
 

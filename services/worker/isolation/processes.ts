@@ -1,18 +1,20 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 
-/**
- * The children that a process started from its main thread, as the kernel counts them. Browsers lead process groups of
- * their own, so each is a group's id too. Empty where the process is gone.
- */
-export const childrenOf = (pid: number): readonly number[] => {
+const read = (path: string): string => {
   try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    return text.split(' ').flatMap((child) => (/^\d+$/.test(child) ? [Number(child)] : []))
+    return readFileSync(path, 'utf8')
   } catch {
-    return []
+    return ''
   }
 }
+
+/** The children that one thread of a process started, as the kernel counts them; none where it is gone. */
+const childrenOfThread = (pid: number, thread: number | string): number[] =>
+  (read(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? []).map(Number)
+
+/** The children that a process started from its main thread. Browsers lead process groups of their own, so each is a group's id too. */
+export const childrenOf = (pid: number): readonly number[] => childrenOfThread(pid, pid)
 
 /** Most processes and threads of one user in one namespace; a page with frames of a hundred sites needs about as many. */
 export const tasksMax = 2048
@@ -35,14 +37,6 @@ export const keepStderr = ({ stderr }: ChildProcess): (() => string) => {
 /** A page that fills memory takes about 0.3 GB in that time. */
 const everyMs = 250
 
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 const threadsOf = (pid: number): readonly string[] => {
   try {
     return readdirSync(`/proc/${pid}/task`)
@@ -50,8 +44,6 @@ const threadsOf = (pid: number): readonly string[] => {
     return []
   }
 }
-
-const numbersIn = (text: string) => (text.match(/\d+/g) ?? []).map(Number)
 
 /** Memory in bytes that the process `root` and all its descendants have for themselves, files and shared memory aside. */
 export const anonymousBytesOf = (root: number): number => {
@@ -61,7 +53,7 @@ export const anonymousBytesOf = (root: number): number => {
     if (found.length > tasksMax) break
     kilobytes += Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
     // Chromium starts processes from threads other than its first.
-    for (const thread of threadsOf(pid)) found.push(...numbersIn(read(`/proc/${pid}/task/${thread}/children`)))
+    for (const thread of threadsOf(pid)) found.push(...childrenOfThread(pid, thread))
   }
   return kilobytes * 1024
 }

@@ -8,25 +8,11 @@ import type { PullGate } from './pull-gate.ts'
 
 const retryMs = 1000
 
-/** The worker's link to egress. While egress is unreachable, or refuses connections, the worker takes no capture. */
-export type EgressLink = Disposable & {
-  /** Outages so far; the argument of `isUpSince`. */
-  readonly outages: () => number
-  /**
-   * Whether egress has been up without an outage since there were `outages`, and is now. Where a connection to it `failed`
-   * it counts as up all the same, but the worker takes no capture before egress accepts and judges a new one.
-   */
-  readonly isUpSince: (outages: number, failed: boolean) => Promise<boolean>
-}
-
 /**
  * Watches egress until disposed, and holds the worker until egress passes `checkEgress`, at the start and whenever the
  * watch has ended; a second between checks.
  */
-export const linkEgress = (
-  { egress, egressToken }: EgressEndpoint,
-  holds: Pick<PullGate, 'hold' | 'release'>,
-): EgressLink => {
+export const linkEgress = ({ egress, egressToken }: EgressEndpoint, holds: Pick<PullGate, 'hold' | 'release'>) => {
   const over = new AbortController()
   let outages = 0
   let watch: EgressWatch | undefined
@@ -57,8 +43,13 @@ export const linkEgress = (
   }
   void keep()
   return {
-    outages: () => outages,
-    isUpSince: async (before, failed) => {
+    /** Outages so far; the argument of `isUpSince`. */
+    outages: (): number => outages,
+    /**
+     * Whether egress has been up without an outage since there were `outages`, and is now. Where a connection to it `failed`
+     * it counts as up all the same, but the worker takes no capture before egress accepts and judges a new one.
+     */
+    isUpSince: async (before: number, failed: boolean): Promise<boolean> => {
       const current = watch
       if (outages !== before || current === undefined || !(await current.ping())) return false
       if (failed) await checkEgress(egress, egressToken).catch(() => current[Symbol.dispose]())
@@ -67,3 +58,6 @@ export const linkEgress = (
     [Symbol.dispose]: () => over.abort(),
   }
 }
+
+/** The worker's link to egress. While egress is unreachable, or refuses connections, the worker takes no capture. */
+export type EgressLink = Readonly<ReturnType<typeof linkEgress>>

@@ -1,31 +1,16 @@
 import type { BeatMessage } from '#shared/queue/messages.ts'
-import { createPullGate, type PullGate } from './pull-gate.ts'
+import { createPullGate } from './pull-gate.ts'
 
 /** A drained worker that was not stopped takes work again after this: its controller has changed its decision or is gone. */
 const drainedMs = 60_000
 
 type State = BeatMessage['state']
 
-/** Whether a worker takes captures, and the state of its heartbeat. */
-export type WorkerLifecycle = Disposable &
-  Omit<PullGate, 'setDraining'> & {
-    readonly state: () => State
-    readonly captures: () => readonly string[]
-    /** Records that a browser is warm; the first time counts. */
-    readonly warm: () => void
-    /** Resolves when the worker is warm for the first time. */
-    readonly warmed: Promise<void>
-    readonly drain: () => void
-    readonly undrain: () => void
-    /** Counts a capture as running until disposed. */
-    readonly serve: (id: string) => Disposable
-  }
-
 /**
  * Begins a worker's lifecycle: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its
  * state, `served` where a capture begins or ends and the state stays.
  */
-export const startLifecycle = (stop: AbortSignal, changed: () => void, served = changed): WorkerLifecycle => {
+export const startLifecycle = (stop: AbortSignal, changed: () => void, served = changed) => {
   const running = new Set<string>()
   const warmed = Promise.withResolvers<void>()
   const { setDraining, ...gate } = createPullGate()
@@ -59,21 +44,24 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
 
   return {
     ...gate,
-    state: () => {
+    state: (): State => {
       if (isDraining) return running.size > 0 ? 'draining' : 'drained'
       return isWarm ? 'ready' : 'starting'
     },
-    captures: () => [...running],
-    warm: () => {
+    captures: (): readonly string[] => [...running],
+    /** Records that a browser is warm; the first time counts. */
+    warm: (): void => {
       if (isWarm) return
       isWarm = true
       warmed.resolve()
       changed()
     },
+    /** Resolves when the worker is warm for the first time. */
     warmed: warmed.promise,
     drain,
     undrain,
-    serve: (id) => {
+    /** Counts a capture as running until disposed. */
+    serve: (id: string): Disposable => {
       running.add(id)
       served()
       return {
@@ -88,3 +76,6 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
     [Symbol.dispose]: () => clearTimeout(timer),
   }
 }
+
+/** Whether a worker takes captures, and the state of its heartbeat. */
+export type WorkerLifecycle = Readonly<ReturnType<typeof startLifecycle>>

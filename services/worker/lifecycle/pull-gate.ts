@@ -1,22 +1,8 @@
 /** What may keep a worker that is not drained from taking captures. */
 export type HoldCause = 'egress' | 'browser'
 
-/** Whether a worker may pull captures: while nobody drains it and no cause holds it. */
-export type PullGate = {
-  /** Aborts when pulling has to end; a new one stands here once it may begin again. */
-  readonly pulling: () => AbortSignal
-  /** Resolves when pulling is allowed, or once `over` aborts. */
-  readonly mayPull: (over: AbortSignal) => Promise<void>
-  /** Keeps the worker from taking captures until the cause is released. */
-  readonly hold: (cause: HoldCause, reason: string) => void
-  readonly release: (cause: HoldCause) => void
-  /** Why nothing is taken, beside draining. */
-  readonly holds: () => ReadonlyMap<HoldCause, string>
-  readonly setDraining: (isDraining: boolean) => void
-}
-
-/** Makes a gate that is open. */
-export const createPullGate = (): PullGate => {
+/** Makes the gate of a worker, which may pull captures while nobody drains it and no cause holds it. It is open. */
+export const createPullGate = () => {
   const holds = new Map<HoldCause, string>()
   let isDraining = false
   let pulling = new AbortController()
@@ -35,8 +21,10 @@ export const createPullGate = (): PullGate => {
     }
   }
   return {
+    /** Aborts when pulling has to end; a new one stands here once it may begin again. */
     pulling: () => pulling.signal,
-    mayPull: async (over) => {
+    /** Resolves when pulling is allowed, or once `over` aborts. */
+    mayPull: async (over: AbortSignal): Promise<void> => {
       if (over.aborted) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const done = () => resolve()
@@ -44,21 +32,26 @@ export const createPullGate = (): PullGate => {
       await Promise.race([allowed.promise, promise])
       over.removeEventListener('abort', done)
     },
-    hold: (cause, reason) => {
+    /** Keeps the worker from taking captures until the cause is released. */
+    hold: (cause: HoldCause, reason: string): void => {
       holds.set(cause, reason)
       settle()
     },
-    release: (cause) => {
+    release: (cause: HoldCause): void => {
       holds.delete(cause)
       settle()
     },
-    holds: () => holds,
-    setDraining: (next) => {
+    /** Why nothing is taken, beside draining. */
+    holds: (): ReadonlyMap<HoldCause, string> => holds,
+    setDraining: (next: boolean): void => {
       isDraining = next
       settle()
     },
   }
 }
+
+/** See `createPullGate`. */
+export type PullGate = Readonly<ReturnType<typeof createPullGate>>
 
 /** Receives holds that begin, change and end. */
 export type HoldEvents = {

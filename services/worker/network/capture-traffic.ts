@@ -19,22 +19,8 @@ export type TrafficOwner = {
   readonly tooMuch: () => void
 }
 
-/** What one capture loads: its connections and their bytes, counted where no browser can reset them. */
-export type CaptureTraffic = Disposable & {
-  readonly of: TrafficOf
-  /** Takes a connection into account until it closes; false where the capture has had its share. */
-  readonly admit: (connection: Duplex) => boolean
-  /** Resolves when it is a connection's turn; its place is free again once it closes. */
-  readonly turn: (connection: Duplex) => Promise<void>
-  /** Counts bytes of either direction; beyond the bound every connection is cut. */
-  readonly count: (bytes: number) => void
-  /** Whether the host lets the browser connect to `host`; it is queried until it has once. */
-  readonly allows: (host: string) => Promise<boolean>
-  readonly refuse: (host: string, refusal: Refusal) => Promise<unknown>
-}
-
-/** Opens the account of one capture. Dispose cuts what is still connected. */
-export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner): CaptureTraffic => {
+/** Opens the account of what one capture loads, kept where no browser can reset it. Dispose cuts what is still connected. */
+export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner) => {
   const open = new Set<Duplex>()
   const allowed = new Set<string>()
   const waiting: (() => void)[] = []
@@ -55,31 +41,38 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
   }
   return {
     of,
-    admit: (connection) => {
+    /** Takes a connection into account until it closes; false where the capture has had its share. */
+    admit: (connection: Duplex): boolean => {
       connections += 1
       if (connections > bounds.connectionsMax || bytes > bounds.bytesMax) return false
       open.add(connection)
       connection.once('close', () => open.delete(connection))
       return true
     },
-    turn: async (connection) => {
+    /** Resolves when it is a connection's turn; its place is free again once it closes. */
+    turn: async (connection: Duplex): Promise<void> => {
       if (concurrent >= concurrentMax) await new Promise<void>((free) => waiting.push(free))
       enter(connection)
     },
-    count: (more) => {
+    /** Counts bytes of either direction; beyond the bound every connection is cut. */
+    count: (more: number): void => {
       const before = bytes
       bytes += more
       if (bytes <= bounds.bytesMax) return
       cut()
       if (before <= bounds.bytesMax) owner.tooMuch()
     },
-    allows: async (host) => {
+    /** Whether the host lets the browser connect to `host`; it is queried until it has once. */
+    allows: async (host: string): Promise<boolean> => {
       if (allowed.has(host)) return true
       const isAllowed = await owner.review(host)
       if (isAllowed) allowed.add(host)
       return isAllowed
     },
-    refuse: (host, refusal) => owner.review(host, refusal),
+    refuse: (host: string, refusal: Refusal) => owner.review(host, refusal),
     [Symbol.dispose]: cut,
   }
 }
+
+/** See `openCaptureTraffic`. */
+export type CaptureTraffic = ReturnType<typeof openCaptureTraffic>

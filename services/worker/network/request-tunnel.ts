@@ -1,9 +1,10 @@
-import { connect, isIPv6, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
-import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
+import { egressTokenHeaders } from '#shared/net/egress-token.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#shared/net/refusal.ts'
+import { authorityOf } from '#shared/policy/host.ts'
 
 /** More than egress takes by its own bounds for the name, the connection and a caller's proxy together. */
 const answerMs = 180_000
@@ -19,12 +20,12 @@ export type TrafficOf = {
 }
 
 const headOf = (target: HostPort, token: string, { id, proxy }: TrafficOf): string => {
-  const authority = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`
+  const authority = authorityOf(target)
   const lines = [
     `CONNECT ${authority} HTTP/1.1`,
     `Host: ${authority}`,
     `${captureHeader}: ${id}`,
-    ...(token === '' ? [] : [`${egressTokenHeader}: ${egressTokenValue(token)}`]),
+    ...Object.entries(egressTokenHeaders(token)).map((pair) => pair.join(': ')),
     ...(proxy === undefined ? [] : [`${proxyHeader}: ${proxyHeaderValue(proxy)}`]),
   ]
   return `${lines.join('\r\n')}\r\n\r\n`

@@ -12,7 +12,6 @@ const echo: Command = {
     size: { type: 'string', value: 'N', help: 'its size' },
     tag: { type: 'string', value: 'T', multiple: true, short: 't', help: 'one of its tags' },
   },
-  operands: ['NAME'],
   run: async ({ print, note }, typed) => {
     note('working')
     if (typed.operands[0] === 'broken') throw new AppError('SERVICE_UNAVAILABLE', { message: 'it is broken: mend it' })

@@ -19,6 +19,10 @@ t.test('default plans: the default table is the one of the contract, and `unlimi
 t.test('default plans: each plan has the features of the one before it and its own', async (t) => {
   const features = defaultPlans.map((plan) => plan.features)
   t.same(features[0], [])
+  t.same(
+    features.map(({ length }) => length),
+    [0, 10, 18, 20, 20, 20],
+  )
   t.same(features[1]!.includes('batch'), true)
   t.same(features[1]!.includes('signed_urls'), false)
   t.same(features[2]!.includes('signed_urls'), true)

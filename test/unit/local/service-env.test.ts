@@ -1,4 +1,6 @@
 import t from 'tap'
+import { pathsOf } from '#local/data-folder.ts'
+import { readLocalSettings } from '#local/local-settings.ts'
 import {
   controllerEnv,
   egressEnv,
@@ -54,17 +56,10 @@ const facts: Facts = {
   databaseUrl: 'postgres://database',
   directUrl: 'postgres://database',
   natsUrlOf: (user) => `nats://${user}`,
-  s3Url: undefined,
-  objectsFolder: '/data/objects',
-  workerEnvFile: '/worker-env.json',
-  stealthWorkerEnvFile: '/stealth-worker-env.json',
-  proxiedWorkerEnvFile: '/proxied-worker-env.json',
-  chromium: '/chromium',
-  stealthChromium: '/full-chromium',
-  poolMax: 2,
-  poolIdleCores: 3,
-  stealthMax: 2,
-  proxiedMax: 1,
+  settings: { ...readLocalSettings({}, 1), poolMax: 2, poolIdleCores: 3, stealthMax: 2, proxiedMax: 1 },
+  folder: pathsOf('/data'),
+  root: '/project',
+  programs: { postgresBin: '/bin', natsServer: '/nats', chromium: '/chromium', stealthChromium: '/full-chromium' },
 }
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
@@ -119,8 +114,8 @@ t.test('service env: each kind of worker has a user, a key and an environment of
   const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking' }
   t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator may rotate them')
   t.match(controllerEnv(facts), {
-    SHUTTERFLEET_WORKER_ENV_FILE: '/worker-env.json',
-    SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/proxied-worker-env.json',
+    SHUTTERFLEET_WORKER_ENV_FILE: '/data/worker-env.json',
+    SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/data/proxied-worker-env.json',
     SHUTTERFLEET_POOL_IDLE_CORES: '3',
     SHUTTERFLEET_PROXIED_MAX: '1',
   })
@@ -128,10 +123,13 @@ t.test('service env: each kind of worker has a user, a key and an environment of
 })
 
 t.test('service env: without full Chromium the gateway gets no key for stealth, and the controller no workers', (t) => {
-  const without = { ...facts, stealthChromium: undefined }
+  const without = { ...facts, programs: { ...facts.programs, stealthChromium: undefined } }
   t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
   t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
-  const workers = { SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/stealth-worker-env.json', SHUTTERFLEET_STEALTH_MAX: '2' }
+  const workers = {
+    SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/data/stealth-worker-env.json',
+    SHUTTERFLEET_STEALTH_MAX: '2',
+  }
   t.match(controllerEnv(facts), workers)
   t.equal(controllerEnv(without)['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
   t.match(workerEnv(facts, 'stealth'), {
@@ -198,7 +196,7 @@ t.test('service env: images are files of this machine unless a store is given', 
     SHUTTERFLEET_STORAGE_FILES_URL: 'http://127.0.0.1:2',
     SHUTTERFLEET_GATEWAY_OBJECTS_PORT: '2',
   })
-  const withStore = { ...facts, s3Url: 'https://K:S@store/bucket' }
+  const withStore = { ...facts, settings: { ...facts.settings, s3Url: 'https://K:S@store/bucket' } }
   for (const env of [gatewayEnv(withStore), ledgerEnv(withStore)]) {
     t.match(env, { SHUTTERFLEET_STORAGE_DRIVER: 's3', SHUTTERFLEET_S3_URL: 'https://K:S@store/bucket' })
   }

@@ -43,24 +43,6 @@ export type Tokens = {
 /** Declarations for what a selector matches; undefined: it is hidden. */
 export type HidingRule = { readonly selector: string; readonly style: string | undefined }
 
-/** What one capture does not load, and does not show. */
-export type Blocker = {
-  /** Whether connections to this host are refused; never those to the site of the page. */
-  readonly refusesHost: (host: string) => boolean
-  /** Whether a connection to this host was. */
-  readonly hasRefused: (host: string) => boolean
-  /** Undefined where rules about hosts are all there are. */
-  readonly refusesRequest: ((request: JudgedRequest) => boolean) | undefined
-  /** Whether anything is hidden at all. */
-  readonly hides: boolean
-  /** Whether consent banners are. */
-  readonly hidesConsent: boolean
-  /** Selectors to try on every document. */
-  readonly bases: readonly string[]
-  /** The rules for a document with these tokens: of consent banners, and of all else. */
-  readonly hidingFor: (url: string, tokens: Tokens) => { readonly consent: HidingRule[]; readonly others: HidingRule[] }
-}
-
 /** Registrable domain of a host; the host itself where it has none. */
 const siteOf = (host: string): string => Request.fromRawDetails({ url: `https://${host}/` }).domain || host
 
@@ -97,7 +79,7 @@ export const createBlocker = (
   engines: readonly BlockEngine[],
   { blocks, source }: Pick<CapturePlan, 'blocks' | 'source'>,
   { address, mainFrameId }: { readonly address: () => string; readonly mainFrameId: string },
-): Blocker => {
+) => {
   const active = engines.filter(({ kind }) => blocks[kind])
   const admitted = new Set<string>()
   const refused = new Set<string>()
@@ -128,17 +110,22 @@ export const createBlocker = (
     return isRefused
   }
   return {
-    refusesHost: (host) => {
+    /** Whether connections to this host are refused; never those to the site of the page. */
+    refusesHost: (host: string): boolean => {
       const isRefused = !admitted.has(host) && !isOwn(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
       if (isRefused && refused.size < hostsMax) refused.add(host)
       return isRefused
     },
-    hasRefused: (host) => refused.has(host),
+    /** Whether a connection to this host was. */
+    hasRefused: (host: string): boolean => refused.has(host),
+    /** Undefined where rules about hosts are all there are. */
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
+    /** Whether anything is hidden at all. */
     hides: active.length > 0,
-    hidesConsent: blocks.cookies,
+    /** Selectors to try on every document. */
     bases: active.flatMap(({ bases }) => bases),
-    hidingFor: (url, tokens) => {
+    /** The rules for a document with these tokens: of consent banners, and of all else. */
+    hidingFor: (url: string, tokens: Tokens) => {
       const of = (isConsent: boolean) =>
         active
           .filter(({ kind }) => (kind === 'cookies') === isConsent)
@@ -147,3 +134,6 @@ export const createBlocker = (
     },
   }
 }
+
+/** What one capture does not load, and does not show. */
+export type Blocker = Readonly<ReturnType<typeof createBlocker>>

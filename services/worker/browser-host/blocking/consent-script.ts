@@ -7,17 +7,6 @@ const urlCharactersMax = 2048
 /** Messages that wait to be taken; the rules need about fifty at once. */
 const messagesMax = 200
 
-/** What drives a page's consent platform, as text for the page: autoconsent without its channel. */
-export type ConsentScript = {
-  /**
-   * A script that opts out of the banner of a document at `url`: the page's, or one in a frame. It is for a world of our own: it leaves
-   * `shutterfleetConsent`, whose `next(answers)` resolves to the script's next messages.
-   */
-  readonly scriptFor: (url: string, kind: { readonly isMain: boolean }) => string
-  /** The function that a message names, for the page's own world; undefined where autoconsent has none of that name. */
-  readonly snippet: (name: string) => string | undefined
-}
-
 const config = {
   enabled: true,
   autoAction: 'optOut',
@@ -60,8 +49,8 @@ const wrap = (script: string, rules: string) => `(() => {
 
 const snippets: Readonly<Record<string, unknown>> = evalSnippets
 
-/** Reads autoconsent's script and rules; the rules are parsed when they are first needed. */
-export const readConsentScript = (): ConsentScript => {
+/** Reads what drives a page's consent platform: autoconsent's script, without its channel, and its rules, which are parsed when they are first needed. */
+export const readConsentScript = () => {
   const fileOf = (path: string) => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8')
   const script = readFileSync(
     fileURLToPath(new URL('./autoconsent.playwright.js', import.meta.resolve('@duckduckgo/autoconsent'))),
@@ -70,14 +59,22 @@ export const readConsentScript = (): ConsentScript => {
   const text = fileOf('@duckduckgo/autoconsent/rules/compact-rules.json')
   let parsed: IndexedCMPRuleset | undefined
   return {
-    scriptFor: (url, { isMain }) => {
+    /**
+     * A script that opts out of the banner of a document at `url`: the page's, or one in a frame. It is for a world of our own: it leaves
+     * `shutterfleetConsent`, whose `next(answers)` resolves to the script's next messages.
+     */
+    scriptFor: (url: string, { isMain }: { readonly isMain: boolean }): string => {
       parsed ??= JSON.parse(text) as IndexedCMPRuleset
       const rules = filterCompactRules(parsed, { url: url.slice(0, urlCharactersMax), mainFrame: isMain })
       return wrap(script, JSON.stringify(rules))
     },
-    snippet: (name) => {
+    /** The function that a message names, for the page's own world; undefined where autoconsent has none of that name. */
+    snippet: (name: string): string | undefined => {
       const found = Object.hasOwn(snippets, name) ? snippets[name] : undefined
       return typeof found === 'function' ? found.toString() : undefined
     },
   }
 }
+
+/** See `readConsentScript`. */
+export type ConsentScript = Readonly<ReturnType<typeof readConsentScript>>

@@ -22,25 +22,6 @@ export type BlankContext = {
   readonly prepare: (worker: Session) => void
 }
 
-/** A browser that runs. */
-export type Browser = {
-  /** As Chromium counts, such as `156.0.8078.79`. */
-  readonly version: string
-  readonly session: Session
-  /** Aborts once the browser is over. */
-  readonly ended: AbortSignal
-  /**
-   * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that opens in the context
-   * is closed; `prepare` meets each worker that outlives a page before it runs.
-   */
-  readonly openBlank: (context: BlankContext) => Promise<BlankPage>
-  /** A further session of the browser itself, whose interceptions are its own and end once `until` has resolved. */
-  readonly attach: (until: Promise<void>) => Promise<Session>
-  /** The session of a target that was attached to. */
-  readonly sessionOf: (id: string) => Session
-  readonly kill: () => void
-}
-
 /** Before a service worker's own script, and out of its reach: it is never installed, so that no page is served by one. */
 const failInstall = `{
   const { apply } = Reflect
@@ -82,16 +63,23 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<str
   return contexts
 }
 
-const steer = async (connection: Connection, kill: () => void): Promise<Browser> => {
+const steer = async (connection: Connection, kill: () => void) => {
   const { browser, sessionOf, ended } = connection
   const [{ product }, contexts] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
   return {
+    /** As Chromium counts, such as `156.0.8078.79`. */
     version: product.split('/')[1] ?? '',
     session: browser,
+    /** Aborts once the browser is over. */
     ended,
+    /** The session of a target that was attached to. */
     sessionOf,
     kill,
-    openBlank: async ({ proxy, prepare }) => {
+    /**
+     * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that opens in the context
+     * is closed; `prepare` meets each worker that outlives a page before it runs.
+     */
+    openBlank: async ({ proxy, prepare }: BlankContext): Promise<BlankPage> => {
       const { browserContextId } = await browser.send('Target.createBrowserContext', {
         disposeOnDetach: true,
         ...(proxy !== undefined && { proxyServer: proxy, proxyBypassList: '<-loopback>' }),
@@ -101,13 +89,17 @@ const steer = async (connection: Connection, kill: () => void): Promise<Browser>
       await browser.send('Target.createTarget', { url: 'about:blank', browserContextId })
       return { ...(await opening), contextId: browserContextId }
     },
-    attach: async (until) => {
+    /** A further session of the browser itself, whose interceptions are its own and end once `until` has resolved. */
+    attach: async (until: Promise<void>): Promise<Session> => {
       const { sessionId } = await browser.send('Target.attachToBrowserTarget')
       void until.then(() => browser.send('Target.detachFromTarget', { sessionId })).catch(() => {})
       return sessionOf(sessionId)
     },
   }
 }
+
+/** A browser that runs. */
+export type Browser = Readonly<Awaited<ReturnType<typeof steer>>>
 
 /** Starts Chromium with a profile that goes with it. Throws after at most twenty seconds, with the end of its standard error. */
 export const launch = async (program: string, flagsFor: (profile: string) => string[]): Promise<Browser> => {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { limited, type Limits, checkIsolation, isolated } from '#worker/isolation/isolated.ts'
+import { limited, checkIsolation, isolated } from '#worker/isolation/isolated.ts'
 
 const look = 'cat /proc/self/oom_score_adj; grep -E "^Max (core file size|processes) " /proc/self/limits'
-const seenBy = (limits: Limits) => {
-  const [file, ...args] = limited(['sh', '-c', look], limits)
+const seenBy = (tasks: number | undefined) => {
+  const [file, ...args] = limited(['sh', '-c', look], tasks)
   const { stdout } = spawnSync(file, args, { encoding: 'utf8' })
   return stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
 }
@@ -14,14 +14,14 @@ const seenBy = (limits: Limits) => {
 const oomScore = Math.max(300, Number(readFileSync('/proc/self/oom_score_adj', 'utf8')))
 
 t.test('limited: no core dump, no more processes than allowed, and an early end when memory ends', async (t) => {
-  const [score, core, tasks] = seenBy({ tasksMax: 1000 })
+  const [score, core, tasks] = seenBy(1000)
   t.strictSame(score, [String(oomScore)])
   t.match(core, ['Max core file size', '0', '0'])
   t.match(tasks, ['Max processes', '1000', '1000'])
 })
 
 t.test('limited: without a bound of processes that of the caller stays', async (t) => {
-  const [, , tasks] = seenBy({ tasksMax: undefined })
+  const [, , tasks] = seenBy(undefined)
   const own = /^Max processes.*$/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[0].trim().split(/ {2,}/)
   t.strictSame(tasks, own)
 })

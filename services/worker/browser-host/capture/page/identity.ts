@@ -1,23 +1,9 @@
-type Brand = { brand: string; version: string }
+import type { Protocol } from 'devtools-protocol'
 
-/** The identity of a browser, as the protocol's `Emulation.setUserAgentOverride` takes it. */
-export type Identity = {
-  userAgent: string
-  /** `navigator.platform`. */
-  platform: string
-  /** Client hints; undefined: the named browser has none, as Safari and Firefox. */
-  userAgentMetadata?: {
-    brands: Brand[]
-    fullVersionList: Brand[]
-    fullVersion: string
-    platform: string
-    platformVersion: string
-    architecture: string
-    bitness: string
-    model: string
-    mobile: boolean
-  }
-}
+type Brand = Protocol.Emulation.UserAgentBrandVersion
+
+/** The identity of a browser; without client hints where the named browser has none, as Safari and Firefox. */
+export type Identity = Protocol.Emulation.SetUserAgentOverrideRequest
 
 /** Systems as user agents name them, with `navigator.platform` and their name in client hints; the first that fits. */
 const systems = [

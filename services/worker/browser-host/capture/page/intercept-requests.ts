@@ -1,3 +1,4 @@
+import type { Protocol } from 'devtools-protocol'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -6,20 +7,10 @@ import type { OpenPage } from './open-page.ts'
 type TargetHeaders = NonNullable<CapturePlan['headers']>
 type HeaderValues = TargetHeaders['values']
 
-/** What is used of CDP's `Fetch.requestPaused`. */
-type PausedRequest = {
-  readonly requestId: string
-  readonly request: { readonly url: string; readonly urlFragment?: string; readonly headers: HeaderValues }
-  /** The hop before, where this one follows a redirect within the network service. */
-  readonly redirectedRequestId?: string
+type PausedRequest = Pick<Protocol.Fetch.RequestPausedEvent, 'requestId' | 'redirectedRequestId'> & {
+  readonly request: Pick<Protocol.Network.Request, 'url' | 'urlFragment' | 'headers'>
 }
-
-/** How a request goes on, as CDP's `Fetch.continueRequest` takes it: what is left out stays as the browser has it. */
-type Continuation = {
-  readonly requestId: string
-  readonly url?: string
-  readonly headers?: { readonly name: string; readonly value: string }[]
-}
+type Continuation = Protocol.Fetch.ContinueRequestRequest
 
 const cookieName = (pair: string): string => (pair.split('=', 1)[0] ?? '').trim()
 

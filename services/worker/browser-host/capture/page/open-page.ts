@@ -3,33 +3,14 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './emulate.ts'
-import { type MainDocument, watchDocument } from './watch-document.ts'
-import { type Loads, watchLoads } from './watch-loads.ts'
+import { watchDocument } from './watch-document.ts'
+import { watchLoads } from './watch-loads.ts'
 
 /** Dialogs beyond this are left open. */
 const dialogsMax = 10
 
 /** So many frames of other sites are emulated for and styled. */
 const framesMax = 100
-
-/** A fresh context with its only page, and what was noticed of it. */
-export type OpenPage = {
-  readonly browser: Browser
-  readonly emulation: Emulation
-  readonly contextId: string
-  readonly session: Session
-  readonly mainFrameId: string
-  readonly document: MainDocument
-  readonly loads: Loads
-  /** The page's own session and those of frames that are in other processes. */
-  readonly frameSessions: () => readonly Session[]
-  /** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
-  readonly crashed: Promise<never>
-  /** Ends the context with all that is in it. */
-  readonly close: () => Promise<void>
-  /** Resolves once the context is gone. */
-  readonly closed: Promise<void>
-}
 
 /** Each process reports the dialogs of its own frames. */
 const answerDialogs = async (session: Session): Promise<void> => {
@@ -41,6 +22,7 @@ const answerDialogs = async (session: Session): Promise<void> => {
   await session.send('Page.enable')
 }
 
+/** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
 const watchCrash = (session: Session): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
@@ -101,11 +83,13 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
     ...(isWindow(emulation) ? [shapeWindow(session, emulation)] : []),
     session.send('Runtime.runIfWaitingForDebugger'),
   ])
-  return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
+  /** The page's own session and those of frames that are in other processes. */
+  const frameSessions = (): readonly Session[] => [session, ...frames()]
+  return { crashed, document, loads, frameSessions }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and no permission is granted but that of a given location. */
-export const openPage = async (browser: Browser, emulation: Emulation, proxy: string): Promise<OpenPage> => {
+export const openPage = async (browser: Browser, emulation: Emulation, proxy: string) => {
   const blank = await browser.openBlank({
     // Headless-shell has the proxy for all that it does.
     proxy: emulation.browser === 'full' ? proxy : undefined,
@@ -120,10 +104,15 @@ export const openPage = async (browser: Browser, emulation: Emulation, proxy: st
     session,
     mainFrameId: id,
     ...(await equip(browser, blank, emulation)),
-    close: async () => {
+    /** Ends the context with all that is in it. */
+    close: async (): Promise<void> => {
       await browser.session.send('Target.disposeBrowserContext', { browserContextId: contextId })
       resolve()
     },
+    /** Resolves once the context is gone. */
     closed,
   }
 }
+
+/** A fresh context with its only page, and what was noticed of it. */
+export type OpenPage = Readonly<Awaited<ReturnType<typeof openPage>>>

@@ -10,31 +10,16 @@ import {
 } from '#worker/browser-host/capture/load/navigation-error.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** The document of the main frame: the last that was requested, and the one that is shown. */
-export type MainDocument = {
-  /** Address that was requested last, '' where none was, and its response. */
-  readonly requested: () => {
-    readonly url: string
-    /** HTTP status of the answer, once there is one. */
-    readonly status: number | undefined
-    readonly netError: string | undefined
-  }
-  /** Address that is shown. */
-  readonly address: () => string
-  /** Whether a requested document has neither replaced the one shown nor failed. */
-  readonly isOnItsWay: () => boolean
-  /** From here on `loaded` waits for a load event that is yet to come. */
-  readonly expectLoad: () => void
-  /** Resolves once the load event of the document that is shown has passed. */
-  readonly loaded: () => Promise<void>
-  /** Rejects with `CONNECTION_FAILED` once the document breaks off after its head: its load event would never come. */
-  readonly cutOff: Promise<never>
+type Requested = {
+  loaderId: string
+  url: string
+  /** HTTP status of the answer, once there is one. */
+  status: number | undefined
+  netError: string | undefined
 }
 
-type Requested = { loaderId: string; url: string; status: number | undefined; netError: string | undefined }
-
-/** Watches the main frame of a page by its session, whose `Network`, `Page` and lifecycle events are to be enabled. */
-export const watchDocument = (session: Session, mainFrameId: string): MainDocument => {
+/** Watches the document of the main frame, the last that was requested and the one that is shown, by the page's session, whose `Network`, `Page` and lifecycle events are to be enabled. */
+export const watchDocument = (session: Session, mainFrameId: string) => {
   const { promise: cutOff, reject } = Promise.withResolvers<never>()
   cutOff.catch(() => {})
   let requested: Requested = { loaderId: '', url: '', status: undefined, netError: undefined }
@@ -79,14 +64,23 @@ export const watchDocument = (session: Session, mainFrameId: string): MainDocume
     }
   }
   return {
-    requested: () => requested,
+    /** Address that was requested last, '' where none was, and its response. */
+    requested: (): Readonly<Omit<Requested, 'loaderId'>> => requested,
+    /** Address that is shown. */
     address: () => shown.url,
+    /** Whether a requested document has neither replaced the one shown nor failed. */
     isOnItsWay: () => requested.loaderId !== shown.loaderId && requested.netError === undefined,
+    /** From here on `loaded` waits for a load event that is yet to come. */
     expectLoad,
+    /** Resolves once the load event of the document that is shown has passed. */
     loaded,
+    /** Rejects with `CONNECTION_FAILED` once the document breaks off after its head: its load event would never come. */
     cutOff,
   }
 }
+
+/** See `watchDocument`. */
+export type MainDocument = Readonly<ReturnType<typeof watchDocument>>
 
 const late = () => new Error('the document did not load in time')
 

@@ -9,16 +9,8 @@ const drawn: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
 /** What may go on for as long as the page is open. */
 const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'WebSocket'])
 
-/** The requests of a page that have not ended, but for those of frames of other sites. */
-export type Loads = {
-  /** Images, fonts and style sheets, whatever requests them: elements, CSS or scripts. */
-  readonly drawn: () => number
-  /** Milliseconds since the last request that ends began or ended; 0 while any is in flight. */
-  readonly idleMs: () => number
-}
-
-/** Watches a page by its session, whose `Network` events are to be enabled. */
-export const watchLoads = (session: Session, mainFrameId: string): Loads => {
+/** Watches the requests of a page that have not ended, but for those of frames of other sites, by its session, whose `Network` events are to be enabled. */
+export const watchLoads = (session: Session, mainFrameId: string) => {
   const loading = new Map<string, Kind>()
   let changedAt = performance.now()
   session.on('Network.requestWillBeSent', ({ requestId, type = 'Other' }) => {
@@ -37,7 +29,9 @@ export const watchLoads = (session: Session, mainFrameId: string): Loads => {
   session.on('Network.loadingFinished', end)
   session.on('Network.loadingFailed', end)
   return {
-    drawn: () => [...loading.values()].filter((kind) => drawn.has(kind)).length,
-    idleMs: () => (loading.size > 0 ? 0 : performance.now() - changedAt),
+    /** Images, fonts and style sheets, whatever requests them: elements, CSS or scripts. */
+    drawn: (): number => [...loading.values()].filter((kind) => drawn.has(kind)).length,
+    /** Milliseconds since the last request that ends began or ended; 0 while any is in flight. */
+    idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
   }
 }

@@ -1,3 +1,4 @@
+import type { Protocol } from 'devtools-protocol'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from './open-page.ts'
 import { followNavigation } from './watch-document.ts'
@@ -8,13 +9,14 @@ type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 export type PageFrame = { readonly session: Session; readonly frameId: string }
 
 const triesMax = 3
+const worldName = 'shutterfleet'
 
 /**
  * Runs an expression in an isolated world of a frame, so that nothing which the page did to its globals
  * reaches it. Waits for a promise; the value must be JSON. Throws where the document goes away meanwhile.
  */
 export const runInIsolatedWorld = async ({ session, frameId }: PageFrame, expression: string): Promise<unknown> => {
-  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'shutterfleet' })
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression,
     contextId: executionContextId,
@@ -53,22 +55,13 @@ export const runInLatestDocument = async (
 
 /** More frames than this are left as they are. */
 const framesMax = 100
-const worldName = 'shutterfleet'
-
 type Open = Pick<OpenPage, 'frameSessions'>
 
 /** A frame, or a closed shadow root in it, and how to run a function on it in a world of our own beside the page's. */
 export type Root = { readonly call: (functionText: string, argument: unknown) => Promise<unknown> }
 
-type FrameTree = { frame: { id: string; url: string }; childFrames?: FrameTree[] }
-type Node = {
-  backendNodeId: number
-  frameId?: string
-  shadowRootType?: string
-  children?: Node[]
-  shadowRoots?: Node[]
-  contentDocument?: Node
-}
+type FrameTree = Protocol.Page.FrameTree
+type Node = Protocol.DOM.Node
 
 const framesIn = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] => [
   frame,

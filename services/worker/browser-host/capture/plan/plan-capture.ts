@@ -1,32 +1,7 @@
 import type { CaptureOptions, Format } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
-import { type BrowserKind, browserOf } from '#shared/capture/pool-of.ts'
+import { browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
-
-/** A page of a PDF; lengths in inches. */
-export type PdfPage = {
-  readonly width: number
-  readonly height: number
-  readonly margins: { readonly top: number; readonly right: number; readonly bottom: number; readonly left: number }
-}
-
-/** What a page finds of its browser; fixed before the page opens. */
-export type Emulation = {
-  readonly browser: BrowserKind
-  readonly width: number
-  readonly height: number
-  /** Device pixels for each CSS pixel. */
-  readonly scale: 1 | 2
-  /** Mobile layout and touch. */
-  readonly isMobile: boolean
-  /** Undefined: the browser's own, without "Headless". */
-  readonly userAgent: string | undefined
-  readonly timezone: string
-  readonly isDark: boolean
-  readonly isMotionReduced: boolean
-  /** Undefined: requests for the location are denied. */
-  readonly geolocation: CaptureOptions['geolocation']
-}
 
 /** What the picture shows. */
 export type Subject =
@@ -47,57 +22,30 @@ export type ImageOutput = {
 /** What comes out. */
 export type Output = ImageOutput | { readonly kind: 'pdf'; readonly page: PdfPage }
 
-/** Everything that a capture does, decided before its page opens. */
-export type CapturePlan = {
-  /** One of them. */
-  readonly source: {
-    readonly url: string | undefined
-    readonly html: string | undefined
-    readonly markdown: string | undefined
-  }
-  readonly emulation: Emulation
-  /** What is neither loaded nor shown. */
-  readonly blocks: { readonly cookies: boolean; readonly ads: boolean; readonly chats: boolean }
-  readonly cookies: NonNullable<CaptureOptions['cookies']>
-  /** What is sent to the target's host, which stands as URLs write it; undefined where nothing is added. */
-  readonly headers: { readonly host: string; readonly values: NonNullable<CaptureOptions['headers']> } | undefined
-  /** Seconds in which the page must load, and `waitForSelector` match. */
-  readonly timeoutSeconds: number
-  readonly waitForSelector: string | undefined
-  /** Whether the page must also have stopped asking for things, as far as `timeoutSeconds` go. */
-  readonly waitsForIdle: boolean
-  /** What is done to the loaded page, in this order. */
-  readonly changes: {
-    readonly css: string | undefined
-    readonly hide: readonly string[]
-    readonly js: string | undefined
-    readonly click: string | undefined
-    readonly scrollTo: string | undefined
-  }
-  readonly delaySeconds: number
-  /** Whether the page's metadata is read once it has settled. */
-  readonly extractsMetadata: boolean
-  readonly subject: Subject
-  readonly output: Output
-}
-
-const planEmulation = (options: CaptureOptions): Emulation => {
+const planEmulation = (options: CaptureOptions) => {
   const device = devices[options.device]
   return {
     browser: browserOf(options),
     width: options.width,
     height: options.height,
+    /** Device pixels for each CSS pixel. */
     scale: options.retina ? 2 : 1,
+    /** Mobile layout and touch. */
     isMobile: device.isMobile,
+    /** Undefined: the browser's own, without "Headless". */
     userAgent: options.user_agent ?? device.userAgent,
     timezone: options.timezone ?? 'UTC',
     isDark: options.dark_mode,
     isMotionReduced: options.reduced_motion,
+    /** Undefined: requests for the location are denied. */
     geolocation: options.geolocation,
   }
 }
 
-const planHeaders = ({ url, headers = {} }: CaptureOptions): CapturePlan['headers'] => {
+/** What a page finds of its browser; fixed before the page opens. */
+export type Emulation = Readonly<ReturnType<typeof planEmulation>>
+
+const planHeaders = ({ url, headers = {} }: CaptureOptions) => {
   const host = url === undefined ? undefined : URL.parse(url)?.hostname
   return host === undefined || Object.keys(headers).length === 0 ? undefined : { host, values: headers }
 }
@@ -109,7 +57,7 @@ const planSubject = ({ selector, full_page: isFullPage }: CaptureOptions): Subje
 
 const inches = (millimetres: number): number => millimetres / 25.4
 
-const planPdfPage = (options: CaptureOptions): PdfPage => {
+const planPdfPage = (options: CaptureOptions) => {
   const [width, height] = pdfPageSize(options)
   const marginOf = (side: 'top' | 'right' | 'bottom' | 'left') => inches(toMillimetres(options[`pdf_margin_${side}`]))
   const margins = {
@@ -120,6 +68,9 @@ const planPdfPage = (options: CaptureOptions): PdfPage => {
   }
   return { width: inches(width), height: inches(height), margins }
 }
+
+/** A page of a PDF; lengths in inches. */
+export type PdfPage = Readonly<ReturnType<typeof planPdfPage>>
 
 const planOutput = (options: CaptureOptions): Output => {
   const { format, quality, omit_background: isTransparent, resize_width: width, resize_height: height } = options
@@ -132,17 +83,23 @@ const planOutput = (options: CaptureOptions): Output => {
  * Decides what a capture does. Of parameters that exclude each other one wins: an explicit value over the device's, a
  * selector over the full page.
  */
-export const planCapture = (options: CaptureOptions): CapturePlan => {
+export const planCapture = (options: CaptureOptions) => {
   const { url, html, markdown } = options
   return {
+    /** One of them. */
     source: { url, html, markdown },
     emulation: planEmulation(options),
+    /** What is neither loaded nor shown. */
     blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
     cookies: options.cookies ?? [],
+    /** What is sent to the target's host, which stands as URLs write it; undefined where nothing is added. */
     headers: planHeaders(options),
+    /** Seconds in which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
+    /** Whether the page must also have stopped asking for things, as far as `timeoutSeconds` go. */
     waitsForIdle: options.wait_until === 'network_idle',
+    /** What is done to the loaded page, in this order. */
     changes: {
       css: options.css,
       hide: options.hide_selectors ?? [],
@@ -151,8 +108,12 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
       scrollTo: options.scroll_to,
     },
     delaySeconds: options.delay,
+    /** Whether the page's metadata is read once it has settled. */
     extractsMetadata: options.extract_metadata,
     subject: planSubject(options),
     output: planOutput(options),
   }
 }
+
+/** Everything that a capture does, decided before its page opens. */
+export type CapturePlan = Readonly<ReturnType<typeof planCapture>>

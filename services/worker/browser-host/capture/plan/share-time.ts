@@ -1,18 +1,12 @@
 import type { CapturePlan, ImageOutput, Output } from './plan-capture.ts'
 
-/** What waits for the page between its load and its picture, in this order; the delay lies before the navigation. */
-export type WaitingStage = 'consent' | 'changes' | 'navigation' | 'settle' | 'inspect'
+/** Milliseconds that each stage takes at most, however much is left, in their order; the delay lies before the navigation. */
+const mostMs = { consent: 4500, changes: 6000, navigation: 3000, settle: 8000, inspect: 3000 } as const
 
-/** Milliseconds that a stage takes at most, however much is left. */
-const mostMs: Readonly<Record<WaitingStage, number>> = {
-  consent: 4500,
-  changes: 6000,
-  navigation: 3000,
-  settle: 8000,
-  inspect: 3000,
-}
+/** What waits for the page between its load and its picture. */
+export type WaitingStage = keyof typeof mostMs
 
-const order: readonly WaitingStage[] = ['consent', 'changes', 'navigation', 'settle', 'inspect']
+const order = Object.keys(mostMs) as readonly WaitingStage[]
 
 /** Most device pixels of an image where it is fewer than the worker's own bound: an encoder of AVIF takes 34 bytes for each. */
 const formatPixelsMax: Partial<Record<ImageOutput['format'], number>> = { avif: 34_000_000 }

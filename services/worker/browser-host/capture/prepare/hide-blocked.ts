@@ -14,18 +14,8 @@ const optOutPart = 1 / 3
 const rootsMax = 200
 const tokensMax = 20_000
 
-/** Hides what lists name, and gets rid of consent banners; for one capture. */
-export type Hiding = {
-  /** Hides what is there by now; a banner that is seen for the first time is opted out of before. May be called again. */
-  readonly apply: () => Promise<void>
-  /** Hides once more what has come since, and warns where a banner can be seen even so. */
-  readonly finish: () => Promise<Warning[]>
-}
-
 /** How banners are opted out of, and milliseconds that this may take from the moment of asking. */
 type OptingOut = { readonly script: ConsentScript; readonly waitMs: () => number }
-
-const none: Hiding = { apply: async () => {}, finish: async () => [] }
 
 const texts = (value: unknown): string[] =>
   (Array.isArray(value) ? value.slice(0, tokensMax) : []).filter((each): each is string => typeof each === 'string')
@@ -61,8 +51,7 @@ const selectorsOf = (rules: readonly HidingRule[]): string[] =>
  * page, and the consent rules run only where a known banner is seen. Bounded unless the renderer hangs; a document that
  * goes away meanwhile is left as it is.
  */
-export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: OptingOut): Hiding => {
-  if (!blocker.hides) return none
+export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: OptingOut) => {
   let isConsentSeen = false
 
   const getRidOfConsent = async (selectors: readonly string[]): Promise<boolean> => {
@@ -76,6 +65,7 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
     return true
   }
   const hide = async (): Promise<boolean> => {
+    if (!blocker.hides) return false
     const found = await findRules(open, blocker)
     const isChanged = await getRidOfConsent(selectorsOf(found.consent))
     const { consent, others } = isChanged ? await findRules(open, blocker) : found
@@ -85,7 +75,12 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
     return (await runInEveryRoot(open, hideMatches, argument)).includes(true)
   }
   return {
-    apply: async () => void (await hide().catch(() => false)),
-    finish: async () => ((await hide().catch(() => false)) ? [consentLeft] : []),
+    /** Hides what is there by now; a banner that is seen for the first time is opted out of before. May be called again. */
+    apply: async (): Promise<void> => void (await hide().catch(() => false)),
+    /** Hides once more what has come since, and warns where a banner can be seen even so. */
+    finish: async (): Promise<Warning[]> => ((await hide().catch(() => false)) ? [consentLeft] : []),
   }
 }
+
+/** Hides what lists name, and gets rid of consent banners; for one capture. */
+export type Hiding = Readonly<ReturnType<typeof createHiding>>
