@@ -63,8 +63,8 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     if (given.kind !== 'started') wakeup.notify()
   }
   const actuator = opened.use(createLocalProcesses({ entry, env, killAfterMs, notice }))
-  const changed: PoolSubscriptionDeps['changed'] = (beat, before) => {
-    if (beat.state !== before?.state) wakeup.notify()
+  const changed: PoolSubscriptionDeps['changed'] = (heartbeat, before) => {
+    if (heartbeat.state !== before?.state) wakeup.notify()
   }
   const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
   opened.use(queue.subscribe(pokeSubject(pool), wakeup.notify))

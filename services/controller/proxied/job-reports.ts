@@ -1,4 +1,4 @@
-import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
 /** What the worker of a Job has reported of itself. */
 export type JobReport = {
@@ -16,7 +16,7 @@ export type JobReports = {
   /** Jobs whose worker became ready, counted since the start. */
   readonly ready: () => number
   /** Takes a heartbeat that differs from the last. */
-  readonly beat: (beat: BeatMessage) => void
+  readonly heartbeat: (heartbeat: HeartbeatMessage) => void
   /** Takes the report that an attempt begins. */
   readonly started: (message: StartedMessage) => void
   /** Forgets Jobs that are not among these and have reported nothing for a minute. */
@@ -46,7 +46,7 @@ export const createJobReports = (now: () => number): JobReports => {
   return {
     of: (job) => reports.get(job),
     ready: () => ready,
-    beat: ({ pod, state, captures: [captureId] }) => {
+    heartbeat: ({ pod, state, captures: [captureId] }) => {
       if (state === 'starting') return
       const isSpent = state !== 'ready' && captureId === undefined
       note(pod, { isSpent, ...(captureId !== undefined && { captureId }) })

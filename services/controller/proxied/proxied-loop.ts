@@ -58,7 +58,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
         queue,
         now,
         malformed: parts.events.malformed,
-        changed: woken(reports.beat),
+        changed: woken(reports.heartbeat),
         started: woken(reports.started),
       },
       pool,

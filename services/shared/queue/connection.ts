@@ -46,7 +46,7 @@ export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefin
   return all
 }
 
-/** Headers are read when somebody asks for them: most messages are beats, of which nobody does. */
+/** Headers are read when somebody asks for them: most messages are heartbeats, of which nobody does. */
 const toIncoming = (message: Msg): Incoming => ({
   subject: message.subject,
   data: message.data,

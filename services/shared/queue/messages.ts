@@ -95,10 +95,10 @@ export const eventMessage = Type.Object(
 )
 
 /** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
-export const beatMs = 2000
+export const heartbeatMs = 2000
 
-/** A worker's sign of life, every `beatMs` and on every change. */
-export const beatMessage = Type.Object(
+/** A worker's heartbeat, every `heartbeatMs` and on every change. */
+export const heartbeatMessage = Type.Object(
   {
     pod: word(253),
     pool,
@@ -166,8 +166,8 @@ export type CompletedResult = Static<typeof completed>
 export type FailedResult = Static<typeof failed>
 /** See `eventMessage`. */
 export type EventMessage = Static<typeof eventMessage>
-/** See `beatMessage`. */
-export type BeatMessage = Static<typeof beatMessage>
+/** See `heartbeatMessage`. */
+export type HeartbeatMessage = Static<typeof heartbeatMessage>
 /** See `backlogMessage`. */
 export type BacklogMessage = Static<typeof backlogMessage>
 /** See `poolStateMessage`. */
@@ -221,8 +221,8 @@ export const startedCodec = codec('started', startedMessage)
 export const resultCodec = codec('result', resultMessage)
 /** Codec of `eventMessage`. */
 export const eventCodec = codec('event', eventMessage)
-/** Codec of `beatMessage`. */
-export const beatCodec = codec('beat', beatMessage)
+/** Codec of `heartbeatMessage`. */
+export const heartbeatCodec = codec('heartbeat', heartbeatMessage)
 /** Codec of `backlogMessage`. */
 export const backlogCodec = codec('backlog', backlogMessage)
 /** Codec of `poolStateMessage`. */

@@ -56,11 +56,11 @@ export const accountIdOf = (subject: string): string => subject.split('.')[1] ??
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'
 
-/** A worker's sign of life. Not stored. */
-export const beatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
+/** A worker's heartbeat. Not stored. Its last token stays what workers of earlier releases publish and may use. */
+export const heartbeatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
 
-/** The signs of life of a whole pool. */
-export const beatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
+/** The heartbeats of a whole pool. */
+export const heartbeatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
 
 /** Drains one worker: it stops pulling. Not stored. */
 export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.drain`

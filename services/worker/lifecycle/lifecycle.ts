@@ -1,10 +1,10 @@
-import type { BeatMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 import { createPullGate, type PullGate } from './pull-gate.ts'
 
 /** A drained worker that was not stopped takes work again after this: its controller has changed its decision or is gone. */
 const drainedMs = 60_000
 
-type State = BeatMessage['state']
+type State = HeartbeatMessage['state']
 
 /** Whether a worker takes captures, and the state of its heartbeat. */
 export type WorkerLifecycle = Disposable &

@@ -3,13 +3,13 @@ import { type PoolSubscription, subscribeToPool } from '#controller/subscribe-to
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#controller/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatMs } from '#shared/queue/messages.ts'
+import { heartbeatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 
 /** Longest wait for the first reports. */
 const syncMsMax = 5000
 /** Every worker sends at least one heartbeat within this time, if nothing is slow. */
-const heartbeatMsMax = 1.25 * beatMs
+const heartbeatMsMax = 1.25 * heartbeatMs
 const pollMs = 100
 
 /** Subscriptions to the reports of all kinds of pools, held by every replica. */
@@ -45,8 +45,8 @@ export const openPoolSubscriptions = (deps: {
   const subscribe = (kind: Pool): PoolSubscription => {
     opened.use(queue.subscribe(pokeSubject(kind), () => notify(kind)))
     if (kind !== 'proxied') {
-      const changed: Parameters<typeof subscribeToPool>[0]['changed'] = (beat, before) => {
-        if (beat.state !== before?.state) notify(kind)
+      const changed: Parameters<typeof subscribeToPool>[0]['changed'] = (heartbeat, before) => {
+        if (heartbeat.state !== before?.state) notify(kind)
       }
       return opened.use(subscribeToPool({ queue, now, malformed, changed }, kind))
     }
@@ -60,7 +60,7 @@ export const openPoolSubscriptions = (deps: {
           queue,
           now,
           malformed,
-          changed: (beat) => changed(() => reports.beat(beat)),
+          changed: (heartbeat) => changed(() => reports.heartbeat(heartbeat)),
           started: (message) => changed(() => reports.started(message)),
         },
         kind,
@@ -82,9 +82,9 @@ export const openPoolSubscriptions = (deps: {
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
     waitForSync: async (kind, pods, signal) => {
-      const { backlog, beats } = of(kind)
+      const { backlog, heartbeats } = of(kind)
       const isSynced = () =>
-        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
+        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => heartbeats.has(pod))
       while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)
     },
     [Symbol.dispose]: () => parts.dispose(),
