@@ -7,14 +7,7 @@ import type { Depth, Observation, ObservedWorker } from './pool.ts'
 /** Workers of others without a heartbeat for longer do not count. */
 const elsewhereMs = 2.5 * heartbeatMs
 
-/** All reads of the controller in one place. */
-export type Observer = {
-  /** Reads what there is and stamps the time. Never throws, answers within a second. */
-  readonly observe: () => Promise<Observation>
-}
-
-/** What an observer reads from. */
-export type ObserverDeps = {
+type ObserverDeps = {
   readonly subscription: Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
@@ -50,7 +43,7 @@ const stateOf = (
 }
 
 /** Creates the observer of a pool; `assumed` is of a worker without a heartbeat yet. */
-export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
+export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }) => {
   const { subscription, now } = deps
   const readDepth = boundedRead(deps.readDepth)
   const list = boundedRead(deps.actuator.list)
@@ -89,7 +82,8 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
   }
 
   return {
-    observe: async () => {
+    /** Reads what there is and stamps the time. Never throws, answers within a second. */
+    observe: async (): Promise<Observation> => {
       const [seen, depth] = await Promise.all([list(), readDepth()])
       const nowMs = now()
       const common = { nowMs, backlog: subscription.backlog(), depth }

@@ -34,8 +34,7 @@ export type Ledger = Settings & {
 }
 
 /** A ledger that owns its connections, with its probes. */
-export type OpenLedger = Ledger &
-  AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
+type OpenLedger = Ledger & AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
 
 const databaseProbeMs = 1000
 

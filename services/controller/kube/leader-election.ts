@@ -7,10 +7,10 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { Term } from './term.ts'
 
 /** Milliseconds. Others wait `leaseMs` after the last renewal they saw; who leads stops `renewDeadlineMs` after its last. */
-export type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
+type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
 
 /** Which Lease is held, and by whom: `identity` must be another for each process that ever runs. */
-export type Candidacy = {
+type Candidacy = {
   readonly namespace: string
   readonly name: string
   readonly identity: string
@@ -18,7 +18,7 @@ export type Candidacy = {
 }
 
 /** What an elector works with; `random` answers from 0 to below 1. */
-export type ElectorDeps = {
+type ElectorDeps = {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'patch'>
   readonly clock: Clock
   readonly random: () => number

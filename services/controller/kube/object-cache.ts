@@ -7,8 +7,7 @@ export type Change<T> =
   /** `object` is the last that was seen of it. */
   | { readonly kind: 'deleted'; readonly key: string; readonly object: T }
 
-/** An event about an object. */
-export type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
+type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
 
 const deletedMax = 10_000
 

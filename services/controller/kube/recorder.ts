@@ -19,8 +19,7 @@ export type Occurrence = {
   readonly note: string
 }
 
-/** What a recorder works with. */
-export type RecorderDeps = {
+type RecorderDeps = {
   readonly api: Pick<KubeApi, 'create' | 'patch'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>

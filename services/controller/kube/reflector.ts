@@ -18,7 +18,7 @@ export type ReflectorEvents = {
 }
 
 /** What a reflector works with; `random` answers from 0 to below 1. */
-export type ReflectorDeps<T> = {
+type ReflectorDeps<T> = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number

@@ -26,8 +26,7 @@ import { StatusWriter } from './status/status-writer.ts'
 import type { Informers } from './watch/informers.ts'
 import type { PoolSubscriptions } from './watch/pool-subscriptions.ts'
 
-/** What a leader works with. */
-export type LeadDeps = {
+type LeadDeps = {
   readonly connection: Pick<KubeConnection, 'send'>
   readonly clock: Clock
   readonly informers: Informers

@@ -13,8 +13,7 @@ const pool = 'proxied'
 /** Least time between two ticks, however often the loop is woken: the longest wait of a capture on top of its Job's start. */
 const gapMs = 20
 
-/** How captures with a caller's proxy are served on this machine. */
-export type ProxiedLoopOptions = {
+type ProxiedLoopOptions = {
   /** Module that a single-use worker's process runs. */
   readonly entry: string
   /** Its whole environment, but for its name. */

@@ -65,7 +65,7 @@ export type CaptureChange = {
 }
 
 /** A judgement: what to change, if anything, and objects that no record will refer to. */
-export type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
+type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
 
 /** A capture after its judgement, or one that ended with what it follows. */
 export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {

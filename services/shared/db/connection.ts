@@ -269,16 +269,12 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       void track(keepListening(nativePool, channel, { stop, heard: note }))
       return { isHearing: () => isHearing, [Symbol.dispose]: () => disposed.abort() }
     },
-    ping: async (timeoutMs) => {
-      const stopped = new AbortController()
-      const tooLate = pause(timeoutMs, false, { signal: stopped.signal }).catch(() => false)
+    ping: (timeoutMs) => {
       const answered = query('select 1').then(
         () => true,
         () => false,
       )
-      const answer = await Promise.race([answered, tooLate])
-      stopped.abort()
-      return answer
+      return Promise.race([answered, pause(timeoutMs, false, { ref: false })])
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort()

@@ -68,7 +68,7 @@ export const findLinkedCapture = async (database: Sql, id: string): Promise<Foun
 }
 
 /** What publishing a capture needs. */
-export type CaptureToSend = {
+type CaptureToSend = {
   readonly id: string
   readonly accountId: string
   readonly pool: Pool

@@ -14,7 +14,7 @@ export type WatchEvent<T> =
 export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string }
 
 /** Which part of a list: at most `limit` objects, after those of the page that said `continueAt`. */
-export type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string }
+type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string }
 
 /** From which version on, and for how long the server holds the watch. */
 export type WatchQuery = Selection & { readonly resourceVersion: string; readonly timeoutSeconds: number }

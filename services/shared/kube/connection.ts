@@ -35,7 +35,7 @@ export type KubeConnection = AsyncDisposable & {
 }
 
 /** Where the API server is: a kubeconfig file, or, without one, what Kubernetes gives to every pod. */
-export type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
+type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
 
 const headersMs = 30_000
 /**

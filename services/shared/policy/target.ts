@@ -7,7 +7,7 @@ import { isBadPort } from './ports.ts'
 export type TargetRules = { readonly schemes: readonly string[]; readonly allow: readonly AllowTarget[] }
 
 /** A target whose text breaks no rule, or the rule that it breaks in words for an API client. */
-export type CheckedTarget = { ok: true; url: URL } | { ok: false; problem: string }
+type CheckedTarget = { ok: true; url: URL } | { ok: false; problem: string }
 
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080, 'socks5h:': 1080 }
 

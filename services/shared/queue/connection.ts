@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -37,6 +38,7 @@ export type Queue = AsyncDisposable & {
 }
 
 const traceHeader = 'traceparent'
+const flushMs = 2000
 
 /** Headers of a message that carries a trace, or undefined. */
 export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefined => {
@@ -142,8 +144,8 @@ export const connectQueue = async (options: {
     [Symbol.asyncDispose]: async () => {
       isClosing = true
       // Refused while the server is away: then there is nobody to flush to, and only the end of the reconnecting counts.
-      const drained = connection.drain().catch(() => undefined)
-      await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+      const drained = connection.drain().catch(() => {})
+      await Promise.race([drained, pause(flushMs, undefined, { ref: false })])
       await connection.close()
     },
   }

@@ -5,8 +5,7 @@ import { objectName } from '#shared/kube/names.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 
-/** What loops are run with. */
-export type PoolLoopsDeps = {
+type PoolLoopsDeps = {
   readonly term: TermDeps
   readonly runners: Readonly<Record<Pool, RunPool>>
 }

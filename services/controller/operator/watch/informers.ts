@@ -24,8 +24,7 @@ const unknownAfterMs = 5000
 /** Captures wait meanwhile: a retry every few seconds is no load for a server that recovers. */
 const backOff = { firstMs: 500, lastMs: 4000 }
 
-/** What informers work with. */
-export type InformersDeps = {
+type InformersDeps = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
@@ -36,13 +35,13 @@ export type InformersDeps = {
 }
 
 /** Called where a BrowserPool, a child or a pod of it has changed, with the label that `objectName` makes of its name. */
-export type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
+type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
 
 /** The read side of a reflector, as client-go's lister. */
 export type Lister<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
 
 /** Namespaces of an installation: of BrowserPools and their Deployments, and of Jobs; they may be the same. */
-export type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
+type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
 /** Local caches of all objects that the controller reads, kept by watches. */
 export type Informers = AsyncDisposable & {
