@@ -44,6 +44,13 @@ export type PoolSubscriptionDeps = {
   readonly started?: (message: StartedMessage) => void
 }
 
+/** Wakes a loop where the state of a worker changes. */
+export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'changed'> => ({
+  changed: (heartbeat, before) => {
+    if (heartbeat.state !== before?.state) wake()
+  },
+})
+
 type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: number }
 
 /** Newest backlog message, and since when they have come without a gap: heartbeats may be lost in a gap. */

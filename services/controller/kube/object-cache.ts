@@ -61,10 +61,8 @@ export class ObjectCache<T extends KubeObject> {
   #remember(key: string, version: string) {
     this.#deleted.set(key, version)
     if (this.#deleted.size <= deletedMax) return
-    for (const oldest of this.#deleted.keys()) {
-      this.#deleted.delete(oldest)
-      return
-    }
+    const [oldest = ''] = this.#deleted.keys()
+    this.#deleted.delete(oldest)
   }
 }
 

@@ -138,10 +138,8 @@ export class Recorder implements AsyncDisposable {
     this.#series.delete(key)
     this.#series.set(key, series)
     if (this.#series.size <= seriesMax) return
-    for (const oldest of this.#series.keys()) {
-      this.#series.delete(oldest)
-      return
-    }
+    const [oldest = ''] = this.#series.keys()
+    this.#series.delete(oldest)
   }
 
   #tellCounts() {

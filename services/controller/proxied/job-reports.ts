@@ -1,3 +1,4 @@
+import type { PoolSubscriptionDeps } from '#controller/subscribe-to-pool.ts'
 import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
 /** What the worker of a Job has reported of itself. */
@@ -37,10 +38,8 @@ export const createJobReports = (now: () => number): JobReports => {
     if (!reports.has(job) && !report.isSpent) ready += 1
     reports.set(job, { ...reports.get(job), ...report, atMs: now() })
     if (reports.size <= reportsMax) return
-    for (const oldest of reports.keys()) {
-      reports.delete(oldest)
-      return
-    }
+    const [oldest = ''] = reports.keys()
+    reports.delete(oldest)
   }
 
   return {
@@ -59,3 +58,18 @@ export const createJobReports = (now: () => number): JobReports => {
     },
   }
 }
+
+/** Takes in what the workers of Jobs report, and wakes their loop each time. */
+export const wakeByReports = (
+  { heartbeat, started }: Pick<JobReports, 'heartbeat' | 'started'>,
+  wake: () => void,
+): Required<Pick<PoolSubscriptionDeps, 'changed' | 'started'>> => ({
+  changed: (message) => {
+    heartbeat(message)
+    wake()
+  },
+  started: (message) => {
+    started(message)
+    wake()
+  },
+})

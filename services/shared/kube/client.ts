@@ -11,10 +11,10 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
 
 /** Which objects of a collection. */
-export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string }
+export type Selection = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }
 
 /** Which part of a list: at most `limit` objects, after those of the page that said `continueAt`. */
-type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string }
+type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string | undefined }
 
 /** From which version on, and for how long the server holds the watch. */
 export type WatchQuery = Selection & { readonly resourceVersion: string; readonly timeoutSeconds: number }
@@ -51,6 +51,29 @@ export type KubeApi = {
   readonly create: <T extends KubeObject>(of: Collection, object: T, options?: CreateOptions) => Promise<T>
   readonly patch: <T extends KubeObject>(ref: Ref, patch: Patch, signal?: AbortSignal) => Promise<T>
   readonly remove: (ref: Ref, deletion?: Deletion, signal?: AbortSignal) => Promise<void>
+}
+
+const pageItems = 500
+const pagesMax = 200
+
+/** All objects of a collection, page by page, each request with a signal of its own. Throws `invalid` above 100,000. */
+export async function* listPages<T extends KubeObject>(
+  api: Pick<KubeApi, 'list'>,
+  { labelSelector, fieldSelector, ...of }: Collection & Selection,
+  signal: () => AbortSignal,
+): AsyncGenerator<Page<T>> {
+  let continueAt: string | undefined
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const page: Page<T> = await api.list<T>(
+      of,
+      { labelSelector, fieldSelector, limit: pageItems, continueAt },
+      signal(),
+    )
+    yield page
+    continueAt = page.continueAt
+    if (continueAt === undefined) return
+  }
+  throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} ${of.resource.plural}` })
 }
 
 const callMs = 30_000

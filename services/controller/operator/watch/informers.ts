@@ -4,6 +4,7 @@ import { type BrowserPool, browserPools, browserPoolSpec, type BrowserPoolSpec }
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { labelledPool, managedSelector, objectName } from '#shared/kube/names.ts'
+import { createListeners } from '#controller/kube/listeners.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { type Reflected, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
@@ -88,20 +89,6 @@ const trimPool = (object: KubeObject): BrowserPool => {
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>
   labelledPool(metadata?.labels)
-
-/** Calls every listener that has not been disposed. */
-const createListeners = <Args extends readonly unknown[]>() => {
-  const all = new Set<(...args: Args) => void>()
-  return {
-    notify: (...args: Args) => {
-      for (const listener of all) listener(...args)
-    },
-    add: (listener: (...args: Args) => void): Disposable => {
-      all.add(listener)
-      return { [Symbol.dispose]: () => all.delete(listener) }
-    },
-  }
-}
 
 /** A pool may have the name of one whose Jobs still run. */
 const isMember = ({ metadata }: ObservedPod): boolean => metadata.labels?.[jobNameLabel] === undefined
