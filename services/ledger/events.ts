@@ -48,10 +48,10 @@ const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
 
 const reportEvents = (log: Logger, metrics: Metrics) => {
-  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports written down" })
+  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports applied" })
   const batch = metrics.histogram({
     name: 'report_batch_seconds',
-    help: 'Time to write down one batch of reports and tell of its ends',
+    help: 'Time to apply one batch of reports and publish its completions',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
   })
   const ignored = metrics.counter({
@@ -59,7 +59,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     help: "Workers' reports that changed nothing because they may not",
     labels: ['reason'],
   })
-  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has written down yet' })
+  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has applied yet' })
   const unreadFill = metrics.gauge({
     name: 'reports_unread_ratio',
     help: "Part of the results stream's size that unread reports fill; at 1 the oldest are lost",

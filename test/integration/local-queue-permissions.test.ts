@@ -3,7 +3,7 @@ import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
-import { declareStreams, poolDepth, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { declareStreams, poolDepth, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import {
   heartbeatFilter,
   heartbeatSubject,
@@ -169,7 +169,7 @@ t.test(
 )
 
 t.test('local queue permissions: the gateway sees whether the streams exist', async (t) => {
-  t.equal(await streamsExist(gateway.queue), true)
+  t.equal((await readStreams(gateway.queue)).length, 2)
   t.strictSame(gateway.refusals, [])
 })
 
@@ -229,7 +229,7 @@ t.test("no answer to a worker's request goes anywhere but to workers of its pool
     [...heard].some((subject) => subject.startsWith('_R_.')),
     'answers were given',
   )
-  t.equal(await streamsExist(gateway.queue), true)
+  t.equal((await readStreams(gateway.queue)).length, 2)
   t.equal(await unreadReports(ledger.queue), before + harmful.length * 2 + 1)
 })
 

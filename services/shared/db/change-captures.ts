@@ -13,7 +13,7 @@ export type JudgedCapture = {
   readonly pool: Pool
   readonly lane: Lane
   readonly status: Status
-  /** The format that was asked for. */
+  /** The requested format. */
   readonly format: Format
   /** SHA-256 of the token that a result must carry. */
   readonly tokenHash: Buffer

@@ -35,8 +35,8 @@ export type Database = Sql &
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
-    /** Listens to a channel in a session of its own until disposed; `heard` is called for what is told, and when it may have missed something. */
-    readonly hear: (channel: string, heard: () => void) => Listening
+    /** Listens to a channel in a session of its own until disposed; `notified` is called for each notification, and when some may have been missed. */
+    readonly listen: (channel: string, notified: () => void) => Listening
     /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
@@ -46,7 +46,7 @@ export type Database = Sql &
 /** The part of the driver's pool that is used here. */
 type Client = {
   query: (statement: string | { name: string; text: string }, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
-  on: (event: 'notification' | 'end', heard: () => void) => unknown
+  on: (event: 'notification' | 'end', notified: () => void) => unknown
   release: (broken?: boolean) => void
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
@@ -65,7 +65,7 @@ type DatabaseOptions = {
 const boundsOf = ({ statementMs = usualStatementMs }: DatabaseOptions) => {
   // A server that vanished without a word is given up on a little after it should have ended the statement itself.
   const answerMs = statementMs + 2000
-  // The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
+  // The server ends a session that was idle before its client gives up on a statement. So a server that
   // was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
   const sessionIdleMs = answerMs - 1000
   // Connections are not used again shortly before the server would end them.
@@ -257,17 +257,17 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
     entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
-    hear: (channel, heard) => {
-      if (direct) return direct.open().hear(channel, heard)
+    listen: (channel, notified) => {
+      if (direct) return direct.open().listen(channel, notified)
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
-      let isHearing = false
+      let isListening = false
       const note = (now: boolean) => {
-        isHearing = now
-        heard()
+        isListening = now
+        notified()
       }
-      void track(keepListening(nativePool, channel, { stop, heard: note }))
-      return { isHearing: () => isHearing, [Symbol.dispose]: () => disposed.abort() }
+      void track(keepListening(nativePool, channel, { stop, notified: note }))
+      return { isListening: () => isListening, [Symbol.dispose]: () => disposed.abort() }
     },
     ping: (timeoutMs) => {
       const answered = query('select 1').then(
@@ -278,7 +278,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort()
-      // A pool that is closed while it opens its first connection never says that it is closed.
+      // The close of a pool that is opening its first connection never resolves.
       await end()
       await orm.close(true)
       await direct?.[Symbol.asyncDispose]()

@@ -5,7 +5,7 @@ import { type Collection, collectionPath, type KubeObject, objectPath, type Ref 
 /** A part of a list. With `continueAt` there is more, which belongs to the same version. */
 export type Page<T> = { readonly items: readonly T[]; readonly resourceVersion: string; readonly continueAt?: string }
 
-/** What a watch tells. A bookmark's object carries nothing but its version. */
+/** An event of a watch. A bookmark's object carries nothing but its version. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
@@ -13,7 +13,7 @@ export type WatchEvent<T> =
 /** Which objects of a collection. */
 export type Selection = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }
 
-/** Which part of a list: at most `limit` objects, after those of the page that said `continueAt`. */
+/** Which part of a list: at most `limit` objects, after those of the page with this `continueAt`. */
 type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string | undefined }
 
 /** From which version on, and for how long the server holds the watch. */
@@ -110,8 +110,8 @@ export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: 
       return toPage(await call({ method: 'GET', path: collectionPath(of), query, signal }))
     },
     watch: (of, query, signal, opened) => {
-      const asked = { ...query, watch: true, allowWatchBookmarks: true }
-      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: asked, signal }, opened)
+      const watched = { ...query, watch: true, allowWatchBookmarks: true }
+      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: watched, signal }, opened)
     },
     get: (ref, signal) => call({ method: 'GET', path: objectPath(ref), signal }),
     create: (of, object, { fieldManager, signal } = {}) => {

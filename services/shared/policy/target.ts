@@ -3,7 +3,7 @@ import { isPublicAddress } from './address.ts'
 import { isAddress, isLocalName, normalHost } from './host.ts'
 import { isBadPort } from './ports.ts'
 
-/** What may be asked for: schemes with their colon (`'https:'`), and the operator's allow list. */
+/** What may be requested: schemes with their colon (`'https:'`), and the operator's allow list. */
 export type TargetRules = { readonly schemes: readonly string[]; readonly allow: readonly AllowTarget[] }
 
 /** A target whose text breaks no rule, or the rule that it breaks in words for an API client. */

@@ -26,7 +26,7 @@ export type Queue = AsyncDisposable & {
   readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
   /** Subscribes to a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
-  /** Asks and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
+  /** Sends a request and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
   readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>
   /** A subject of this connection alone, for answers. */
   readonly newInbox: () => string
@@ -48,7 +48,7 @@ export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefin
   return all
 }
 
-/** Headers are read when somebody asks for them: most messages are heartbeats, of which nobody does. */
+/** Headers are parsed when they are read: those of heartbeats, most of the messages, never are. */
 const toIncoming = (message: Msg): Incoming => ({
   subject: message.subject,
   data: message.data,
@@ -129,7 +129,7 @@ export const connectQueue = async (options: {
     request: async (subject, data, timeoutMs) => {
       try {
         const answer = await connection.request(subject, data, { timeout: timeoutMs })
-        // Not spread: what reads a header only when asked stays so.
+        // Not spread: that would parse the headers.
         return Object.assign(toIncoming(answer), { header: (name: string) => answer.headers?.get(name) || undefined })
       } catch (cause) {
         throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS request ${subject}: ${String(cause)}`, cause })

@@ -76,7 +76,7 @@ export const startedCodec = message('started', {
 
 /**
  * Milliseconds of each stage of an attempt as the worker saw it. Not closed: a worker that is newer than the ledger may
- * measure stages that the ledger does not know.
+ * measure stages that are new to the ledger.
  */
 export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
@@ -98,7 +98,7 @@ const completed = Type.Object(
     finalUrl: Type.Optional(word(8192)),
     timings: Type.Partial(timings),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
-    /** Absent: it was not asked for, or could not be read. */
+    /** Absent: it was not requested, or could not be read. */
     metadata: Type.Optional(pageMetadata),
   },
   closed,
@@ -195,5 +195,5 @@ export type BacklogMessage = MessageOf<typeof backlogCodec>
 export type PoolStateMessage = MessageOf<typeof poolStateCodec>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
-/** Something that a caller should know of a capture that completed all the same. */
+/** Something noteworthy of a capture that completed all the same. */
 export type Warning = Static<typeof warning>

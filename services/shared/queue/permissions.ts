@@ -28,7 +28,7 @@ export type QueueUser = {
 
 /**
  * The account of one pool's workers. Nothing of the services' account is in it but what is named here, and an answer goes
- * only to where the asking account may be heard: the server checks what a user publishes, not where it wants the answer.
+ * only to where the requesting account may publish: the server checks what a user publishes, not where it wants the answer.
  */
 export type PoolAccount = {
   readonly name: string
