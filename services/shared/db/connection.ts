@@ -225,15 +225,6 @@ const followWork = () => {
   }
 }
 
-/** A database that is opened when it is first needed. */
-const openLater = (options: DatabaseOptions) => {
-  let database: Database | undefined
-  return {
-    open: () => (database ??= openDatabase(options)),
-    [Symbol.asyncDispose]: async () => database?.[Symbol.asyncDispose](),
-  }
-}
-
 /** Opens a pool of connections. Connects with the first statement, not before. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
@@ -244,8 +235,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     track(classified(async () => work(await nativePool())))
   const runKept = createKeeper()
   // Behind a pooler each statement is a transaction with bounds of its own, and none is kept: its session is another's next.
-  const direct = options.directUrl === undefined ? undefined : openLater({ url: options.directUrl, poolMax: 2 })
-  const bound = direct && boundTransaction(options)
+  const { directUrl } = options
+  let direct: Database | undefined
+  const bound = directUrl === undefined ? undefined : boundTransaction(options)
   const begin = bound ? `begin; ${bound}` : 'begin'
   const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
     withPool((pool) => {
@@ -258,7 +250,8 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
     entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
     listen: (channel, notified) => {
-      if (direct) return direct.open().listen(channel, notified)
+      if (directUrl !== undefined)
+        return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).listen(channel, notified)
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
       let isListening = false
