@@ -19,6 +19,8 @@ type ObserverDeps = {
 }
 
 const nobody = { slots: 0, busy: 0 }
+/** What is observed of workers whose list cannot be read. */
+const unlisted = { workers: 'unknown', elsewhere: nobody, refused: undefined, startMs: undefined } as const
 
 const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefined => {
   const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
@@ -87,17 +89,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
       const [seen, depth] = await Promise.all([list(), readDepth()])
       const nowMs = now()
       const common = { nowMs, backlog: subscription.backlog(), depth }
-      if (seen === 'unknown') {
-        return {
-          ...common,
-          workers: 'unknown',
-          elsewhere: nobody,
-          refused: undefined,
-          starts,
-          startMs: undefined,
-          serviceMs,
-        }
-      }
+      if (seen === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
       const listed = new Set(seen.workers.map(({ pod }) => pod))
       follow(listed)
       starts = seen.starts
