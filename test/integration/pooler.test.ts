@@ -190,14 +190,14 @@ t.test('pooler: the sender of webhooks works through it, and is woken by LISTEN 
   await using filter = await startReceiverFilter(receiver)
   const tenant = await newTenant(database)
   let isListening = () => false
-  const listen: typeof database.listen = (channel, notified) => {
-    const listening = database.listen(channel, notified)
+  const subscribe: typeof database.subscribe = (channel, notified) => {
+    const listening = database.subscribe(channel, notified)
     ;({ isListening } = listening)
     return listening
   }
   const { end } = await startSender(
     t,
-    { database: { ...database, listen }, egressPort: filter.port, certificate },
+    { database: { ...database, subscribe }, egressPort: filter.port, certificate },
     { idleMs: 3_600_000 },
   )
   await eventually(() => isListening(), { what: 'the sender listens' })

@@ -11,9 +11,9 @@ const never = 3_600_000
 /** A database of which one sees whether somebody listens. */
 const watched = (database: Database) => {
   let listening: Listening | undefined
-  const listen: Database['listen'] = (channel, notified) => (listening = database.listen(channel, notified))
+  const subscribe: Database['subscribe'] = (channel, notified) => (listening = database.subscribe(channel, notified))
   return {
-    database: { ...database, listen },
+    database: { ...database, subscribe },
     hears: () => eventually(() => listening?.isListening() === true, { what: 'somebody listens' }),
   }
 }
@@ -54,7 +54,7 @@ t.test('webhooks wake: a delivery of which nothing is told is found', async (t) 
 
 t.test('webhooks wake: a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
   await using s = await setUp()
-  const deaf: Database['listen'] = () => ({ isListening: () => false, [Symbol.dispose]: () => {} })
-  await startSender(t, { ...s.on, database: { ...s.database, listen: deaf } }, { idleMs: never })
+  const deaf: Database['subscribe'] = () => ({ isListening: () => false, [Symbol.dispose]: () => {} })
+  await startSender(t, { ...s.on, database: { ...s.database, subscribe: deaf } }, { idleMs: never })
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/deaf')), 'delivered')
 })

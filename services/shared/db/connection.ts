@@ -35,8 +35,8 @@ export type Database = Sql &
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
-    /** Listens to a channel in a session of its own until disposed; `notified` is called for each notification, and when some may have been missed. */
-    readonly listen: (channel: string, notified: () => void) => Listening
+    /** Subscribes to a channel in a session of its own until disposed; `notified` is called for each notification, and when some may have been missed. */
+    readonly subscribe: (channel: string, notified: () => void) => Listening
     /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
@@ -249,9 +249,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
     entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
-    listen: (channel, notified) => {
+    subscribe: (channel, notified) => {
       if (directUrl !== undefined)
-        return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).listen(channel, notified)
+        return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).subscribe(channel, notified)
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
       let isListening = false
