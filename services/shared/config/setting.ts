@@ -78,21 +78,6 @@ export const oneOf = <const T extends string>(
     values.find((candidate) => candidate === value),
   )
 
-/** A TCP address as `host:port`; IPv6 literals stand in brackets. */
-export type HostPort = { readonly host: string; readonly port: number }
-
-/** A `HostPort`. */
-export const hostPort = (name: string, help: string): Setting<HostPort> =>
-  parsed(
-    name,
-    { help: `${help}, host:port`, kind: 'host:port', problem: 'must be a host and a port, such as 127.0.0.1:3128' },
-    (value) => {
-      const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
-      if (!url?.hostname || !url.port) return undefined
-      return { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) }
-    },
-  )
-
 /** The entries of a list that are separated by commas or white space. */
 export const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 

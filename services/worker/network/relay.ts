@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isIPv6, type Server, type Socket } from 'node:net'
-import type { HostPort } from '#shared/config/setting.ts'
+import type { HostPort } from '#shared/config/settings/worker.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
 import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type TrafficOwner } from './capture-traffic.ts'

@@ -1,5 +1,5 @@
 import { connect, isIPv6, type Socket } from 'node:net'
-import type { HostPort } from '#shared/config/setting.ts'
+import type { HostPort } from '#shared/config/settings/worker.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
 import { handshake } from '#shared/net/handshake.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { HostPort } from '#shared/config/setting.ts'
+import type { HostPort } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 

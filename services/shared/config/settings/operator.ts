@@ -1,4 +1,5 @@
-import { flag, hostPort, integer, oneOf, parsed, text } from '#shared/config/setting.ts'
+import { flag, integer, oneOf, parsed, text } from '#shared/config/setting.ts'
+import { hostPort } from './worker.ts'
 
 /** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
 export const operatorSettings = {

@@ -1,5 +1,6 @@
-import { hostPort, integer, list, parsed, requiredAddress } from '#shared/config/setting.ts'
+import { integer, list, parsed, requiredAddress } from '#shared/config/setting.ts'
 import { egressToken } from './egress.ts'
+import { hostPort } from './worker.ts'
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 const waitsMax = 20

@@ -1,6 +1,21 @@
 import { pools } from '#shared/capture/lane.ts'
-import { flag, hostPort, integer, list, oneOf, text } from '#shared/config/setting.ts'
+import { flag, integer, list, oneOf, parsed, type Setting, text } from '#shared/config/setting.ts'
 import { egressToken } from './egress.ts'
+
+/** A TCP address as `host:port`; IPv6 literals stand in brackets. */
+export type HostPort = { readonly host: string; readonly port: number }
+
+/** A `HostPort`. */
+export const hostPort = (name: string, help: string): Setting<HostPort> =>
+  parsed(
+    name,
+    { help: `${help}, host:port`, kind: 'host:port', problem: 'must be a host and a port, such as 127.0.0.1:3128' },
+    (value) => {
+      const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
+      if (!url?.hostname || !url.port) return undefined
+      return { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) }
+    },
+  )
 
 /** Settings of worker alone. */
 export const workerSettings = {
