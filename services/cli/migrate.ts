@@ -5,7 +5,7 @@ import { knownNames } from '#shared/config/settings/all.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
-import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
+import { listPlans, replacePlans } from '#shared/db/plans.ts'
 import { type Command, dataFlag, flagText } from './command.ts'
 import { readDuration } from './duration.ts'
 import { withDatabase } from './with-database.ts'
@@ -34,7 +34,7 @@ export const migrateDatabase: Command = {
     const bring = async (database: Database) => {
       if (wait !== undefined) await untilAnswers(database, readDuration('wait', wait), stop)
       const names = await migrate(database)
-      if (plansFile !== '' || (await listPlanSlugs(database)).length === 0) await replacePlans(database, plans)
+      if (plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)
       return names
     }
     const applied = await withDatabase(env, typed, bring, { statementMs: migrationStatementMs })

@@ -17,14 +17,14 @@ const limitMs = 5000
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
 /** Everything a running controller holds. Dispose drains all workers and waits for them, then closes the rest. */
-export type ControllerContext = AsyncDisposable & {
+type ControllerContext = AsyncDisposable & {
   readonly probeUrl: string
   /** Runs all loops until `stop` aborts. */
   readonly run: (stop: AbortSignal) => Promise<void>
 }
 
 /** How workers are run: the modules that their processes run, and the longest life of a single-use one in milliseconds. */
-export type WorkersOptions = {
+type WorkersOptions = {
   readonly policy: PoolPolicy
   readonly stealthPolicy: PoolPolicy
   readonly workerEntry: string

@@ -91,7 +91,7 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | a worker silent over 10 s whose node is lost                | replace it          | lost                      |
  * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
- * | … most are silent: one, the next when its replacement beats | replace it, freeze  | lost, missing-heartbeats  |
+ * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | no backlog message for 5 s, JetStream holds no more work    | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |

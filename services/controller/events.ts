@@ -1,31 +1,12 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
-import { createProxiedEvents, type ProxiedEvents } from './proxied/proxied-events.ts'
+import { createProxiedEvents } from './proxied/proxied-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from './loop.ts'
 import { type Decision, type Observation, type PoolPolicy, type Trouble, troubles, workerStates } from './pool.ts'
 import { createPoolMetrics, forgetPool, type PoolLabels, type PoolMetrics, readSources } from './pool-metrics.ts'
-
-/** Events of one pool. Dispose removes its metrics: the pool is gone, or another controller leads. */
-export type PoolEvents = Disposable & {
-  readonly decided: (tick: Tick<Observation, Decision>, policy: Pick<PoolPolicy, 'size' | 'min' | 'max'>) => void
-  /** How long a reconciliation took, in milliseconds, whatever came of it. */
-  readonly reconciled: (ms: number) => void
-  readonly tickFailed: (error: AppError) => void
-  readonly worker: (notice: WorkerNotice) => void
-}
-
-/** Events of a controller: each function logs and counts one. */
-export type ControllerEvents = {
-  readonly queue: (notice: QueueNotice) => void
-  readonly malformed: (subject: string) => void
-  /** The events of a pool. */
-  readonly of: (pool: PoolLabels) => PoolEvents
-  /** Further events of a pool whose captures get a Job each. */
-  readonly jobs: (pool: PoolLabels) => ProxiedEvents
-}
 
 /** Workers and refused ones that are in this trouble, or in any. */
 const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number | 'unknown' => {
@@ -63,11 +44,15 @@ const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
   for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(seen, trouble)))
 }
 
-const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): PoolEvents => {
+/** Dispose removes the pool's metrics: the pool is gone, or another controller leads. */
+const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) => {
   const pool = labels.browserpool
   let lastMessage = ''
   return {
-    decided: ({ seen, decision }, { size, min, max }) => {
+    decided: (
+      { seen, decision }: Tick<Observation, Decision>,
+      { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
+    ) => {
       const { kind, reason, wanted, ...what } = decision
       measure(on, labels, seen)
       on.desired.set(labels, wanted)
@@ -80,12 +65,13 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): 
         logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(seen) }, message)
       lastMessage = message
     },
-    tickFailed: (error) => {
+    tickFailed: (error: AppError) => {
       on.reconcileFailures.inc(labels)
       logger.error({ pool, err: error }, 'reconciliation failed, retrying')
     },
-    reconciled: (ms) => on.reconcileSeconds.observe(labels, ms / 1000),
-    worker: (notice) => {
+    /** How long a reconciliation took, in milliseconds, whatever came of it. */
+    reconciled: (ms: number) => on.reconcileSeconds.observe(labels, ms / 1000),
+    worker: (notice: WorkerNotice) => {
       if (notice.kind === 'ready') on.startSeconds.observe(labels, notice.ageMs / 1000)
       if (notice.kind === 'ended') on.ended.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
       const unasked = notice.kind === 'ended' && !notice.asked
@@ -95,17 +81,29 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): 
   }
 }
 
-/** Creates the events of a controller. A decision is logged when it does something or its reason changes. */
-export const createEvents = (logger: Logger, metrics: Metrics): ControllerEvents => {
+/** Events of one pool. */
+export type PoolEvents = ReturnType<typeof createPoolEvents>
+
+/**
+ * Creates the events of a controller: each function logs and counts one. A decision is logged when it does something or its
+ * reason changes.
+ */
+export const createEvents = (logger: Logger, metrics: Metrics) => {
   const on = createPoolMetrics(metrics)
   const malformed = metrics.counter({ name: 'pool_messages_malformed_total', help: 'Messages that break their schema' })
   return {
-    of: (pool) => createPoolEvents(logger, on, pool),
+    /** The events of a pool. */
+    of: (pool: PoolLabels) => createPoolEvents(logger, on, pool),
+    /** Further events of a pool whose captures get a Job each. */
     jobs: createProxiedEvents(logger, metrics, on),
-    queue: ({ kind, detail }) => logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
-    malformed: (subject) => {
+    queue: ({ kind, detail }: QueueNotice) =>
+      logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
+    malformed: (subject: string) => {
       malformed.inc()
       logger.debug({ subject }, 'malformed message')
     },
   }
 }
+
+/** Events of a controller. */
+export type ControllerEvents = ReturnType<typeof createEvents>

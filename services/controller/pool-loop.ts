@@ -9,7 +9,7 @@ import { pokeSubject } from '#shared/queue/subjects.ts'
 import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
 import type { LoopStatus, LoopsHealth } from './health.ts'
-import { type PoolSubscriptionDeps, subscribeToPool } from './subscribe-to-pool.ts'
+import { subscribeToPool, wakeByState } from './subscribe-to-pool.ts'
 import { calmTiming, type LoopDeps, type LoopTiming, runLoop, type Tick } from './loop.ts'
 import { createObserver } from './observe.ts'
 import type { Decision, Observation, PoolPolicy } from './pool.ts'
@@ -63,10 +63,9 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     if (given.kind !== 'started') wakeup.notify()
   }
   const actuator = opened.use(createLocalProcesses({ entry, env, killAfterMs, notice }))
-  const changed: PoolSubscriptionDeps['changed'] = (beat, before) => {
-    if (beat.state !== before?.state) wakeup.notify()
-  }
-  const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
+  const subscription = opened.use(
+    subscribeToPool({ queue, now, malformed: parts.events.malformed, ...wakeByState(wakeup.notify) }, pool),
+  )
   opened.use(queue.subscribe(pokeSubject(pool), wakeup.notify))
   const reads = { subscription, actuator, now, readDepth: () => poolDepth(queue, pool) }
   let isCalm = false

@@ -1,10 +1,7 @@
+import type { BacklogMessage } from '#shared/queue/messages.ts'
+
 /** What the ledger counts of a pool's captures; see the backlog message. */
-export type Backlog = {
-  readonly pending: number
-  readonly processing: number
-  readonly arrivals10s: number
-  readonly oldestMs: number
-}
+export type Backlog = Readonly<Omit<BacklogMessage, 'pool'>>
 
 /** What JetStream counts of a pool's captures: those that no worker holds, and those that one holds. */
 export type Depth = { readonly waiting: number; readonly inFlight: number }

@@ -19,7 +19,7 @@ export type Demand = {
 }
 
 /** Workers that the work needs, before the pool's bounds, and which term decides. */
-export type RequiredCapacity = {
+type RequiredCapacity = {
   readonly workers: number
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
 }

@@ -1,7 +1,13 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { backlogCodec, type BeatMessage, beatCodec, type StartedMessage, startedCodec } from '#shared/queue/messages.ts'
-import { backlogSubject, beatFilter, captureIdOf, startedFilter } from '#shared/queue/subjects.ts'
+import {
+  backlogCodec,
+  type HeartbeatMessage,
+  heartbeatCodec,
+  type StartedMessage,
+  startedCodec,
+} from '#shared/queue/messages.ts'
+import { backlogSubject, heartbeatFilter, captureIdOf, startedFilter } from '#shared/queue/subjects.ts'
 import type { Backlog } from './pool.ts'
 
 /** A count older than this is unknown. The ledger counts every second. */
@@ -14,14 +20,14 @@ const searchMs = 10_000
 const workersMax = 4096
 
 /** The newest heartbeat of a worker, and when it was received. */
-export type ReceivedBeat = { readonly beat: BeatMessage; readonly atMs: number }
+export type ReceivedHeartbeat = { readonly heartbeat: HeartbeatMessage; readonly atMs: number }
 
 /** Reports of all workers of one kind of pool, whoever runs them, and of its queue. */
 export type PoolSubscription = Disposable & {
   /** The ledger's newest count; unknown where it is older than five seconds. */
   readonly backlog: () => Backlog | 'unknown'
   /** The newest heartbeats by pod, at most 4096, without workers that were silent for a minute. */
-  readonly beats: ReadonlyMap<string, ReceivedBeat>
+  readonly heartbeats: ReadonlyMap<string, ReceivedHeartbeat>
   /** Milliseconds since `fromMs` in which the subscription certainly received messages. */
   readonly listeningMs: (fromMs: number) => number
 }
@@ -33,12 +39,19 @@ export type PoolSubscriptionDeps = {
   /** Called with the subject of a message that breaks its schema. */
   readonly malformed: (subject: string) => void
   /** Called with each heartbeat that differs from that worker's last one. */
-  readonly changed?: (beat: BeatMessage, before: BeatMessage | undefined) => void
+  readonly changed?: (heartbeat: HeartbeatMessage, before: HeartbeatMessage | undefined) => void
   /** Called with each attempt that begins or is handed back; without it there is no subscription to these reports. */
   readonly started?: (message: StartedMessage) => void
 }
 
-type Stored = { readonly bytes: Uint8Array; beat: BeatMessage; atMs: number }
+/** Wakes a loop where the state of a worker changes. */
+export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'changed'> => ({
+  changed: (heartbeat, before) => {
+    if (heartbeat.state !== before?.state) wake()
+  },
+})
+
+type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: number }
 
 /** Newest backlog message, and since when they have come without a gap: heartbeats may be lost in a gap. */
 const followBacklog = (now: () => number) => {
@@ -55,10 +68,10 @@ const followBacklog = (now: () => number) => {
 }
 
 /** Keeps the newest heartbeat of each worker. A byte-identical repeat costs one comparison. */
-const followBeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'changed'>, pool: Pool) => {
+const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'changed'>, pool: Pool) => {
   const received = new Map<string, Stored>()
   let searchedMs = Number.NEGATIVE_INFINITY
-  const [before = '', after = ''] = beatFilter(pool).split('*')
+  const [before = '', after = ''] = heartbeatFilter(pool).split('*')
   const podOf = (subject: string) => subject.slice(before.length, -after.length)
   return {
     received,
@@ -69,13 +82,13 @@ const followBeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'cha
         last.atMs = deps.now()
         return
       }
-      const beat = beatCodec.decode(data)
+      const heartbeat = heartbeatCodec.decode(data)
       // A worker reports on itself only.
-      if (beat.pod !== pod) return deps.malformed(subject)
+      if (heartbeat.pod !== pod) return deps.malformed(subject)
       if (!last && received.size >= workersMax) return
       // A copy of its own: what came is a part of a larger buffer of the client, and so would be a small Buffer.
-      received.set(pod, { bytes: new Uint8Array(data), beat, atMs: deps.now() })
-      deps.changed?.(beat, last?.beat)
+      received.set(pod, { bytes: new Uint8Array(data), heartbeat, atMs: deps.now() })
+      deps.changed?.(heartbeat, last?.heartbeat)
     },
     forget: (isGone: (atMs: number) => boolean) => {
       if (deps.now() - searchedMs < searchMs) return
@@ -88,7 +101,7 @@ const followBeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'cha
 /** Subscribes to the reports of a kind of pool. Hundreds of heartbeats per second cost little as long as they repeat. */
 export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool): PoolSubscription => {
   const counted = followBacklog(deps.now)
-  const beats = followBeats(deps, pool)
+  const heartbeats = followHeartbeats(deps, pool)
   const onStarted = deps.started
 
   const decoded = (take: (message: Incoming) => void) => (message: Incoming) => {
@@ -103,10 +116,10 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool): PoolSub
       backlogSubject(pool),
       decoded(({ data }) => {
         counted.take(backlogCodec.decode(data))
-        beats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
+        heartbeats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
       }),
     ),
-    deps.queue.subscribe(beatFilter(pool), decoded(beats.take)),
+    deps.queue.subscribe(heartbeatFilter(pool), decoded(heartbeats.take)),
   ]
   if (onStarted) {
     const take = ({ subject, data }: Incoming) => {
@@ -119,7 +132,7 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool): PoolSub
 
   return {
     backlog: counted.backlog,
-    beats: beats.received,
+    heartbeats: heartbeats.received,
     listeningMs: counted.listeningMs,
     [Symbol.dispose]: () => {
       for (const subscription of subscriptions) subscription[Symbol.dispose]()

@@ -1,10 +1,10 @@
-import { beatMs } from '#shared/queue/messages.ts'
+import { heartbeatMs } from '#shared/queue/messages.ts'
 import type { PoolPolicy, ObservedWorker } from './pool.ts'
 
 /** A worker silent for longer is lost. */
 const lostAfterMs = 10_000
 /** A worker silent for longer has missed two heartbeats. */
-const missedMs = 2.5 * beatMs
+const missedMs = 2.5 * heartbeatMs
 /** For how long silence of most workers counts as a fault of the subscription. */
 const suspectForMs = 30_000
 

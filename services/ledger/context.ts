@@ -11,8 +11,19 @@ import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
 import { createIdleMonitor, type IdleMonitor } from './idle-monitor.ts'
 
+/** The settings that the loops read. */
+type Settings = Pick<
+  Config,
+  | 'windowCaptures'
+  | 'longestWaitSeconds'
+  | 'proxiedWaitSeconds'
+  | 'resultsMaxBytes'
+  | 'streamReplicas'
+  | 'rowRetentionDays'
+>
+
 /** Connections, settings and state shared by the loops of the ledger. */
-export type Ledger = {
+export type Ledger = Settings & {
   readonly database: Database
   readonly queue: Queue
   readonly objects: Pick<ObjectStore, 'delete' | 'list'>
@@ -20,22 +31,10 @@ export type Ledger = {
   /** Brings the relay's next turn forward. */
   readonly relayWakeup: Wakeup
   readonly idleMonitor: IdleMonitor
-  /** Captures of one account, pool and lane that are admitted and have not begun, for a plan of weight 1. */
-  readonly windowCaptures: number
-  readonly longestWaitSeconds: number
-  /** Bound on the wait of a capture for which no worker can be started. */
-  readonly proxiedWaitSeconds: number
-  /** Size of the results stream in bytes; 0 leaves it as it is. */
-  readonly resultsMaxBytes: number
-  /** Copies of each stream; 0 leaves them as they are. */
-  readonly streamReplicas: number
-  /** How long records are kept after their end. */
-  readonly rowRetentionDays: number
 }
 
 /** A ledger that owns its connections, with its probes. */
-export type OpenLedger = Ledger &
-  AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
+type OpenLedger = Ledger & AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
 
 const databaseProbeMs = 1000
 
@@ -61,6 +60,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
   const owned = stack.move()
   return {
+    ...config,
     database,
     queue,
     objects,
@@ -68,12 +68,6 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     metrics,
     relayWakeup: createWakeup(),
     idleMonitor: createIdleMonitor(),
-    windowCaptures: config.windowCaptures,
-    longestWaitSeconds: config.longestWaitSeconds,
-    proxiedWaitSeconds: config.proxiedWaitSeconds,
-    resultsMaxBytes: config.resultsMaxBytes,
-    streamReplicas: config.streamReplicas,
-    rowRetentionDays: config.rowRetentionDays,
     health: healthOf(database, queue, stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -26,10 +26,10 @@ export type LoopName =
   | 'meters'
 
 /** Identity of a capture in events. */
-export type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
+type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
 /** One that has ended, with the trace context of its request. */
-export type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
+type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 
 /**
  * What the reaper did with a capture: no worker began it, or not again after its worker died; no worker could be started for
@@ -40,51 +40,6 @@ export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 /** Tables with retention. */
 export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
 
-/** Events for operators: one function each, for its log line and metric. */
-export type Events = {
-  readonly queueNotice: (notice: QueueNotice) => void
-  /** `first`: the loop worked until now. */
-  readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
-  readonly loopRecovered: (loop: LoopName) => void
-  readonly streamsMissing: () => void
-  readonly streamsLostMessages: () => void
-  readonly consumersMissing: () => void
-  /** Large captures will fail: the NATS server takes messages of this many bytes at most. */
-  readonly maxPayloadTooSmall: (bytes: number) => void
-  readonly captureLost: (captures: number) => void
-  readonly reportsApplied: (reports: number, ms: number) => void
-  readonly reportsFailed: (reports: number, error: AppError) => void
-  readonly reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => void
-  /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
-  readonly reportsUnread: (reports: number, part: number) => void
-  /** The first attempt began, `waitedMs` after the capture was accepted. */
-  readonly begun: (capture: CaptureRef, waitedMs: number) => void
-  readonly ended: (capture: EndedCaptureRef, end: CaptureEnd) => void
-  readonly lost: (id: string, objectKeys: readonly string[]) => void
-  readonly admitted: (captures: number) => void
-  /** `ended`: the capture had ended, so there was nothing to publish. */
-  readonly relayed: (result: Stored | 'ended') => void
-  /** A turn of the relay ended; `failed` of the `taken` captures could not be published. */
-  readonly relayTurned: (turn: { readonly taken: number; readonly failed: number }) => void
-  /** The capture's message is larger than NATS takes; it fails. */
-  readonly tooLarge: (id: string, error: AppError) => void
-  readonly reaped: (capture: CaptureRef, action: Reaped) => void
-  /** The published state of a pool breaks its schema and is ignored. */
-  readonly stateUnreadable: (pool: Pool, cause: unknown) => void
-  /** Messages, reports and objects of deleted captures were removed. */
-  readonly deletionsFinished: (deletions: number) => void
-  readonly rowsRemoved: (table: RemovedRows, rows: number) => void
-  /** Objects in the store that nothing refers to. */
-  readonly orphansFound: (objects: number) => void
-  readonly objectsRemoved: (objects: number) => void
-  readonly counted: (counts: readonly PoolCount[]) => void
-  /** Meters of an account differ from its rows. */
-  readonly metersDiffer: (accountId: string, drift: readonly Drift[]) => void
-  /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
-  readonly metersChecked: (captures: number) => void
-  readonly stopping: () => void
-}
-
 /** Part of the results stream that unread results may fill before that is logged. */
 const warnAtPart = 0.5
 
@@ -93,10 +48,10 @@ const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
 
 const reportEvents = (log: Logger, metrics: Metrics) => {
-  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports written down" })
+  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports applied" })
   const batch = metrics.histogram({
     name: 'report_batch_seconds',
-    help: 'Time to write down one batch of reports and tell of its ends',
+    help: 'Time to apply one batch of reports and publish its completions',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
   })
   const ignored = metrics.counter({
@@ -104,7 +59,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     help: "Workers' reports that changed nothing because they may not",
     labels: ['reason'],
   })
-  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has written down yet' })
+  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has applied yet' })
   const unreadFill = metrics.gauge({
     name: 'reports_unread_ratio',
     help: "Part of the results stream's size that unread reports fill; at 1 the oldest are lost",
@@ -112,16 +67,18 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
   let isFilling = false
   const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of attempts that were not the first' })
   return {
-    reportsApplied: (reports, ms) => {
+    reportsApplied: (reports: number, ms: number) => {
       applied.inc(reports)
       batch.observe(seconds(ms))
     },
-    reportsFailed: (reports, error) => log.error({ reports, err: error }, 'reports could not be applied, retrying'),
-    reportIgnored: (id, reason) => {
+    reportsFailed: (reports: number, error: AppError) =>
+      log.error({ reports, err: error }, 'reports could not be applied, retrying'),
+    reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => {
       ignored.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
-    reportsUnread: (reports, part) => {
+    /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
+    reportsUnread: (reports: number, part: number) => {
       unread.set(reports)
       unreadFill.set(part)
       if (part >= warnAtPart && !isFilling) {
@@ -132,11 +89,11 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
       }
       isFilling = part >= warnAtPart
     },
-    lost: (id, objectKeys) => {
+    lost: (id: string, objectKeys: readonly string[]) => {
       lost.inc(objectKeys.length)
       log.info({ capture: id, objects: objectKeys.length }, 'later success dropped, the first one counts')
     },
-  } satisfies Partial<Events>
+  }
 }
 
 const captureEvents = (log: Logger, metrics: Metrics) => {
@@ -168,7 +125,7 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
     labels: ['queue', 'action'],
   })
   return {
-    ended: (capture, end) => {
+    ended: (capture: EndedCaptureRef, end: CaptureEnd) => {
       const { id, pool, lane } = capture
       traceEnd(capture, end, Date.now())
       ended.inc({ queue: pool, outcome: end.status === 'completed' ? 'completed' : end.code })
@@ -179,12 +136,13 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
       const reason = end.status === 'failed' ? { code: end.code } : {}
       log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
     },
-    begun: ({ pool, lane }, waitedMs) => waits.observe({ queue: pool, lane }, seconds(waitedMs)),
-    reaped: (capture, action) => {
+    /** The first attempt began, `waitedMs` after the capture was accepted. */
+    begun: ({ pool, lane }: CaptureRef, waitedMs: number) => waits.observe({ queue: pool, lane }, seconds(waitedMs)),
+    reaped: (capture: CaptureRef, action: Reaped) => {
       reaped.inc({ queue: capture.pool, action })
       log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
     },
-  } satisfies Partial<Events>
+  }
 }
 
 /** A failed publish is retried after 3 s; a failure older than this is over, though nothing was published since. */
@@ -230,30 +188,33 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     help: 'Times that queue and object store were cleared of a deleted capture',
   })
   return {
-    admitted: (captures) => admitted.inc(captures),
-    relayed: (result) => relayed.inc({ result }),
-    relayTurned: (turn) => unpublished.set(seconds(unpublishedMs(turn))),
-    tooLarge: (id, error) => {
+    admitted: (captures: number) => admitted.inc(captures),
+    /** `ended`: the capture had ended, so there was nothing to publish. */
+    relayed: (result: Stored | 'ended') => relayed.inc({ result }),
+    /** A turn of the relay ended; `failed` of the `taken` captures could not be published. */
+    relayTurned: (turn: { readonly taken: number; readonly failed: number }) =>
+      unpublished.set(seconds(unpublishedMs(turn))),
+    tooLarge: (id: string, error: AppError) => {
       relayed.inc({ result: 'too_large' })
       log.error({ capture: id, err: error }, 'capture failed: larger than max_payload of the NATS server')
     },
-    rowsRemoved: (table, rows) => rowsRemoved.inc({ table }, rows),
-    orphansFound: (objects) => {
+    rowsRemoved: (table: RemovedRows, rows: number) => rowsRemoved.inc({ table }, rows),
+    orphansFound: (objects: number) => {
       orphans.inc(objects)
       log.warn({ objects }, 'orphan objects found, removing them')
     },
-    deletionsFinished: (captures) => deletions.inc(captures),
-    objectsRemoved: (objects) => removed.inc(objects),
+    deletionsFinished: (captures: number) => deletions.inc(captures),
+    objectsRemoved: (objects: number) => removed.inc(objects),
     streamsMissing: () => log.warn('NATS streams missing, recreating them'),
     streamsLostMessages: () => log.warn('NATS streams lost messages, publishing their captures again'),
     consumersMissing: () => log.warn('NATS consumers missing, recreating them'),
-    maxPayloadTooSmall: (bytes) =>
+    maxPayloadTooSmall: (bytes: number) =>
       log.warn(
         { bytes, needed: maxMessageBytes },
         'max_payload of the NATS server is too small: large captures will fail',
       ),
-    captureLost: (captures) => log.warn({ captures }, 'queue lost captures, publishing them again'),
-  } satisfies Partial<Events>
+    captureLost: (captures: number) => log.warn({ captures }, 'queue lost captures, publishing them again'),
+  }
 }
 
 const loopEvents = (log: Logger, metrics: Metrics) => {
@@ -277,34 +238,40 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
     help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 wants a recount',
   })
   return {
-    metersDiffer: (accountId, differences) =>
+    metersDiffer: (accountId: string, differences: readonly Drift[]) =>
       log.warn(
         { account: accountId, drift: differences },
         'meters differ from rows; recount them in the administration or with doctor --recount',
       ),
-    metersChecked: (captures) => drift.set(captures),
-    loopFailed: (loop, error, first) => {
+    /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
+    metersChecked: (captures: number) => drift.set(captures),
+    /** `first`: the loop worked until now. */
+    loopFailed: (loop: LoopName, error: AppError, first: boolean) => {
       failures.inc({ loop })
       if (first) log.error({ loop, err: error }, 'loop failed, retrying')
     },
-    loopRecovered: (loop) => log.info({ loop }, 'loop recovered'),
-    counted: (counts) => {
+    loopRecovered: (loop: LoopName) => log.info({ loop }, 'loop recovered'),
+    counted: (counts: readonly PoolCount[]) => {
       for (const { pool, pending, processing, oldestMs } of counts) {
         backlog.set({ queue: pool, status: 'pending' }, pending)
         backlog.set({ queue: pool, status: 'processing' }, processing)
         oldest.set({ queue: pool }, seconds(oldestMs))
       }
     },
-    stateUnreadable: (pool, cause) => log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),
-    queueNotice: ({ kind, detail }) => log.warn({ kind, detail }, 'NATS'),
+    stateUnreadable: (pool: Pool, cause: unknown) =>
+      log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),
+    queueNotice: ({ kind, detail }: QueueNotice) => log.warn({ kind, detail }, 'NATS'),
     stopping: () => log.info('stopping'),
-  } satisfies Partial<Events>
+  }
 }
 
-/** Declares the metrics and makes the events. */
-export const createEvents = (log: Logger, metrics: Metrics): Events => ({
+/** Declares the metrics and makes the events: one function each, for its log line and metric. */
+export const createEvents = (log: Logger, metrics: Metrics) => ({
   ...reportEvents(log, metrics),
   ...captureEvents(log, metrics),
   ...outboxEvents(log, metrics),
   ...loopEvents(log, metrics),
 })
+
+/** Events for operators. */
+export type Events = ReturnType<typeof createEvents>

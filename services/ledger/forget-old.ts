@@ -1,34 +1,25 @@
 import type { Sql } from '#shared/db/connection.ts'
-import type { Ledger } from './context.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import type { Ledger } from './context.ts'
 
 const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
 
-const oldReplays = readStatement(import.meta.dirname, 'db/sql/forget-replays.sql')
+const forget = (file: string) => {
+  const statement = readStatement(import.meta.dirname, `db/sql/${file}`)
+  return async (database: Sql, ...parameters: readonly number[]): Promise<number> =>
+    (await database.query(statement, parameters)).length
+}
 
 /** Forgets up to `limit` idempotency keys that are older than the 24 hours for which they count, the oldest first. Answers how many. */
-export const forgetReplays = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(oldReplays, [limit])
-  return rows.length
-}
-
-const idleQueues = readStatement(import.meta.dirname, 'db/sql/forget-queues.sql')
+export const forgetReplays = forget('forget-replays.sql')
 
 /** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
-const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(idleQueues, [limit])
-  return rows.length
-}
+const forgetQueues = forget('forget-queues.sql')
 
-const oldDeliveries = readStatement(import.meta.dirname, 'db/sql/forget-deliveries.sql')
-
-/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
-export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
-  const rows = await database.query(oldDeliveries, [days, limit])
-  return rows.length
-}
+/** Forgets deliveries that ended and are older than so many days, up to a limit. Answers how many. */
+export const forgetDeliveries = forget('forget-deliveries.sql')
 
 /**
  * Deletes one batch of expired idempotency keys, of deliveries that ended 30 days ago and earlier, and of empty queues of

@@ -36,31 +36,17 @@ type Failure = {
   readonly action: Exclude<Reaped, 'sent_again'>
 }
 
-const givenUp: Failure = {
-  end: { status: 'failed', code: 'RENDER_ERROR', message: 'The capture did not end within its time budget.' },
-  action: 'given_up',
-}
+const failureBy = (action: Failure['action'], code: 'RENDER_ERROR' | 'JOB_FAILED', message: string): Failure => ({
+  end: { status: 'failed', code, message },
+  action,
+})
 
+const givenUp = failureBy('given_up', 'RENDER_ERROR', 'The capture did not end within its time budget.')
 /** The Job of a proxied capture serves it alone: without a report it has died. */
-const jobDied: Failure = {
-  end: { status: 'failed', code: 'JOB_FAILED', message: 'The worker of the capture ended before the capture did.' },
-  action: 'given_up',
-}
-
-const neverBegun: Failure = {
-  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture in time.' },
-  action: 'never_begun',
-}
-
-const neverBegunAgain: Failure = {
-  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture again in time.' },
-  action: 'never_begun',
-}
-
-const notStartable: Failure = {
-  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker could be started for the capture in time.' },
-  action: 'not_startable',
-}
+const jobDied = failureBy('given_up', 'JOB_FAILED', 'The worker of the capture ended before the capture did.')
+const neverBegun = failureBy('never_begun', 'JOB_FAILED', 'No worker began the capture in time.')
+const neverBegunAgain = failureBy('never_begun', 'JOB_FAILED', 'No worker began the capture again in time.')
+const notStartable = failureBy('not_startable', 'JOB_FAILED', 'No worker could be started for the capture in time.')
 
 const isForgotten = ({ reports, newestAtMs }: StoredReports, nowMs: number) =>
   reports.length > 0 && nowMs - newestAtMs > forgottenMs

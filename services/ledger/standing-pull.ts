@@ -10,7 +10,7 @@ const idleHeartbeat = 100
 const requestExpired = 408
 
 /** Where messages are pulled from; at most `batch` are requested or not yet taken. */
-export type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
+type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
 
 /** A pull request that is renewed, so that messages arrive as they are stored. */
 export type StandingPull = Disposable & {

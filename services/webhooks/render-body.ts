@@ -1,11 +1,11 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { toldFields, toRecord } from '#shared/db/record.ts'
+import { webhookFields, toRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 
 /** The contract's fields of the record, in its order; `metadata` where it was asked for, `cached` only of a hit. */
 const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
   const record = toRecord(capture, publicUrl)
-  const names = toldFields[capture.status === 'completed' ? 'completed' : 'failed']
+  const names = webhookFields[capture.status === 'completed' ? 'completed' : 'failed']
   return {
     ...Object.fromEntries(names.flatMap((name) => (name in record ? [[name, record[name]]] : []))),
     ...('metadata' in record && { metadata: record['metadata'] }),

@@ -26,7 +26,7 @@ import { signBody } from './sign-body.ts'
 
 /** What the sender works with. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
-  readonly database: Pick<Database, 'query' | 'hear'>
+  readonly database: Pick<Database, 'query' | 'subscribe'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
@@ -130,7 +130,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   const { events } = sender
   const wakeup = createWakeup(gatherMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
-  using listening = sender.database.hear(deliveriesChannel, wakeup.notify)
+  using listening = sender.database.subscribe(deliveriesChannel, wakeup.notify)
   const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
   const ageMs = greatestAgeMs(sender.waitsMs)
   let announced = false
@@ -165,7 +165,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
 
   /** Leases are to be renewed, and a failure may be over soon. Whatever cannot be heard of is looked for as often. */
   const untilNext = async () => {
-    if (failing || flight.held() > 0 || !listening.isHearing()) return pollMs
+    if (failing || flight.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
     return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
   }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { blockYaml } from '#shared/kube/block-yaml.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { fullSpec, fullStatus, ruleCases } from '#test/fixtures/browser-pools.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
@@ -335,31 +334,4 @@ t.test('browser pool: lets a pool from before a bound live on, until that field 
   await patch('old', { status: fullStatus }, '--subresource=status')
   await t.rejects(patch('old', { spec: { replicas: 3000 } }), /less than or equal to 1000/)
   await patch('old', { spec: { replicas: 5 } })
-})
-
-t.test('browser pool: is written as YAML that kubectl reads as it was meant', async (t) => {
-  const texts = [
-    '',
-    ' x ',
-    'yes',
-    'null',
-    '1e3',
-    '0x1f',
-    '12:30',
-    '2026-11-20',
-    '- x',
-    '# x',
-    'a: b',
-    'a #b',
-    'a\nb\n',
-    '\u0001\u007f\u0085\u2028\ufeff',
-    '😀 ü',
-    '"\'\\',
-    `${'long words '.repeat(40)}end`,
-    `${'x'.repeat(300)} y`,
-  ]
-  const data = Object.fromEntries(texts.map((text, index) => [`key-${index}`, text]))
-  const text = blockYaml({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'texts' }, data })
-  const read = await cluster.kubectl(['create', '--dry-run=client', '-o', 'json', '-f', '-'], text)
-  t.strictSame((JSON.parse(read) as { data: unknown }).data, data)
 })

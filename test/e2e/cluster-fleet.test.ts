@@ -1,9 +1,9 @@
 import t from 'tap'
 import { poolLabels } from '#shared/kube/names.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
+import { type HeartbeatMessage, heartbeatCodec } from '#shared/queue/messages.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
-import { beatFilter, drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
+import { heartbeatFilter, drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { type Fault, startFleet } from '#test/helpers/cluster-fleet.ts'
 import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
@@ -34,11 +34,11 @@ const controller = await connectQueue({
   notice: () => {},
 })
 t.teardown(() => controller[Symbol.asyncDispose]())
-const beats = new Map<string, BeatMessage & { count: number }>()
+const heartbeats = new Map<string, HeartbeatMessage & { count: number }>()
 for (const pool of ['standard', 'proxied'] as const) {
-  controller.subscribe(beatFilter(pool), ({ data }) => {
-    const beat = beatCodec.decode(data)
-    beats.set(beat.pod, { ...beat, count: (beats.get(beat.pod)?.count ?? 0) + 1 })
+  controller.subscribe(heartbeatFilter(pool), ({ data }) => {
+    const heartbeat = heartbeatCodec.decode(data)
+    heartbeats.set(heartbeat.pod, { ...heartbeat, count: (heartbeats.get(heartbeat.pod)?.count ?? 0) + 1 })
   })
 }
 
@@ -99,9 +99,11 @@ const nameOf = ({ metadata }: PodObject) => metadata.name
 const isReady = ({ status }: PodObject) =>
   status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false
 const stateOf = ({ status }: PodObject) => status?.containerStatuses?.[0]?.state
-const isBusy = (pod: string) => (beats.get(pod)?.busy ?? 0) > 0
+const isBusy = (pod: string) => (heartbeats.get(pod)?.busy ?? 0) > 0
 const ready = (...names: string[]) =>
-  eventually(() => names.every((name) => beats.get(name)?.state === 'ready'), { what: 'workers beat' })
+  eventually(() => names.every((name) => heartbeats.get(name)?.state === 'ready'), {
+    what: 'a heartbeat of each worker',
+  })
 const remove = async (app: string) => {
   await cluster.kubectl(['delete', 'deployment', app])
   await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods go' })
@@ -118,7 +120,7 @@ t.test('cluster fleet: a Deployment of workers serves every capture once', async
   t.equal(attemptsOf(ids).length, 30)
   t.ok(attemptsOf(ids).every(({ pod, outcome }) => names.includes(pod) && outcome === 'completed'))
   t.strictSame(queue.endedTwice(), [])
-  t.match(beats.get(names[0]), { slots: 2, busy: 0, serviceMs: Number })
+  t.match(heartbeats.get(names[0]), { slots: 2, busy: 0, serviceMs: Number })
   await remove('plain')
   t.strictSame(fleet.busyEnds(), [])
 })
@@ -130,14 +132,14 @@ t.test('cluster fleet: a drained worker finishes, takes nothing and is not ready
   const [first] = await queue.send(1)
   await eventually(() => isBusy(pod))
   controller.publish(drainSubject({ pool: 'standard', pod }), new Uint8Array())
-  await eventually(() => beats.get(pod)?.state === 'draining')
-  await eventually(() => beats.get(pod)?.state === 'drained')
+  await eventually(() => heartbeats.get(pod)?.state === 'draining')
+  await eventually(() => heartbeats.get(pod)?.state === 'drained')
   t.equal(queue.rows.get(first!)?.results.length, 1)
   await eventually(async () => !isReady(await podOf('draining')), { what: 'the pod is not ready' })
   serviceMs = 50
   const [second] = await queue.send(1)
-  const { count } = beats.get(pod)!
-  await eventually(() => beats.get(pod)!.count > count + 1)
+  const { count } = heartbeats.get(pod)!
+  await eventually(() => heartbeats.get(pod)!.count > count + 1)
   t.strictSame(attemptsOf([second!]), [])
   controller.publish(undrainSubject({ pool: 'standard', pod }), new Uint8Array())
   await queue.allEnded()
@@ -163,7 +165,7 @@ t.test('cluster fleet: a Job serves one capture and succeeds, as one does that g
   await ready('one')
   const ids = await queue.send(2, { pool: 'proxied' })
   await eventually(async () => (await jobOf('one')).status.succeeded === 1, { what: 'the Job succeeds' })
-  t.match(beats.get('one'), { state: 'drained', busy: 0 })
+  t.match(heartbeats.get('one'), { state: 'drained', busy: 0 })
   t.equal(attemptsOf(ids).length, 1)
   await runJob('two')
   await queue.allEnded()
@@ -187,14 +189,14 @@ t.test(
     })
     await eventually(async () => (await podOf('crashing')).status!.containerStatuses![0]!.restartCount > 1)
     t.match(stateOf(await podOf('crashing')), { waiting: { reason: 'CrashLoopBackOff' } })
-    await eventually(() => beats.get(cold)!.count > 1)
-    t.match(beats.get(cold), { state: 'starting' })
+    await eventually(() => heartbeats.get(cold)!.count > 1)
+    t.match(heartbeats.get(cold), { state: 'starting' })
     t.match(await podOf('cold'), { status: { phase: 'Running' } })
     t.notOk(isReady(await podOf('cold')))
     t.match(await podOf('unpulled'), {
       status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] },
     })
-    t.notOk(beats.has(unpulled))
+    t.notOk(heartbeats.has(unpulled))
 
     wrong.clear()
     fleet.heal(unpulled)
@@ -219,9 +221,9 @@ t.test(
     await eventually(() => attemptsOf(lost).length === 1)
     wrong.clear()
     await eventually(async () => (await podOf('dying')).status!.containerStatuses![0]!.restartCount === 1)
-    const { count } = beats.get(frozen)!
+    const { count } = heartbeats.get(frozen)!
     await queue.allEnded()
-    t.equal(beats.get(frozen)!.count, count)
+    t.equal(heartbeats.get(frozen)!.count, count)
     t.match(attemptsOf(lost), [{ pod: dying }, { pod: dying, attempt: 2, outcome: 'completed' }])
     t.match(attemptsOf(held), [{ pod: frozen }, { pod: dying, attempt: 2 }])
     fleet.heal(frozen)
@@ -250,11 +252,11 @@ t.test('cluster fleet: a silent worker serves, and an evicted one is replaced', 
   const [silent, evicted] = names as [string, string]
   await ready(...names)
   fleet.afflict(silent, { kind: 'silent' })
-  const { count } = beats.get(silent)!
+  const { count } = heartbeats.get(silent)!
   const ids = await queue.send(30)
   await queue.allEnded()
   t.ok(attemptsOf(ids).some(({ pod }) => pod === silent))
-  t.equal(beats.get(silent)!.count, count)
+  t.equal(heartbeats.get(silent)!.count, count)
   fleet.evict(evicted)
   await eventually(async () => (await podsOf('odd')).length === 3, { what: 'another comes for the evicted one' })
   t.match(await cluster.get('pod', evicted), { status: { phase: 'Failed', reason: 'Evicted' } })

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { Pool } from '#shared/capture/lane.ts'
 import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { backlogCodec, type BeatMessage, beatCodec, captureCodec } from '#shared/queue/messages.ts'
+import { backlogCodec, type HeartbeatMessage, heartbeatCodec, captureCodec } from '#shared/queue/messages.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
-import { backlogSubject, beatFilter, captureSubject } from '#shared/queue/subjects.ts'
+import { backlogSubject, heartbeatFilter, captureSubject } from '#shared/queue/subjects.ts'
 import { startNats, type TestNats } from './nats.ts'
 
 const controller = fileURLToPath(import.meta.resolve('#test/fixtures/controller-of-stand-ins.ts'))
@@ -19,8 +19,8 @@ const countMs = 200
 export type PoolWorld = AsyncDisposable & {
   readonly nats: TestNats
   readonly urlOf: (user: QueueUserName) => string
-  /** The newest beat of each worker that was ever heard. */
-  readonly beats: ReadonlyMap<string, BeatMessage>
+  /** The newest heartbeat of each worker that was ever received. */
+  readonly heartbeats: ReadonlyMap<string, HeartbeatMessage>
   readonly send: (count: number, pool?: Pool) => Promise<void>
   readonly depth: (pool?: Pool) => Promise<{ waiting: number; inFlight: number }>
   /** Lets the ledger count, or be silent. */
@@ -64,12 +64,12 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
   const name = 'operator'
   const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
   await declareStreams(queue)
-  const beats = new Map<string, BeatMessage>()
+  const heartbeats = new Map<string, HeartbeatMessage>()
   const served = ['standard', 'stealth'] as const
   for (const pool of served) {
-    queue.subscribe(beatFilter(pool), ({ data }) => {
-      const beat = beatCodec.decode(data)
-      beats.set(beat.pod, beat)
+    queue.subscribe(heartbeatFilter(pool), ({ data }) => {
+      const heartbeat = heartbeatCodec.decode(data)
+      heartbeats.set(heartbeat.pod, heartbeat)
     })
   }
   const ledgers = new Map<Pool, ReturnType<typeof startCounting>>(
@@ -78,7 +78,7 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
   return {
     nats,
     urlOf,
-    beats,
+    heartbeats,
     depth: (pool = 'standard') => poolDepth(queue, pool),
     setCounting: (on) => {
       for (const ledger of ledgers.values()) ledger.setCounting(on)

@@ -1,4 +1,4 @@
-import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
 import type { KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
 import type { Lister } from '#controller/operator/watch/informers.ts'
@@ -9,7 +9,7 @@ import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { captureLabel } from '#shared/kube/names.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { beatMs, type BeatMessage, type StartedMessage } from '#shared/queue/messages.ts'
+import { heartbeatMs, type HeartbeatMessage, type StartedMessage } from '#shared/queue/messages.ts'
 import { logNormal, seededRandom } from './pool-simulation.ts'
 import { createChannel, createTimeline } from './timeline.ts'
 
@@ -38,7 +38,7 @@ export type WorldOptions = {
 export type WorldEars = {
   readonly jobChanged: (change: Change<ObservedJob>) => void
   readonly podChanged: () => void
-  readonly beat: (beat: BeatMessage) => void
+  readonly heartbeat: (heartbeat: HeartbeatMessage) => void
   readonly started: (message: StartedMessage) => void
   readonly poked: () => void
 }
@@ -84,7 +84,7 @@ export class JobWorld {
   readonly random: () => number
   /** What was wrong at the making of Jobs. */
   readonly violations: string[] = []
-  readonly beats = new Map<string, ReceivedBeat>()
+  readonly heartbeats = new Map<string, ReceivedHeartbeat>()
   created = 0
   deaths = 0
   claimWrites = 0
@@ -247,8 +247,8 @@ export class JobWorld {
       return
     }
     this.#showPod(job, { phase: 'Running' })
-    this.#beat(job, 'ready')
-    this.#beatOn(job)
+    this.#heartbeat(job, 'ready')
+    this.#heartbeatOn(job)
     const next = this.#queue.shift()
     if (next) {
       this.#serve(job, next)
@@ -257,7 +257,7 @@ export class JobWorld {
     job.isIdle = true
     this.time.after(this.#options.spareMs ?? 600_000, () => {
       if (!job.isIdle) return
-      this.#beat(job, 'drained')
+      this.#heartbeat(job, 'drained')
       this.#leave(job, 'Succeeded')
     })
   }
@@ -266,7 +266,7 @@ export class JobWorld {
     job.isIdle = false
     job.capture = capture
     capture.holder = job
-    this.#beat(job, 'ready')
+    this.#heartbeat(job, 'ready')
     const message: StartedMessage = { id: capture.id, attempt: 1, kind: 'begun', pod: job.name }
     if (!this.#happens('loses-message')) this.#tell(({ started }) => started(message))
     const serviceMs = logNormal(this.random, 1500, 0.5)
@@ -276,7 +276,7 @@ export class JobWorld {
     }
     this.time.after(serviceMs, () => {
       capture.servedMs = this.time.nowMs()
-      this.#beat(job, 'drained')
+      this.#heartbeat(job, 'drained')
       this.#leave(job, 'Succeeded')
     })
   }
@@ -297,21 +297,21 @@ export class JobWorld {
     })
   }
 
-  #beat({ name, capture }: Job, state: BeatMessage['state']) {
+  #heartbeat({ name, capture }: Job, state: HeartbeatMessage['state']) {
     const captures = capture && state !== 'drained' ? [capture.id] : []
-    const beat = { pod: name, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
+    const heartbeat = { pod: name, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
     if (this.#happens('loses-message')) return
     this.#say(() => {
-      this.beats.set(name, { beat, atMs: this.time.nowMs() })
-      for (const subscriptions of this.#subscriptions) subscriptions.beat(beat)
+      this.heartbeats.set(name, { heartbeat, atMs: this.time.nowMs() })
+      for (const subscriptions of this.#subscriptions) subscriptions.heartbeat(heartbeat)
     })
   }
 
-  #beatOn(job: Job) {
-    this.time.after(beatMs, () => {
+  #heartbeatOn(job: Job) {
+    this.time.after(heartbeatMs, () => {
       if (job.isDead || job.hasEnded || job.capture?.servedMs !== undefined) return
-      this.#beat(job, 'ready')
-      this.#beatOn(job)
+      this.#heartbeat(job, 'ready')
+      this.#heartbeatOn(job)
     })
   }
 

@@ -94,8 +94,8 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       wakeup.notify()
     },
     podChanged: wakeup.notify,
-    beat: (beat) => {
-      reports.beat(beat)
+    heartbeat: (heartbeat) => {
+      reports.heartbeat(heartbeat)
       wakeup.notify()
     },
     started: (message) => {
@@ -106,7 +106,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   })
   const subscription = {
     backlog: () => 'unknown' as const,
-    beats: world.beats,
+    heartbeats: world.heartbeats,
     listeningMs: (fromMs: number) => now() - fromMs,
   }
   let early: ReturnType<JobWorld['readDepth']> | undefined

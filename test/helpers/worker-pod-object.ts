@@ -100,7 +100,7 @@ export const environmentOf = (pod: PodObject): Readonly<Record<string, string>> 
 export type WorkerSpec = {
   /** Name of the pod. */
   readonly pod: string
-  /** Name that the worker beats under: the pod's, or its Job's. */
+  /** Name in the worker's heartbeats: the pod's, or its Job's. */
   readonly worker: string
   readonly pool: Pool
   readonly slots: number

@@ -27,7 +27,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-const alive = ({ beats }: PoolWorld) => [...beats.values()].filter(({ pid }) => isAlive(pid))
+const alive = ({ heartbeats }: PoolWorld) => [...heartbeats.values()].filter(({ pid }) => isAlive(pid))
 const isDone = async (world: PoolWorld) => {
   const { waiting, inFlight } = await world.depth()
   return waiting + inFlight === 0
@@ -135,7 +135,7 @@ t.test('controller: goes from zero to what the backlog needs, and back to zero',
   await shows(controller, { ready: '0', wanted: '0', reason: 'steady' })
   await world.send(1)
   await eventually(() => isDone(world))
-  t.equal(world.beats.size, 1, 'one worker for one capture')
+  t.equal(world.heartbeats.size, 1, 'one worker for one capture')
   await eventually(() => alive(world).length === 0)
 })
 
@@ -156,7 +156,7 @@ t.test(
       STEALTH_MAX: '2',
     })
     t.teardown(() => endController(controller, 'SIGTERM'))
-    const served = (pool: string) => [...world.beats.values()].filter((beat) => beat.pool === pool)
+    const served = (pool: string) => [...world.heartbeats.values()].filter((heartbeat) => heartbeat.pool === pool)
     await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
     t.strictSame(served('stealth'), [], 'none while nobody asks')
     await world.send(12, 'stealth')

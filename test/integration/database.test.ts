@@ -7,7 +7,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
-import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
+import { listPlans, replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
@@ -71,14 +71,20 @@ t.test('database: two processes may migrate at the same time', async (t) => {
 t.test('database: the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  t.same(await listPlanSlugs(database), ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
+  t.same(
+    (await listPlans(database)).map(({ slug }) => slug),
+    ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'],
+  )
   await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'pro' })
 
   const without = (slug: string) => defaultPlans.filter((plan) => plan.slug !== slug)
   await t.rejects(replacePlans(database, without('pro')), { code: 'CONFIGURATION', message: /plan pro/ })
-  t.equal((await listPlanSlugs(database)).length, 6, 'and nothing has changed')
+  t.equal((await listPlans(database)).length, 6, 'and nothing has changed')
   await replacePlans(database, without('growth').toReversed())
-  t.same(await listPlanSlugs(database), ['unlimited', 'business', 'pro', 'starter', 'free'])
+  t.same(
+    (await listPlans(database)).map(({ slug }) => slug),
+    ['unlimited', 'business', 'pro', 'starter', 'free'],
+  )
 })
 
 t.test('database: accounts are made on plans in force only', async (t) => {

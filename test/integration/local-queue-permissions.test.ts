@@ -3,10 +3,10 @@ import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
-import { declareStreams, poolDepth, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { declareStreams, poolDepth, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import {
-  beatFilter,
-  beatSubject,
+  heartbeatFilter,
+  heartbeatSubject,
   captureSubject,
   drainSubject,
   poolStateSubject,
@@ -108,15 +108,15 @@ t.test(
   },
 )
 
-t.test('local queue permissions: controller and worker hear beat and drain of each other', async (t) => {
+t.test('local queue permissions: controller and worker receive heartbeat and drain of each other', async (t) => {
   const drained = Promise.withResolvers<void>()
-  const beaten = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   using _drain = worker.queue.subscribe(drain, () => drained.resolve())
-  using _beat = controller.queue.subscribe(beatFilter('standard'), () => beaten.resolve())
+  using _heartbeats = controller.queue.subscribe(heartbeatFilter('standard'), () => received.resolve())
   await Promise.all([worker.queue.connection.flush(), controller.queue.connection.flush()])
   controller.queue.publish(drain, bytes())
-  worker.queue.publish(beatSubject({ pool: 'standard', pod: 'p' }), bytes())
-  await Promise.all([drained.promise, beaten.promise])
+  worker.queue.publish(heartbeatSubject({ pool: 'standard', pod: 'p' }), bytes())
+  await Promise.all([drained.promise, received.promise])
   t.strictSame([worker.refusals, controller.refusals], [[], []])
 })
 
@@ -169,7 +169,7 @@ t.test(
 )
 
 t.test('local queue permissions: the gateway sees whether the streams exist', async (t) => {
-  t.equal(await streamsExist(gateway.queue), true)
+  t.equal((await readStreams(gateway.queue)).length, 2)
   t.strictSame(gateway.refusals, [])
 })
 
@@ -229,7 +229,7 @@ t.test("no answer to a worker's request goes anywhere but to workers of its pool
     [...heard].some((subject) => subject.startsWith('_R_.')),
     'answers were given',
   )
-  t.equal(await streamsExist(gateway.queue), true)
+  t.equal((await readStreams(gateway.queue)).length, 2)
   t.equal(await unreadReports(ledger.queue), before + harmful.length * 2 + 1)
 })
 

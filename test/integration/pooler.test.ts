@@ -189,18 +189,18 @@ t.test('pooler: the sender of webhooks works through it, and is woken by LISTEN 
   await using receiver = await startReceiver(certificate, () => 204)
   await using filter = await startReceiverFilter(receiver)
   const tenant = await newTenant(database)
-  let isHearing = () => false
-  const hear: typeof database.hear = (channel, heard) => {
-    const listening = database.hear(channel, heard)
-    ;({ isHearing } = listening)
+  let isListening = () => false
+  const subscribe: typeof database.subscribe = (channel, notified) => {
+    const listening = database.subscribe(channel, notified)
+    ;({ isListening } = listening)
     return listening
   }
   const { end } = await startSender(
     t,
-    { database: { ...database, hear }, egressPort: filter.port, certificate },
+    { database: { ...database, subscribe }, egressPort: filter.port, certificate },
     { idleMs: 3_600_000 },
   )
-  await eventually(() => isHearing(), { what: 'the sender listens' })
+  await eventually(() => isListening(), { what: 'the sender listens' })
   for (let turn = 0; turn < 3; turn += 1) {
     const id = await captureFor(database, tenant, hookUrl('one', '/hook'))
     const isDelivered = async () =>

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
+import { type HeartbeatMessage, heartbeatCodec } from '#shared/queue/messages.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
-import { beatFilter } from '#shared/queue/subjects.ts'
+import { heartbeatFilter } from '#shared/queue/subjects.ts'
 import type { StandInJobMode } from '#test/fixtures/stand-in-job.ts'
 import { type ClusterQueue, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { type ControllerProcess, endController, startController } from '#test/helpers/controlled-pool.ts'
@@ -10,17 +10,17 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 type Secret = { readonly stringData: Readonly<Record<'nats-url' | 'opening-keys', string>> }
 
-/** The newest beat of each single-use worker that was ever heard. */
+/** The newest heartbeat of each single-use worker that was ever heard. */
 const listen = async (t: Test, { urlOf }: ClusterQueue) => {
   const name = 'operator'
   const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
   t.teardown(() => queue[Symbol.asyncDispose]())
-  const beats = new Map<string, BeatMessage>()
-  queue.subscribe(beatFilter('proxied'), ({ data }) => {
-    const beat = beatCodec.decode(data)
-    beats.set(beat.pod, beat)
+  const heartbeats = new Map<string, HeartbeatMessage>()
+  queue.subscribe(heartbeatFilter('proxied'), ({ data }) => {
+    const heartbeat = heartbeatCodec.decode(data)
+    heartbeats.set(heartbeat.pod, heartbeat)
   })
-  return beats
+  return heartbeats
 }
 
 const begin = async (
@@ -30,7 +30,7 @@ const begin = async (
 ) => {
   const queue = await startClusterQueue({ countMs: 200 })
   t.teardown(() => queue[Symbol.asyncDispose]())
-  const beats = await listen(t, queue)
+  const heartbeats = await listen(t, queue)
   const { stringData } = queue.secretOf('proxied', { name: 'worker', namespace: 'any' }) as Secret
   const env = {
     SHUTTERFLEET_NATS_URL: stringData['nats-url'],
@@ -45,17 +45,17 @@ const begin = async (
     ...settings,
   })
   t.teardown(() => endController(controller, 'SIGKILL'))
-  return { queue, beats, controller }
+  return { queue, heartbeats, controller }
 }
 
-const isAlive = ({ pid }: BeatMessage): boolean => {
+const isAlive = ({ pid }: HeartbeatMessage): boolean => {
   try {
     return process.kill(pid, 0)
   } catch {
     return false
   }
 }
-const alive = (beats: ReadonlyMap<string, BeatMessage>) => [...beats.values()].filter(isAlive)
+const alive = (heartbeats: ReadonlyMap<string, HeartbeatMessage>) => [...heartbeats.values()].filter(isAlive)
 const metric = async ({ probeUrl }: ControllerProcess, line: RegExp): Promise<number> => {
   const text = await (await fetch(`${probeUrl}/metrics`)).text()
   return Number(line.exec(text)?.[1] ?? 0)
@@ -68,12 +68,12 @@ const created = (controller: ControllerProcess) =>
 const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
 t.test("gives each capture with a caller's proxy a process of its own", async (t) => {
-  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 300 })
+  const { queue, heartbeats, controller } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 300 })
   await queue.send(8, { pool: 'proxied' })
   await queue.allEnded()
   t.equal(new Set(podsOf(queue)).size, 8)
   t.strictSame(queue.endedTwice(), [])
-  await eventually(() => alive(beats).length === 0)
+  await eventually(() => alive(heartbeats).length === 0)
   t.equal(await created(controller), 8)
   t.equal(
     await metric(
@@ -87,21 +87,21 @@ t.test("gives each capture with a caller's proxy a process of its own", async (t
 })
 
 t.test('proxied runs: keeps a spare process waiting, and starts the next spare when it is taken', async (t) => {
-  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3', PROXIED_SPARES: '1' })
-  await eventually(() => alive(beats).length === 1)
-  const [spare] = alive(beats)
+  const { queue, heartbeats, controller } = await begin(t, { PROXIED_MAX: '3', PROXIED_SPARES: '1' })
+  await eventually(() => alive(heartbeats).length === 1)
+  const [spare] = alive(heartbeats)
   await queue.send(1, { pool: 'proxied' })
   await queue.allEnded()
   t.strictSame(podsOf(queue), [spare!.pod])
-  await eventually(() => alive(beats).some(({ pod, state }) => pod !== spare!.pod && state === 'ready'))
+  await eventually(() => alive(heartbeats).some(({ pod, state }) => pod !== spare!.pod && state === 'ready'))
   t.equal(await created(controller), 2)
 })
 
 t.test('proxied runs: gives a capture whose process was killed to another, and it ends once', async (t) => {
-  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
+  const { queue, heartbeats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
   await queue.send(1, { pool: 'proxied' })
-  await eventually(() => podsOf(queue).length === 1 && alive(beats).length === 1)
-  const [victim] = alive(beats)
+  await eventually(() => podsOf(queue).length === 1 && alive(heartbeats).length === 1)
+  const [victim] = alive(heartbeats)
   process.kill(victim!.pid, 'SIGKILL')
   await queue.allEnded()
   const pods = podsOf(queue)
@@ -125,11 +125,11 @@ t.test(
   'proxied runs: lets a running capture finish when it is told to end, and leaves no process behind',
   async (t) => {
     const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
-    const { queue, beats, controller } = await begin(t, settings, { serviceMs: 1000 })
+    const { queue, heartbeats, controller } = await begin(t, settings, { serviceMs: 1000 })
     await queue.send(1, { pool: 'proxied' })
-    await eventually(() => alive(beats).some(({ busy }) => busy === 1))
+    await eventually(() => alive(heartbeats).some(({ busy }) => busy === 1))
     t.equal(await endController(controller, 'SIGTERM'), 0)
-    t.strictSame(alive(beats), [])
+    t.strictSame(alive(heartbeats), [])
     t.strictSame(queue.unended(), [])
   },
 )

@@ -11,10 +11,10 @@ const never = 3_600_000
 /** A database of which one sees whether somebody listens. */
 const watched = (database: Database) => {
   let listening: Listening | undefined
-  const hear: Database['hear'] = (channel, heard) => (listening = database.hear(channel, heard))
+  const subscribe: Database['subscribe'] = (channel, notified) => (listening = database.subscribe(channel, notified))
   return {
-    database: { ...database, hear },
-    hears: () => eventually(() => listening?.isHearing() === true, { what: 'somebody listens' }),
+    database: { ...database, subscribe },
+    hears: () => eventually(() => listening?.isListening() === true, { what: 'somebody listens' }),
   }
 }
 const sessions = `from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
@@ -54,7 +54,7 @@ t.test('webhooks wake: a delivery of which nothing is told is found', async (t) 
 
 t.test('webhooks wake: a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
   await using s = await setUp()
-  const deaf: Database['hear'] = () => ({ isHearing: () => false, [Symbol.dispose]: () => {} })
-  await startSender(t, { ...s.on, database: { ...s.database, hear: deaf } }, { idleMs: never })
+  const deaf: Database['subscribe'] = () => ({ isListening: () => false, [Symbol.dispose]: () => {} })
+  await startSender(t, { ...s.on, database: { ...s.database, subscribe: deaf } }, { idleMs: never })
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/deaf')), 'delivered')
 })

@@ -6,11 +6,11 @@ import { accountsText, type QueuePasswords } from '#local/nats-config.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { beatCodec, type BeatMessage } from '#shared/queue/messages.ts'
+import { heartbeatCodec, type HeartbeatMessage } from '#shared/queue/messages.ts'
 import { inboxPrefixOf, queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
-import { beatFilter } from '#shared/queue/subjects.ts'
+import { heartbeatFilter } from '#shared/queue/subjects.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import {
   awaitResult,
@@ -73,12 +73,12 @@ const startJob = async (pod: string, more?: Readonly<Record<string, string>>) =>
   return job
 }
 
-const beats = new Map<string, BeatMessage[]>()
-queue.subscribe(beatFilter(pool), ({ data }) => {
-  const beat = beatCodec.decode(data)
-  beats.set(beat.pod, [...(beats.get(beat.pod) ?? []), beat])
+const heartbeats = new Map<string, HeartbeatMessage[]>()
+queue.subscribe(heartbeatFilter(pool), ({ data }) => {
+  const heartbeat = heartbeatCodec.decode(data)
+  heartbeats.set(heartbeat.pod, [...(heartbeats.get(heartbeat.pod) ?? []), heartbeat])
 })
-const lastBeat = (pod: string) => beats.get(pod)?.at(-1)
+const lastHeartbeat = (pod: string) => heartbeats.get(pod)?.at(-1)
 const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const send = (parameters: CaptureParameters, lane: Lane = 'normal') => sendCapture(to, parameters, { pool, lane })
 /** Captures that no worker has ended; JetStream counts one that was handed back among those in flight. */
@@ -101,11 +101,11 @@ t.teardown(() => broken.child.kill('SIGKILL'))
 
 t.test('worker job: serves one capture, leaves all others to others, and ends without an error', async (t) => {
   const one = await startJob('job-one')
-  await eventually(() => lastBeat('job-one')?.state === 'ready')
-  t.match(lastBeat('job-one'), { slots: 1, busy: 0, captures: [] })
+  await eventually(() => lastHeartbeat('job-one')?.state === 'ready')
+  t.match(lastHeartbeat('job-one'), { slots: 1, busy: 0, captures: [] })
   const captures = [await send({ url: `${pages.url}/held` }), await send({ url: `${pages.url}/held` }, 'bulk')]
   await eventually(() => held.length === 1)
-  const [begun = ''] = lastBeat('job-one')?.captures ?? []
+  const [begun = ''] = lastHeartbeat('job-one')?.captures ?? []
   t.match(await startedOf(queue, begun, pool), { kind: 'begun', attempt: 1, pod: 'job-one' })
   const others = processTree(one.pid).map(({ pid }) => pid)
   letGo()
@@ -116,11 +116,11 @@ t.test('worker job: serves one capture, leaves all others to others, and ends wi
   t.equal(await startedOf(queue, left, pool), undefined)
   await allGone(others)
 
-  const said = beats.get('job-one') ?? []
-  const claimedAt = said.findIndex((beat) => beat.captures.includes(begun))
+  const said = heartbeats.get('job-one') ?? []
+  const claimedAt = said.findIndex((heartbeat) => heartbeat.captures.includes(begun))
   t.ok(claimedAt > 0)
   t.notOk(
-    said.slice(claimedAt).some((beat) => beat.state === 'ready' && beat.captures.length === 0),
+    said.slice(claimedAt).some((heartbeat) => heartbeat.state === 'ready' && heartbeat.captures.length === 0),
     'it never looks free again',
   )
   t.match(said.at(-1), { state: 'drained', captures: [] })
@@ -136,7 +136,7 @@ t.test('worker job: serves one capture, leaves all others to others, and ends wi
 t.test('worker job: two that wait share two captures, whatever their lanes', async (t) => {
   const pods = ['share-a', 'share-b']
   const jobs = await Promise.all(pods.map((pod) => startJob(pod, impatient)))
-  await eventually(() => pods.every((pod) => lastBeat(pod)?.state === 'ready'))
+  await eventually(() => pods.every((pod) => lastHeartbeat(pod)?.state === 'ready'))
   const captures = [await send({ html: '<h1>one</h1>' }, 'interactive'), await send({ html: '<h1>two</h1>' }, 'bulk')]
   for (const job of jobs) t.equal(await job.ended, 0)
   const served = await Promise.all(captures.map(async ({ id }) => (await startedOf(queue, id, pool))?.pod ?? ''))
@@ -155,7 +155,7 @@ t.test('worker job: ends a capture that fails without an error of its own', asyn
 t.test('worker job: gives up when no capture comes in its time, and says so', async (t) => {
   const job = await startJob('spare', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
   t.equal(await job.ended, 0)
-  t.match(lastBeat('spare'), { state: 'drained', captures: [] })
+  t.match(lastHeartbeat('spare'), { state: 'drained', captures: [] })
   const { id } = await send({ html: '<h1>later</h1>' })
   await depthIs(1)
   const next = await startJob('next', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
@@ -168,7 +168,7 @@ t.test('worker job: finishes what runs when it is told to stop', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
   const stopped = job.stop()
-  await eventually(() => lastBeat('told')?.state === 'draining')
+  await eventually(() => lastHeartbeat('told')?.state === 'draining')
   letGo()
   t.equal(await stopped, 0)
   t.match(await resultOf(queue, id, pool), { outcome: 'completed' })
@@ -182,7 +182,7 @@ t.test('worker job: takes nothing once it is told to stop, warm or not', async (
   await writeFile(hanging, '#!/bin/sh\nexec sleep 1000\n', { mode: 0o755 })
   const cold = spawnWorker(settingsOf('cold', { SHUTTERFLEET_CHROMIUM: hanging }), 'main-job.ts')
   t.teardown(() => cold.child.kill('SIGKILL'))
-  await eventually(() => lastBeat('cold')?.state === 'starting')
+  await eventually(() => lastHeartbeat('cold')?.state === 'starting')
   const processes = processTree(cold.child.pid ?? 0).map(({ pid }) => pid)
   cold.child.kill('SIGTERM')
   // Sooner than the warm-up would give up by itself.
@@ -196,5 +196,5 @@ t.test('worker job: ends with an error where no browser starts', { timeout: 100_
   t.equal(await broken.ended, 1)
   t.match(broken.log(), /browser host failed to start[^]*no browser started within 60000 ms/)
   t.notMatch(broken.log(), 'ended by force')
-  t.notOk(lastBeat('broken')?.state === 'ready')
+  t.notOk(lastHeartbeat('broken')?.state === 'ready')
 })

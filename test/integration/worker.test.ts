@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import t from 'tap'
 import {
-  beatCodec,
-  type BeatMessage,
+  heartbeatCodec,
+  type HeartbeatMessage,
   captureCodec,
   resultCodec,
   sealedCodec,
@@ -13,7 +13,7 @@ import { generateSealingKeys, readSealingKey, seal } from '#shared/queue/seal.ts
 import { publishStored } from '#shared/queue/stored.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import {
-  beatFilter,
+  heartbeatFilter,
   captureSubject,
   drainSubject,
   resultSubject,
@@ -39,13 +39,13 @@ const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMa
 t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
 const { worker, queue, nats, store, settings, to } = await startLoneWorker(t, filter.port)
 
-let lastBeat: BeatMessage | undefined
-let beats = 0
-queue.subscribe(beatFilter('standard'), ({ data }) => {
-  beats += 1
-  lastBeat = beatCodec.decode(data)
+let lastHeartbeat: HeartbeatMessage | undefined
+let heartbeats = 0
+queue.subscribe(heartbeatFilter('standard'), ({ data }) => {
+  heartbeats += 1
+  lastHeartbeat = heartbeatCodec.decode(data)
 })
-const state = (wanted: BeatMessage['state']) => eventually(() => lastBeat?.state === wanted, { what: wanted })
+const state = (wanted: HeartbeatMessage['state']) => eventually(() => lastHeartbeat?.state === wanted, { what: wanted })
 const send = (parameters: CaptureParameters, over?: Parameters<typeof sendCapture>[2]) =>
   sendCapture(to, parameters, over)
 const queueIsEmpty = () =>
@@ -63,7 +63,7 @@ const hostPids = () =>
 t.test('worker: is ready once it is warm', async (t) => {
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 200)
   await state('ready')
-  t.match(lastBeat, { pod: 'pod-1', pool: 'standard', slots: 1, busy: 0, captures: [] })
+  t.match(lastHeartbeat, { pod: 'pod-1', pool: 'standard', slots: 1, busy: 0, captures: [] })
 })
 
 t.test('worker: stores the image of a capture, reports it and acknowledges', async (t) => {
@@ -152,11 +152,11 @@ t.test('slot: takes the next capture while one is stored, and no third', async (
   await eventually(() => store.held() === 2, { what: 'two images on their way to the store' })
   t.same([await resultOf(queue, first.id), await resultOf(queue, second.id)], [undefined, undefined])
   const third = await send({ html: 'third' })
-  const until = beats + 2
-  await eventually(() => beats >= until)
+  const until = heartbeats + 2
+  await eventually(() => heartbeats >= until)
   t.equal(await startedOf(queue, third.id), undefined)
-  t.match(lastBeat, { state: 'ready', slots: 1, busy: 1 })
-  t.same(lastBeat?.captures.toSorted(), [first.id, second.id].toSorted())
+  t.match(lastHeartbeat, { state: 'ready', slots: 1, busy: 1 })
+  t.same(lastHeartbeat?.captures.toSorted(), [first.id, second.id].toSorted())
   store.release()
   for (const { id } of [first, second, third])
     t.match(await awaitResult(queue, id), { outcome: 'completed', attempt: 1 })
@@ -169,7 +169,7 @@ t.test('drain: a capture that is being stored is finished first', async (t) => {
   await eventually(() => store.held() === 1)
   queue.publish(drainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   await state('draining')
-  t.same(lastBeat?.captures, [id])
+  t.same(lastHeartbeat?.captures, [id])
   store.release()
   await state('drained')
   t.match(await resultOf(queue, id), { outcome: 'completed' })
@@ -198,8 +198,8 @@ t.test('worker: takes nothing while it is drained', async (t) => {
   await state('drained')
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 503)
   const { id } = await send({ html: 'x' })
-  const until = beats + 2
-  await eventually(() => beats >= until)
+  const until = heartbeats + 2
+  await eventually(() => heartbeats >= until)
   t.equal(await startedOf(queue, id), undefined)
   queue.publish(undrainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
@@ -230,8 +230,8 @@ t.test(
     store.hold()
     letGo()
     await eventually(() => store.held() === 1)
-    const until = beats + 1
-    await eventually(() => beats >= until, { what: 'it is still there' })
+    const until = heartbeats + 1
+    await eventually(() => heartbeats >= until, { what: 'it is still there' })
     store.release()
     t.equal(await stopped, 0)
     t.match(await resultOf(queue, id), { outcome: 'completed' })

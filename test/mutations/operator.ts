@@ -15,7 +15,7 @@ const knowledge: readonly Mutation[] = [
   ]),
   ...against(`${unit}/operator/watch/pool-subscriptions.test.ts`, `${operator}/watch/pool-subscriptions.ts`, [
     ["backlog() !== 'unknown' && ", ''],
-    [' && pods().every((pod) => beats.has(pod))', ''],
+    [' && pods().every((pod) => heartbeats.has(pod))', ''],
     ['now() - sinceMs >= heartbeatMsMax && ', ''],
     ['&& now() - sinceMs < syncMsMax', ''],
   ]),

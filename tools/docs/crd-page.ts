@@ -1,4 +1,4 @@
-import { blockYaml } from '#shared/kube/block-yaml.ts'
+import { stringify } from 'yaml'
 import { browserPools, browserPoolSpec, browserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { structuralSchema } from './structural-schema.ts'
 
@@ -71,5 +71,5 @@ export const crdPage = (): string => {
       ],
     },
   }
-  return intro + blockYaml(crd)
+  return intro + stringify(crd, { version: '1.1', lineWidth: 100, aliasDuplicateObjects: false })
 }

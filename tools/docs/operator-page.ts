@@ -199,7 +199,7 @@ sealed over NATS.
                        ┌ once a second, and at once when something happens ┐
  ledger: backlog ─┐    │                                                   │
  JetStream: depth ├─▶ observe ─▶ decide ─▶ act ─▶ drain (NATS), /scale, Jobs
- workers: beats ──┤       │
+ heartbeats ──────┤       │
  pods, Jobs ──────┘       └▶ status, conditions, events, metrics, pool.proxied.state
 \`\`\`
 
@@ -319,8 +319,8 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | A controller frozen past its Lease, then thawed | Another has taken over; the thawed one writes nothing and competes again |
 | NATS or the ledger away | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; with the ledger alone away, Jobs are made as ever |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; the capture that it had is delivered again |
-| A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
-| More workers fall silent than are heard, while the ledger is heard | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement beats: while beats do not arrive, the others go on |
+| A worker that hangs | After 10 s without a heartbeat its pod is deleted, with its grace period |
+| More workers fall silent than report, while the ledger reports | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement reports: while heartbeats do not arrive, the others go on |
 | Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
 | The BrowserPool is deleted, or the release uninstalled | Its Deployment and, in the same namespace, its Jobs go with it; workers finish what they have. Jobs in another namespace (\`SHUTTERFLEET_JOBS_NAMESPACE\`) cannot belong to it: each ends with its capture, spares after \`jobs.spareSeconds\`; \`kubectl delete jobs -n NAMESPACE -l app.kubernetes.io/instance=INSTANCE\` ends them at once |
 | An older CustomResourceDefinition is installed | Fields that it does not know have their defaults |

@@ -1,10 +1,8 @@
-import type { Json } from '#shared/kube/block-yaml.ts'
-
 /** The part of a JSON schema that Kubernetes knows and this project uses. */
 export type StructuralSchema = {
   readonly description?: string
   readonly type?: string
-  readonly default?: Json
+  readonly default?: unknown
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, StructuralSchema>>
   readonly items?: StructuralSchema

@@ -2,8 +2,7 @@ import type { Actuator, WorkerNotice } from './actuator.ts'
 import { createStartLatency } from '#controller/start-latency.ts'
 import { createProcessPool, type ProcessPoolOptions } from './process-pool.ts'
 
-/** How the workers of this machine are run. */
-export type LocalProcessesOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
+type LocalProcessesOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
 
 /** Runs workers as child processes. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
 export const createLocalProcesses = (options: LocalProcessesOptions): Actuator => {

@@ -20,7 +20,7 @@ export type ProcessPoolOptions = {
 }
 
 /** Workers that are child processes of this one. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
-export type ProcessPool = AsyncDisposable & {
+type ProcessPool = AsyncDisposable & {
   readonly running: () => readonly WorkerProcess[]
   /** Starts one, under a name that begins with `kind`. */
   readonly start: (kind: 'worker' | 'job') => WorkerProcess

@@ -7,18 +7,18 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { Term } from './term.ts'
 
 /** Milliseconds. Others wait `leaseMs` after the last renewal they saw; who leads stops `renewDeadlineMs` after its last. */
-export type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
+type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
 
 /** Which Lease is held, and by whom: `identity` must be another for each process that ever runs. */
-export type Candidacy = {
+type Candidacy = {
   readonly namespace: string
   readonly name: string
   readonly identity: string
-  readonly timing?: ElectionTiming
+  readonly timing: ElectionTiming
 }
 
 /** What an elector works with; `random` answers from 0 to below 1. */
-export type ElectorDeps = {
+type ElectorDeps = {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'patch'>
   readonly clock: Clock
   readonly random: () => number
@@ -38,7 +38,6 @@ type LeaseSpec = {
 type Lease = KubeObject & { readonly spec?: LeaseSpec }
 
 const leases: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }
-const usualTiming: ElectionTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
 /** Renewals without an answer that are remembered. */
 const sentMax = 100
 /** Two who wait for the same Lease do not ask at the same moment. */
@@ -66,18 +65,13 @@ export class LeaderElector implements AsyncDisposable {
   constructor(deps: ElectorDeps, of: Candidacy) {
     this.#deps = deps
     this.#of = of
-    this.#timing = of.timing ?? usualTiming
+    this.#timing = of.timing
     this.#running = this.#run()
   }
 
-  /** The term that lasts; undefined where this process does not certainly lead. */
-  get term(): Term | undefined {
-    return this.#term?.isValid() ? this.#term : undefined
-  }
-
-  /** Whether this process certainly leads at this moment, or at `nowMs` of its clock. */
-  isLeader(nowMs = this.#deps.clock.nowMs()): boolean {
-    return this.#term?.isValid(nowMs) ?? false
+  /** Whether this process certainly leads at this moment. */
+  isLeader(): boolean {
+    return this.#term?.isValid() ?? false
   }
 
   /** Ends the term and lets the Lease go, so that another can take it at once. Nothing may be on its way any more. */

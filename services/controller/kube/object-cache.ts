@@ -7,8 +7,7 @@ export type Change<T> =
   /** `object` is the last that was seen of it. */
   | { readonly kind: 'deleted'; readonly key: string; readonly object: T }
 
-/** An event about an object. */
-export type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
+type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
 
 const deletedMax = 10_000
 
@@ -62,10 +61,8 @@ export class ObjectCache<T extends KubeObject> {
   #remember(key: string, version: string) {
     this.#deleted.set(key, version)
     if (this.#deleted.size <= deletedMax) return
-    for (const oldest of this.#deleted.keys()) {
-      this.#deleted.delete(oldest)
-      return
-    }
+    const [oldest = ''] = this.#deleted.keys()
+    this.#deleted.delete(oldest)
   }
 }
 

@@ -19,8 +19,7 @@ export type Occurrence = {
   readonly note: string
 }
 
-/** What a recorder works with. */
-export type RecorderDeps = {
+type RecorderDeps = {
   readonly api: Pick<KubeApi, 'create' | 'patch'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
@@ -139,10 +138,8 @@ export class Recorder implements AsyncDisposable {
     this.#series.delete(key)
     this.#series.set(key, series)
     if (this.#series.size <= seriesMax) return
-    for (const oldest of this.#series.keys()) {
-      this.#series.delete(oldest)
-      return
-    }
+    const [oldest = ''] = this.#series.keys()
+    this.#series.delete(oldest)
   }
 
   #tellCounts() {

@@ -1,8 +1,8 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type BackOff, backOffMs } from '#shared/policy/back-off.ts'
-import type { KubeApi, Selection, WatchEvent } from '#shared/kube/client.ts'
+import { type KubeApi, listPages, type Selection, type WatchEvent } from '#shared/kube/client.ts'
 import { type Clock, pause } from './clock.ts'
-import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { type Change, isNewer, ObjectCache } from './object-cache.ts'
 import type { Collection, KubeObject } from '#shared/kube/resource.ts'
 
@@ -18,7 +18,7 @@ export type ReflectorEvents = {
 }
 
 /** What a reflector works with; `random` answers from 0 to below 1. */
-export type ReflectorDeps<T> = {
+type ReflectorDeps<T> = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
@@ -32,8 +32,6 @@ export type ReflectorDeps<T> = {
 /** What is reflected, and after how long without an event or bookmark a watch counts as dead; 90 s by default. */
 export type Reflected = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOff }
 
-const pageItems = 500
-const pagesMax = 200
 /** The server sends a bookmark about each minute. */
 const inactivityMs = 90_000
 const backOff: BackOff = { firstMs: 500, lastMs: 30_000 }
@@ -48,7 +46,7 @@ const wasRefused = (error: AppError | undefined): boolean =>
 
 /**
  * Holds a copy of all objects of a kind: reads them, follows their changes, and reads them again where it must. It never
- * gives up; while the API server is away the copy is as old as `silentMs` says.
+ * gives up; while the API server is away the copy is as old as `downMs` says.
  */
 export class Reflector<T extends KubeObject> implements AsyncDisposable {
   readonly #deps: ReflectorDeps<T>
@@ -60,7 +58,6 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   #version: string | undefined
   #failures = 0
   #hasSynced = false
-  #heardAtMs: number
   /** Since when no watch stands; undefined while one does. */
   #downSinceMs: number | undefined
 
@@ -68,19 +65,13 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   constructor(deps: ReflectorDeps<T>, of: Reflected) {
     this.#deps = deps
     this.#of = of
-    this.#heardAtMs = deps.clock.nowMs()
-    this.#downSinceMs = this.#heardAtMs
+    this.#downSinceMs = deps.clock.nowMs()
     this.#running = this.#run()
   }
 
   /** Whether everything was read at least once. Until then an empty copy says nothing. */
   get hasSynced(): boolean {
     return this.#hasSynced
-  }
-
-  /** Milliseconds since the API server was last heard: a list, an event or a bookmark; at first, since the beginning. */
-  silentMs(): number {
-    return this.#deps.clock.nowMs() - this.#heardAtMs
   }
 
   /** Milliseconds for which no watch has stood, those before the first included; 0 while one stands. */
@@ -140,24 +131,18 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   /** Reads everything, page by page, then puts it in place of the copy at once. */
   async #list(): Promise<string> {
     const items: T[] = []
-    let continueAt: string | undefined
-    for (let pages = 0; pages < pagesMax; pages += 1) {
-      const query = { ...this.#selection(), limit: pageItems, ...(continueAt !== undefined && { continueAt }) }
-      const page = await this.#deps.api.list<T>(this.#of, query, this.#stop.signal)
+    let version = ''
+    for await (const page of listPages<T>(this.#deps.api, this.#of, () => this.#stop.signal)) {
       items.push(...page.items.map((object) => this.#trimmed(object)))
-      continueAt = page.continueAt
-      if (continueAt === undefined) {
-        this.#listed(items)
-        return page.resourceVersion
-      }
+      version = page.resourceVersion
     }
-    throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} ${this.#of.resource.plural}` })
+    this.#listed(items)
+    return version
   }
 
   #listed(items: readonly T[]) {
     const changes = this.#cache.replace(items)
     this.#hasSynced = true
-    this.#heardAtMs = this.#deps.clock.nowMs()
     this.#deps.events.listed(items.length)
     for (const change of changes) this.#deps.changed(change)
   }
@@ -166,7 +151,8 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     const { api, clock, random } = this.#deps
     const spread = watchSeconds.most - watchSeconds.least
     const timeoutSeconds = watchSeconds.least + Math.floor(random() * (spread + 1))
-    const query = { ...this.#selection(), resourceVersion, timeoutSeconds }
+    const { labelSelector, fieldSelector } = this.#of
+    const query = { labelSelector, fieldSelector, resourceVersion, timeoutSeconds }
     const signal = AbortSignal.any([this.#stop.signal, silence.signal])
 
     const startedAtMs = clock.nowMs()
@@ -189,7 +175,6 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   }
 
   #heard(event: WatchEvent<T>) {
-    this.#heardAtMs = this.#deps.clock.nowMs()
     this.#failures = 0
     const change =
       event.type === 'BOOKMARK'
@@ -202,13 +187,5 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
 
   #trimmed(object: T): T {
     return this.#deps.trim ? this.#deps.trim(object) : object
-  }
-
-  #selection(): Selection {
-    const { labelSelector, fieldSelector } = this.#of
-    return {
-      ...(labelSelector !== undefined && { labelSelector }),
-      ...(fieldSelector !== undefined && { fieldSelector }),
-    }
   }
 }

@@ -22,9 +22,9 @@ export class Term implements Disposable {
     return this.#ended.signal
   }
 
-  /** Whether this process certainly still leads at this moment, or at `nowMs` of its clock. */
-  isValid(nowMs = this.#clock.nowMs()): boolean {
-    return !this.#ended.signal.aborted && nowMs < this.#untilMs
+  /** Whether this process certainly still leads at this moment. */
+  isValid(): boolean {
+    return !this.#ended.signal.aborted && this.#clock.nowMs() < this.#untilMs
   }
 
   /** Throws where the term is over. To be called right before each write; `createKubeApi` takes it for that. */

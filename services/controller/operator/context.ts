@@ -9,7 +9,7 @@ import type { OperatorConfig } from './config.ts'
 import { openOperator } from './open-operator.ts'
 
 /** Everything that a running operator holds. Dispose releases the Lease before it closes the rest. */
-export type OperatorContext = AsyncDisposable & { readonly probeUrl: string }
+type OperatorContext = AsyncDisposable & { readonly probeUrl: string }
 
 const userAgent = 'shutterfleet-controller'
 

@@ -1,3 +1,4 @@
+import type { Pool } from '#shared/capture/lane.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
@@ -7,26 +8,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { ApiRequest } from './watch/count-requests.ts'
 import type { PoolOccurrence } from './status/status-change.ts'
-import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './pools/unserved-queues.ts'
-
-/** Business events of the controller on Kubernetes, beside those of its pools. */
-export type OperatorEvents = {
-  readonly termBegan: () => void
-  readonly termEnded: () => void
-  /** A try to acquire or renew the Lease failed. */
-  readonly electionFailed: (error: AppError) => void
-  readonly reflectionOf: (resource: Resource) => ReflectorEvents
-  /** The children of a pool could not be applied. */
-  readonly applyFailed: (pool: string, error: AppError, retryMs: number) => void
-  readonly statusFailed: (pool: string, error: AppError) => void
-  /** What has happened to a pool, as recorded in a Kubernetes event. */
-  readonly occurred: (pool: string, occurrence: PoolOccurrence) => void
-  /** Why a queue is not served, and how many captures wait in it. */
-  readonly queueChecked: UnservedQueuesDeps['checked']
-  /** The status of a pool; undefined once the pool is gone. */
-  readonly statusReported: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
-  readonly requested: (request: ApiRequest) => void
-}
+import { type UnservedReason, unservedReasons } from './pools/unserved-queues.ts'
 
 const createOperatorMetrics = (metrics: Metrics) => ({
   leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
@@ -69,11 +51,9 @@ const createOperatorMetrics = (metrics: Metrics) => ({
 })
 
 /** Shows the conditions of each pool, and none that it no longer has. */
-const createConditions = (
-  gauge: ReturnType<typeof createOperatorMetrics>['conditions'],
-): OperatorEvents['statusReported'] => {
+const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['conditions']) => {
   const shown = new Map<string, Parameters<typeof gauge.remove>[0][]>()
-  return ({ metadata, spec }, status) => {
+  return ({ metadata, spec }: BrowserPool, status: BrowserPoolStatus | undefined) => {
     const { name } = metadata
     for (const labels of shown.get(name) ?? []) gauge.remove(labels)
     shown.delete(name)
@@ -87,12 +67,11 @@ const createConditions = (
   }
 }
 
-/** Makes the events of the controller on Kubernetes. */
-export const createOperatorEvents = (logger: Logger, metrics: Metrics): OperatorEvents => {
+/** Creates the events of the controller on Kubernetes, beside those of its pools. */
+export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
   const on = createOperatorMetrics(metrics)
   /** The reasons that were logged last, by queue. */
   const unserved = new Map<string, UnservedReason>()
-  const showConditions = createConditions(on.conditions)
   const failed = (what: 'election' | 'apply' | 'status', error: AppError, of: object) => {
     on.failures.inc({ what })
     logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
@@ -109,8 +88,9 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       unserved.clear()
       logger.info('lost leadership')
     },
-    electionFailed: (error) => failed('election', error, {}),
-    reflectionOf: ({ kind }) => ({
+    /** A try to acquire or renew the Lease failed. */
+    electionFailed: (error: AppError) => failed('election', error, {}),
+    reflectionOf: ({ kind }: Resource): ReflectorEvents => ({
       listed: (objects) => {
         on.lists.inc({ kind })
         logger.debug({ kind, objects }, 'listed')
@@ -121,10 +101,14 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
         logger[level]({ kind, waitMs, error: error?.message }, `watch ${end}`)
       },
     }),
-    applyFailed: (pool, error, retryMs) => failed('apply', error, { pool, retryMs }),
-    statusFailed: (pool, error) => failed('status', error, { pool }),
-    occurred: (pool, { type, reason, note }) => logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
-    queueChecked: (queue, reason, waiting = 0) => {
+    /** The children of a pool could not be applied. */
+    applyFailed: (pool: string, error: AppError, retryMs: number) => failed('apply', error, { pool, retryMs }),
+    statusFailed: (pool: string, error: AppError) => failed('status', error, { pool }),
+    /** What has happened to a pool, as recorded in a Kubernetes event. */
+    occurred: (pool: string, { type, reason, note }: PoolOccurrence) =>
+      logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
+    /** Why a queue is not served, and how many captures wait in it. */
+    queueChecked: (queue: Pool, reason: UnservedReason | undefined, waiting = 0) => {
       for (const each of unservedReasons) on.unserved.set({ queue, reason: each }, each === reason ? waiting : 0)
       const before = unserved.get(queue)
       if (!reason || waiting === 0) unserved.delete(queue)
@@ -132,10 +116,14 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       if (reason && waiting > 0 && reason !== before)
         logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
     },
-    statusReported: showConditions,
-    requested: ({ method, resource, code, ms }) => {
+    /** The status of a pool; undefined once the pool is gone. */
+    statusReported: createConditions(on.conditions),
+    requested: ({ method, resource, code, ms }: ApiRequest) => {
       on.requests.inc({ method, resource, code })
       on.requestSeconds.observe({ method }, ms / 1000)
     },
   }
 }
+
+/** Events of the controller on Kubernetes. */
+export type OperatorEvents = ReturnType<typeof createOperatorEvents>

@@ -1,5 +1,4 @@
 import type { ControllerEvents } from '#controller/events.ts'
-import type { LoopTiming } from '#controller/loop.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
@@ -14,32 +13,24 @@ import { poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createRolloutTurns } from './apply/rollout-turns.ts'
 import type { OperatorEvents } from './events.ts'
-import type { PodSettings } from './manifests/worker-pod.ts'
-import type { PodStarts } from './pods/pod-starts.ts'
 import { PoolLoops } from './pools/pool-loops.ts'
-import type { RunPool } from './pools/pool-runner.ts'
+import type { RunPool, TermDeps } from './pools/pool-runner.ts'
 import { queueOwners } from './pools/queue-owners.ts'
 import { skippedStatus, skipReason, unsupportedSpecError } from './pools/skip-reason.ts'
 import { createUnservedQueues } from './pools/unserved-queues.ts'
 import type { PoolOccurrence } from './status/status-change.ts'
 import { StatusWriter } from './status/status-writer.ts'
 import type { Informers } from './watch/informers.ts'
-import type { PoolSubscriptions } from './watch/pool-subscriptions.ts'
 
-/** What a leader works with. */
-export type LeadDeps = {
+type LeadDeps = Pick<
+  TermDeps,
+  'clock' | 'informers' | 'podStarts' | 'subscriptions' | 'queue' | 'settings' | 'timing'
+> & {
   readonly connection: Pick<KubeConnection, 'send'>
-  readonly clock: Clock
-  readonly informers: Informers
-  readonly podStarts: PodStarts
-  readonly subscriptions: PoolSubscriptions
-  readonly queue: Queue
   readonly logger: Logger
   readonly events: OperatorEvents
   readonly poolEvents: ControllerEvents
   readonly runners: Readonly<Record<Pool, RunPool>>
-  readonly settings: PodSettings
-  readonly timing: LoopTiming
   /** Name of this process in events. */
   readonly identity: string
 }

@@ -23,8 +23,7 @@ import { createPodStarts } from './pods/pod-starts.ts'
 import { openInformers } from './watch/informers.ts'
 import type { PodSettings } from './manifests/worker-pod.ts'
 
-/** What an operator works with. */
-export type OperatorDeps = {
+type OperatorDeps = {
   readonly config: PodSettings &
     Pick<OperatorConfig, 'poolsNamespace' | 'jobsNamespace' | 'controllerPod' | 'leaseSeconds' | 'poolTickMs'>
   readonly connection: Pick<KubeConnection, 'send' | 'namespace'>
@@ -36,7 +35,7 @@ export type OperatorDeps = {
 }
 
 /** Runs informers and subscriptions all the time, and reconciles while it leads. Dispose ends both and releases the Lease. */
-export type Operator = AsyncDisposable & { readonly health: () => Health }
+type Operator = AsyncDisposable & { readonly health: () => Health }
 
 /** Longest time of one step of a loop. */
 const limitMs = 5000

@@ -15,7 +15,7 @@ export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy
 }
 
 /** Jobs and failed starts at one moment of a monotonic clock. */
-export type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
+type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
   readonly jobs: readonly SeenJob[]
   readonly policy: ProxiedPolicy
 }

@@ -1,4 +1,5 @@
-import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+import type { PoolSubscriptionDeps } from '#controller/subscribe-to-pool.ts'
+import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
 /** What the worker of a Job has reported of itself. */
 export type JobReport = {
@@ -16,7 +17,7 @@ export type JobReports = {
   /** Jobs whose worker became ready, counted since the start. */
   readonly ready: () => number
   /** Takes a heartbeat that differs from the last. */
-  readonly beat: (beat: BeatMessage) => void
+  readonly heartbeat: (heartbeat: HeartbeatMessage) => void
   /** Takes the report that an attempt begins. */
   readonly started: (message: StartedMessage) => void
   /** Forgets Jobs that are not among these and have reported nothing for a minute. */
@@ -37,16 +38,14 @@ export const createJobReports = (now: () => number): JobReports => {
     if (!reports.has(job) && !report.isSpent) ready += 1
     reports.set(job, { ...reports.get(job), ...report, atMs: now() })
     if (reports.size <= reportsMax) return
-    for (const oldest of reports.keys()) {
-      reports.delete(oldest)
-      return
-    }
+    const [oldest = ''] = reports.keys()
+    reports.delete(oldest)
   }
 
   return {
     of: (job) => reports.get(job),
     ready: () => ready,
-    beat: ({ pod, state, captures: [captureId] }) => {
+    heartbeat: ({ pod, state, captures: [captureId] }) => {
       if (state === 'starting') return
       const isSpent = state !== 'ready' && captureId === undefined
       note(pod, { isSpent, ...(captureId !== undefined && { captureId }) })
@@ -59,3 +58,18 @@ export const createJobReports = (now: () => number): JobReports => {
     },
   }
 }
+
+/** Takes in what the workers of Jobs report, and wakes their loop each time. */
+export const wakeByReports = (
+  { heartbeat, started }: Pick<JobReports, 'heartbeat' | 'started'>,
+  wake: () => void,
+): Required<Pick<PoolSubscriptionDeps, 'changed' | 'started'>> => ({
+  changed: (message) => {
+    heartbeat(message)
+    wake()
+  },
+  started: (message) => {
+    started(message)
+    wake()
+  },
+})

@@ -2,8 +2,7 @@ import { createProcessPool, type ProcessPoolOptions } from '#controller/act/proc
 import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 
-/** How the single-use workers of this machine are run. */
-export type LocalRunsOptions = ProcessPoolOptions & {
+type LocalRunsOptions = ProcessPoolOptions & {
   /** Longest life of a worker: longer than it waits for its capture and then serves it. */
   readonly lifeMs: number
   readonly notice: (notice: JobNotice) => void

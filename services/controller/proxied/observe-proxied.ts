@@ -13,7 +13,7 @@ const lostAfterMs = ackWaitSeconds * 1000
 export type ProxiedObserverDeps = {
   readonly runner: Pick<JobRunner, 'list'>
   readonly reports: JobReports
-  readonly subscription: Pick<PoolSubscription, 'backlog' | 'beats' | 'listeningMs'>
+  readonly subscription: Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly now: () => number
 }
@@ -43,8 +43,8 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
 
   const isSilent = (job: ListedJob, report: JobReport | undefined, nowMs: number): boolean => {
     if (!report && job.captureId === undefined) return false
-    const beatAtMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
-    return subscription.listeningMs(beatAtMs) > lostAfterMs
+    const heartbeatAtMs = subscription.heartbeats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
+    return subscription.listeningMs(heartbeatAtMs) > lostAfterMs
   }
   const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
     const report = reports.of(job.name)

@@ -6,15 +6,6 @@ import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-/** Events of one pool of Jobs, beside those of every pool. Dispose removes its metrics. */
-export type ProxiedEvents = Disposable & {
-  readonly decided: (
-    tick: Tick<ProxiedObservation, ProxiedDecision>,
-    policy: Pick<ProxiedPolicy, 'spares' | 'max'>,
-  ) => void
-  readonly noticed: (notice: JobNotice) => void
-}
-
 /** Numbers of a pool of Jobs as status and log show them; what is unknown is `'unknown'`. */
 export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
   if (jobs === 'unknown') return { jobs, ready: jobs, busy: jobs, waiting: jobs }
@@ -94,18 +85,20 @@ const forget = ({ created, claimed, refused }: JobMetrics, pool: PoolLabels) => 
   for (const trouble of troubles) refused.remove({ ...pool, trouble })
 }
 
-/** Creates the events of pools. A decision is logged when it does something or its reason changes. */
-export const createProxiedEvents = (
-  logger: Logger,
-  metrics: Metrics,
-  on: PoolMetrics,
-): ((pool: PoolLabels) => ProxiedEvents) => {
+/**
+ * Creates the events of pools of Jobs, beside those of every pool. A decision is logged when it does something or its reason
+ * changes. Dispose removes their metrics.
+ */
+export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMetrics) => {
   const jobs = createJobMetrics(metrics)
-  return (labels) => {
+  return (labels: PoolLabels) => {
     const pool = labels.browserpool
     let lastReason: string | undefined
     return {
-      decided: (tick, { spares, max }) => {
+      decided: (
+        tick: Tick<ProxiedObservation, ProxiedDecision>,
+        { spares, max }: Pick<ProxiedPolicy, 'spares' | 'max'>,
+      ) => {
         const { create, giveUp, reason, wanted, trouble } = tick.decision
         measure(on, labels, tick)
         on.min.set(labels, spares)
@@ -116,7 +109,7 @@ export const createProxiedEvents = (
         }
         lastReason = reason
       },
-      noticed: (notice) => {
+      noticed: (notice: JobNotice) => {
         count(jobs, on, { pool: labels, notice })
         const isWell = notice.kind !== 'refused' && !(notice.kind === 'ended' && notice.how === 'failed')
         logger[isWell ? 'debug' : 'warn']({ pool, ...notice }, `job ${notice.kind}`)

@@ -3,7 +3,7 @@ import { calmTiming } from '#controller/loop.ts'
 import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { createJobReports } from './job-reports.ts'
+import { createJobReports, wakeByReports } from './job-reports.ts'
 import { createLocalRuns } from './local-runs.ts'
 import { createProxiedObserver } from './observe-proxied.ts'
 import { summarizeJobs } from './proxied-events.ts'
@@ -13,8 +13,7 @@ const pool = 'proxied'
 /** Least time between two ticks, however often the loop is woken: the longest wait of a capture on top of its Job's start. */
 const gapMs = 20
 
-/** How captures with a caller's proxy are served on this machine. */
-export type ProxiedLoopOptions = {
+type ProxiedLoopOptions = {
   /** Module that a single-use worker's process runs. */
   readonly entry: string
   /** Its whole environment, but for its name. */
@@ -46,24 +45,8 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
       },
     }),
   )
-  const woken =
-    <T>(take: (message: T) => void) =>
-    (message: T) => {
-      take(message)
-      wakeup.notify()
-    }
-  const subscription = opened.use(
-    subscribeToPool(
-      {
-        queue,
-        now,
-        malformed: parts.events.malformed,
-        changed: woken(reports.beat),
-        started: woken(reports.started),
-      },
-      pool,
-    ),
-  )
+  const woken = wakeByReports(reports, wakeup.notify)
+  const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, ...woken }, pool))
   const { publishState, subscribeToPokes } = proxiedQueue(queue)
   opened.use(subscribeToPokes(wakeup))
   const observe = createProxiedObserver({ runner, reports, subscription, now, readDepth: () => poolDepth(queue, pool) })

@@ -4,7 +4,7 @@ import type { Backlog, Depth, Reason, Trouble } from '#controller/pool.ts'
  * States of a Job that has not ended: its worker is not up yet; cannot come up; waits in its pull; goes without having claimed a
  * capture; serves the one that it claimed; has served it; was ready and is silent.
  */
-export const jobStates = ['coming', 'stuck', 'idle', 'leaving', 'serving', 'spent', 'lost'] as const
+type JobState = 'coming' | 'stuck' | 'idle' | 'leaving' | 'serving' | 'spent' | 'lost'
 
 /** Why a Job does not come up; `message` is for people. */
 export type JobTrouble = { readonly why: Trouble; readonly message: string }
@@ -12,7 +12,7 @@ export type JobTrouble = { readonly why: Trouble; readonly message: string }
 /** One Job at the time of an observation. */
 export type SeenJob = {
   readonly name: string
-  readonly state: (typeof jobStates)[number]
+  readonly state: JobState
   /** Of a `stuck` one alone, with the milliseconds for which it has been so. */
   readonly trouble?: JobTrouble & { readonly forMs: number }
   /** What it was made of; see the policy. */

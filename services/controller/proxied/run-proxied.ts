@@ -14,8 +14,7 @@ const claimsAtOnce = 8
 /** After a poke, the loop is woken again: a gateway pokes once for all captures of a tenth of a second. */
 const wakeAgainMs = [50, 110]
 
-/** What the loop works with. */
-export type RunProxiedDeps = Pick<
+type RunProxiedDeps = Pick<
   LoopDeps<ProxiedObservation, ProxiedDecision>,
   'observe' | 'wakeup' | 'decided' | 'failed' | 'took'
 > & {

@@ -36,7 +36,7 @@ export const createSchemaCheck = (schema: object): ((input: object, report: Repo
 const ajv = new Ajv({ strict: false, unicode: false, logger: false })
 
 /** What is wrong with a value: the place as a JSON pointer, and in words. */
-export type Problem = { readonly pointer: string; readonly message: string }
+type Problem = { readonly pointer: string; readonly message: string }
 
 /**
  * Makes the check of what programs send each other: the first problem, undefined of a value that follows the schema. It is

@@ -1,4 +1,4 @@
-/** The part of a JSON schema that says what a parameter may be. */
+/** The part of a JSON schema that bounds a parameter. */
 export type Bound = {
   readonly type?: string
   readonly enum?: readonly string[]
@@ -13,7 +13,7 @@ const range = ({ minimum, maximum }: Bound): string => `from ${minimum} to ${max
 
 const most = (maximum: number | undefined): string => (maximum === undefined ? '' : ` of at most ${maximum} entries`)
 
-/** Says in one sentence what a parameter may be, for whoever sent something else. */
+/** Describes in one sentence what a parameter may be, for whoever sent something else. */
 export const describeBound = (bound: Bound): string => {
   if (bound.description !== undefined) return `must be ${bound.description}`
   if (bound.enum) return `must be one of ${bound.enum.join(', ')}`

@@ -35,7 +35,7 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
-/** What the options of a completed record show beside width, height and format, asked for or not, as the contract names them. */
+/** What the options of a completed record show beside width, height and format, requested or not, as the contract names them. */
 export const completedNames = [
   'quality',
   'device',

@@ -5,7 +5,7 @@ import { isDecodable } from './is-decodable.ts'
 import { captureParameters } from './options.ts'
 
 /** The parameters of a query in the types that a JSON body would have, and the faults of single ones; or why it is not read at all. */
-export type QueryInput =
+type QueryInput =
   | { readonly ok: true; readonly input: Record<string, unknown>; readonly faults: FieldFaults }
   | { readonly ok: false; readonly faults: FieldFaults }
 

@@ -40,7 +40,7 @@ export const pageMetadata = Type.Object(
 export type PageMetadata = Static<typeof pageMetadata>
 type Tags = Readonly<Record<string, string>>
 
-/** Names of tags whose value is an address, and parts of names that say so, as in `image:secure_url`. */
+/** Names of tags whose value is an address, and parts of such names, as in `image:secure_url`. */
 const addressNames = /^(?:image\d?|video|audio|player|player:stream|logo|see_also)$/
 const addressParts = ['url', 'secure_url', 'src']
 

@@ -40,10 +40,25 @@ export const integer = (
   })
 }
 
+/** A port to listen on; the help says that 0 takes a free one. */
+export const port = (name: string, { help, fallback }: { help: string; fallback: number }): Setting<number> =>
+  integer(name, { help: `${help}; 0 takes a free one`, fallback, min: 0, max: 65_535 })
+
+/** A value that `parse` makes of the text; undefined of a text that is not as `problem` demands. */
+export const parsed = <T>(
+  name: string,
+  { kind, problem, ...common }: Common & { readonly kind: string; readonly problem: string },
+  parse: (text: string) => T | undefined,
+): Setting<T> =>
+  setting(name, kind, common, (given) => {
+    const value = parse(given)
+    return value === undefined ? { ok: false, problem } : { ok: true, value }
+  })
+
 /** Any text of at least one character, unless its fallback is ''. */
 export const text = (name: string, common: Common): Setting<string> =>
-  setting(name, 'text', common, (value) =>
-    value === '' && common.fallback !== '' ? { ok: false, problem: 'must not be empty' } : { ok: true, value },
+  parsed(name, { ...common, kind: 'text', problem: 'must not be empty' }, (value) =>
+    value === '' && common.fallback !== '' ? undefined : value,
   )
 
 /** `true` or `false`. */
@@ -57,14 +72,14 @@ export const flag = (name: string, common: { help: string; fallback: boolean }):
 /** One of the listed words. */
 export const oneOf = <const T extends string>(
   name: string,
-  common: { help: string; fallback?: NoInfer<T>; values: readonly T[] },
+  { values, ...common }: { help: string; fallback?: NoInfer<T>; values: readonly T[] },
 ): Setting<T> =>
-  setting(name, common.values.join(' | '), common, (value) => {
-    const found = common.values.find((candidate) => candidate === value)
-    return found === undefined
-      ? { ok: false, problem: `must be one of ${common.values.join(', ')}` }
-      : { ok: true, value: found }
-  })
+  parsed(name, { ...common, kind: values.join(' | '), problem: `must be one of ${values.join(', ')}` }, (value) =>
+    values.find((candidate) => candidate === value),
+  )
+
+/** The entries of a list that are separated by commas or white space. */
+export const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
 /** An absolute address with one of the given schemes, without a trailing slash; '' gives undefined where the fallback is ''. */
 export const address = (name: string, common: Common & { schemes: readonly string[] }): Setting<string | undefined> =>

@@ -19,7 +19,7 @@ export type AccountView = {
   readonly disabledAt: string | null
 }
 
-/** One `@` with something on either side: whether mail arrives, only mail can tell. */
+/** One `@` with something on either side: whether mail arrives, only mail can show. */
 const emailForm = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u
 
 const checkEmail = (email: string): void => {

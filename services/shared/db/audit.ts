@@ -8,8 +8,7 @@ import { AuditEntry } from './entities/audit-entry.ts'
 /** Who made a change: the software itself, somebody at the command line, or somebody with a token of the administration, by its name where it has one. */
 export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}`
 
-/** What can be done that is recorded. */
-export type Action =
+type Action =
   | 'account.create'
   | 'account.set_plan'
   | 'account.disable'
@@ -26,7 +25,7 @@ export type Action =
   | 'maintenance.off'
 
 /** A change as it is recorded. `target` is an id; `detail` holds no secret. */
-export type Change = {
+type Change = {
   readonly actor: Actor
   readonly action: Action
   readonly target: string
@@ -34,7 +33,7 @@ export type Change = {
 }
 
 /** A recorded change as people see it. `at` is ISO 8601 UTC. */
-export type AuditView = Required<Change> & { readonly id: string; readonly at: string }
+type AuditView = Required<Change> & { readonly id: string; readonly at: string }
 
 /** Records a change, in the transaction that makes it: there is no change without its record. */
 export const recordChange = (entities: SqlEntityManager, { detail = {}, ...change }: Change): void => {

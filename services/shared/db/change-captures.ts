@@ -13,7 +13,7 @@ export type JudgedCapture = {
   readonly pool: Pool
   readonly lane: Lane
   readonly status: Status
-  /** The format that was asked for. */
+  /** The requested format. */
   readonly format: Format
   /** SHA-256 of the token that a result must carry. */
   readonly tokenHash: Buffer
@@ -65,7 +65,7 @@ export type CaptureChange = {
 }
 
 /** A judgement: what to change, if anything, and objects that no record will refer to. */
-export type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
+type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
 
 /** A capture after its judgement, or one that ended with what it follows. */
 export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {

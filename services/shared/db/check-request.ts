@@ -1,7 +1,7 @@
 import { onlyRow, type Sql } from './connection.ts'
 
 /** Minute window of an account; absent parts: the plan has no such limit. */
-export type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
+type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
 
 /** Quota of an account in its period. `limit` and `remaining` are null on a plan without a limit. */
 export type UsageState = {

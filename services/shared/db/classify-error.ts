@@ -10,7 +10,7 @@ const repeatable = new Set(['40001', '40P01'])
  */
 const replaced = /^(42...|XX000)$/
 
-/** What PostgreSQL says of a prepared statement before it does anything: it has none, has another, or its columns' types have changed. */
+/** Codes of a prepared statement that PostgreSQL refuses before it does anything: it has none, has another, or its columns' types have changed. */
 const unprepared = new Set(['26000', '42P05', '0A000'])
 
 /** SQLSTATE classes and codes of a server that is away, going away, out of something, or too slow. */

@@ -35,8 +35,8 @@ export type Database = Sql &
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
-    /** Listens to a channel in a session of its own until disposed; `heard` is called for what is told, and when it may have missed something. */
-    readonly hear: (channel: string, heard: () => void) => Listening
+    /** Subscribes to a channel in a session of its own until disposed; `notified` is called for each notification, and when some may have been missed. */
+    readonly subscribe: (channel: string, notified: () => void) => Listening
     /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
@@ -46,7 +46,7 @@ export type Database = Sql &
 /** The part of the driver's pool that is used here. */
 type Client = {
   query: (statement: string | { name: string; text: string }, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
-  on: (event: 'notification' | 'end', heard: () => void) => unknown
+  on: (event: 'notification' | 'end', notified: () => void) => unknown
   release: (broken?: boolean) => void
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
@@ -65,7 +65,7 @@ type DatabaseOptions = {
 const boundsOf = ({ statementMs = usualStatementMs }: DatabaseOptions) => {
   // A server that vanished without a word is given up on a little after it should have ended the statement itself.
   const answerMs = statementMs + 2000
-  // The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
+  // The server ends a session that was idle before its client gives up on a statement. So a server that
   // was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
   const sessionIdleMs = answerMs - 1000
   // Connections are not used again shortly before the server would end them.
@@ -225,15 +225,6 @@ const followWork = () => {
   }
 }
 
-/** A database that is opened when it is first needed. */
-const openLater = (options: DatabaseOptions) => {
-  let database: Database | undefined
-  return {
-    open: () => (database ??= openDatabase(options)),
-    [Symbol.asyncDispose]: async () => database?.[Symbol.asyncDispose](),
-  }
-}
-
 /** Opens a pool of connections. Connects with the first statement, not before. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
@@ -244,8 +235,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     track(classified(async () => work(await nativePool())))
   const runKept = createKeeper()
   // Behind a pooler each statement is a transaction with bounds of its own, and none is kept: its session is another's next.
-  const direct = options.directUrl === undefined ? undefined : openLater({ url: options.directUrl, poolMax: 2 })
-  const bound = direct && boundTransaction(options)
+  const { directUrl } = options
+  let direct: Database | undefined
+  const bound = directUrl === undefined ? undefined : boundTransaction(options)
   const begin = bound ? `begin; ${bound}` : 'begin'
   const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
     withPool((pool) => {
@@ -257,32 +249,29 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
     entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
-    hear: (channel, heard) => {
-      if (direct) return direct.open().hear(channel, heard)
+    subscribe: (channel, notified) => {
+      if (directUrl !== undefined)
+        return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).subscribe(channel, notified)
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
-      let isHearing = false
+      let isListening = false
       const note = (now: boolean) => {
-        isHearing = now
-        heard()
+        isListening = now
+        notified()
       }
-      void track(keepListening(nativePool, channel, { stop, heard: note }))
-      return { isHearing: () => isHearing, [Symbol.dispose]: () => disposed.abort() }
+      void track(keepListening(nativePool, channel, { stop, notified: note }))
+      return { isListening: () => isListening, [Symbol.dispose]: () => disposed.abort() }
     },
-    ping: async (timeoutMs) => {
-      const stopped = new AbortController()
-      const tooLate = pause(timeoutMs, false, { signal: stopped.signal }).catch(() => false)
+    ping: (timeoutMs) => {
       const answered = query('select 1').then(
         () => true,
         () => false,
       )
-      const answer = await Promise.race([answered, tooLate])
-      stopped.abort()
-      return answer
+      return Promise.race([answered, pause(timeoutMs, false, { ref: false })])
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort()
-      // A pool that is closed while it opens its first connection never says that it is closed.
+      // The close of a pool that is opening its first connection never resolves.
       await end()
       await orm.close(true)
       await direct?.[Symbol.asyncDispose]()

@@ -35,7 +35,7 @@ export type FoundCapture = {
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
 }
 
-/** Selects a `FoundCapture` from the table `capture`. Each column has a form in JSON that says the same: lists come as JSON. */
+/** Selects a `FoundCapture` from the table `capture`. Each column has the same form in JSON: lists come as JSON. */
 export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", iso_time(created_at) as "createdAt",
   iso_time(started_at) as "startedAt", iso_time(completed_at) as "completedAt",
   iso_time(expires_at) as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
@@ -68,7 +68,7 @@ export const findLinkedCapture = async (database: Sql, id: string): Promise<Foun
 }
 
 /** What publishing a capture needs. */
-export type CaptureToSend = {
+type CaptureToSend = {
   readonly id: string
   readonly accountId: string
   readonly pool: Pool

@@ -11,7 +11,7 @@ const refuse = (publicMessage: string): never => {
 
 /**
  * Compares the pepper with the fingerprint in the database. A database without keys records it; one that has keys but no
- * fingerprint, of an earlier version, only for a caller who must know the right one (`record`: the gateway). Throws
+ * fingerprint, of an earlier version, only for a caller whose pepper must be right (`record`: the gateway). Throws
  * `CONFIGURATION` where it is another.
  */
 export const confirmPepper = async (database: Database, pepper: string, may?: 'record'): Promise<void> => {

@@ -11,7 +11,7 @@ import { isId } from './is-id.ts'
 import { confirmPepper } from './key-pepper.ts'
 
 /** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
-export type KeyView = {
+type KeyView = {
   readonly id: string
   readonly name: string
   /** The key's first characters. */
@@ -64,8 +64,7 @@ const refuseOneMore = (max: number): never => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
 }
 
-/** What a new key is to be. */
-export type WantedKey = {
+type WantedKey = {
   readonly accountId: string
   readonly name: string
   /** Hosts, or `*.host`, from whose pages the key may be used; empty: from everywhere. */
@@ -127,7 +126,7 @@ const findKey = async (entities: SqlEntityManager, id: string) => {
 }
 
 /** What of a key may be changed. Absent: as it is. */
-export type KeyChange = {
+type KeyChange = {
   readonly expiresAt?: Date | null | undefined
   readonly domains?: readonly string[] | undefined
 }

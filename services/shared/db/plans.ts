@@ -20,7 +20,7 @@ const toRow = (entry: PlanEntry, position: number) => ({
 })
 
 /**
- * Makes `plans` the table in force. What it says holds at once for all accounts; a plan that accounts still have may
+ * Makes `plans` the table in force. It holds at once for all accounts; a plan that accounts still have may
  * not go: `CONFIGURATION` names it, and nothing has changed.
  */
 export const replacePlans = (database: Database, plans: readonly PlanEntry[]): Promise<void> =>
@@ -45,11 +45,4 @@ export const listPlans = (database: Database): Promise<PlanEntry[]> =>
       ...(price != null && { price_monthly: price }),
       ...(currency != null && { currency }),
     })) as unknown as PlanEntry[]
-  })
-
-/** Slugs of the plans in force, in the order of their table. */
-export const listPlanSlugs = (database: Database): Promise<string[]> =>
-  database.entities(async (entities) => {
-    const plans = await entities.find(Plan, {}, { orderBy: { position: 'asc' } })
-    return plans.map(({ slug }) => slug)
   })

@@ -4,8 +4,8 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { FoundCapture } from './find-capture.ts'
 
-/** The fields of a record that its webhooks are told, in the contract's order. */
-export const toldFields = {
+/** The fields of a record that its webhooks carry, in the contract's order. */
+export const webhookFields = {
   completed: [
     'id',
     'status',

@@ -6,9 +6,9 @@ import { type Database, onlyRow, type Sql } from './connection.ts'
 export type Drift = {
   readonly meter: 'pending' | 'admitted' | 'waiting' | 'processing' | 'reserved'
   readonly part: string
-  /** What the meter says. */
+  /** The meter's number. */
   readonly counted: number
-  /** What the rows say. */
+  /** That of the rows. */
   readonly actual: number
 }
 
@@ -35,7 +35,7 @@ export const findDrift = (
     [accountIds],
   )
 
-/** Sets the meters of an account to what its rows say, under their lock. Answers what was wrong. Throws `NOT_FOUND`. */
+/** Sets the meters of an account to the numbers of its rows, under their lock. Answers what was wrong. Throws `NOT_FOUND`. */
 export const recountMeters = async (database: Database, accountId: string, actor: Actor): Promise<readonly Drift[]> => {
   await database.entities((entities) => findAccount(entities, accountId))
   const statement = 'select recount_meters($1) as drift'

@@ -1,4 +1,4 @@
-import { catalog, type CaptureErrorCode, type Disposition, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
+import { catalog, type CaptureErrorCode, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
 
 /** Field name to its faults, in the words that a client reads. */
 export type FieldFaults = Readonly<Record<string, readonly string[]>>
@@ -45,7 +45,7 @@ export const toAppError = (thrown: unknown): AppError => {
 }
 
 /** The error envelope of the HTTP contract. */
-export type ErrorBody = {
+type ErrorBody = {
   error: {
     code: ErrorCode
     message: string
@@ -74,9 +74,6 @@ export const errorToHttp = (error: AppError, requestId: string): { status: numbe
     },
   }
 }
-
-/** What to do with the message whose processing threw: acknowledge as failed, hand back, or drop. */
-export const errorToDisposition = (error: AppError): Disposition => catalog[error.code].disposition
 
 /** The exit code of a process that ends with this error; a Job's pod failure policy reads it. */
 export const errorToExitCode = (error: AppError): number => catalog[error.code].exitCode

@@ -1,13 +1,9 @@
-/** What a worker or consumer does with the message that met the error. `retry` only where the worker was taken away. */
-export type Disposition = 'retry' | 'fail' | 'drop'
-
 /** Whose fault an error is: the API client's, the captured page's, or ours. */
-export type Blame = 'client' | 'target' | 'us'
+type Blame = 'client' | 'target' | 'us'
 
 /** One row of the error catalogue. `status` is the HTTP status where the code reaches a client as an answer. */
-export type ErrorEntry = {
+type ErrorEntry = {
   readonly status: number
-  readonly disposition: Disposition
   readonly blame: Blame
   /** Exit code of a process that ends with this error, 1 to 125. */
   readonly exitCode: number
@@ -15,13 +11,13 @@ export type ErrorEntry = {
 }
 
 const request = (status: number, publicMessage: string) =>
-  ({ status, disposition: 'drop', blame: 'client', exitCode: 2, publicMessage }) as const
+  ({ status, blame: 'client', exitCode: 2, publicMessage }) as const
 
 const target = (exitCode: number, publicMessage: string) =>
-  ({ status: 422, disposition: 'fail', blame: 'target', exitCode, publicMessage }) as const
+  ({ status: 422, blame: 'target', exitCode, publicMessage }) as const
 
 const ours = (exitCode: number, publicMessage: string) =>
-  ({ status: 500, disposition: 'fail', blame: 'us', exitCode, publicMessage }) as const
+  ({ status: 500, blame: 'us', exitCode, publicMessage }) as const
 
 /** Every error code that a client, a record, a metric or an exit status can carry. Each has a section in docs/errors.md. */
 export const catalog = {
@@ -42,17 +38,17 @@ export const catalog = {
   IDEMPOTENCY_MISMATCH: request(422, 'The Idempotency-Key was already used for a different request.'),
   RATE_LIMIT_EXCEEDED: request(429, 'Too many requests in this minute.'),
   QUEUE_FULL: request(429, 'Too many captures of this account are waiting.'),
-  SERVER_ERROR: { status: 500, disposition: 'retry', blame: 'us', exitCode: 1, publicMessage: 'Internal error.' },
+  SERVER_ERROR: { status: 500, blame: 'us', exitCode: 1, publicMessage: 'Internal error.' },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    disposition: 'retry',
+
     blame: 'us',
     exitCode: 75,
     publicMessage: 'The service cannot take the request at the moment.',
   },
   CONFIGURATION: {
     status: 500,
-    disposition: 'drop',
+
     blame: 'us',
     exitCode: 78,
     publicMessage: 'The configuration is invalid.',

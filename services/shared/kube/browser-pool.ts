@@ -187,7 +187,7 @@ export const browserPoolSpec = Type.Object(
   },
 )
 
-/** What the controller says of a pool beside the numbers: when each condition is True, and every word for why it is as it is. */
+/** The conditions of a pool: when each is True, and every reason that it may have. */
 export const poolConditions = {
   Ready: {
     help: 'As many workers take captures as at least are wanted, all of the template that the spec has',
@@ -251,7 +251,7 @@ const condition = Type.Object({
 
 const count = (description: string) => Type.Optional(Type.Integer({ description, format: 'int64', minimum: 0 }))
 
-/** Schema of what the controller says of a pool. What it does not know it leaves out. */
+/** Schema of a pool's status. What is unknown is left out. */
 export const browserPoolStatus = Type.Object(
   {
     observedGeneration: count('Generation of the pool that this is about.'),
@@ -288,7 +288,7 @@ export const browserPoolStatus = Type.Object(
 /** What is wanted of a pool, as the API server hands it out: whatever has a default is there. */
 export type BrowserPoolSpec = Static<typeof browserPoolSpec>
 
-/** One thing said of a pool, with a reason that belongs to it. */
+/** A condition of a pool, with a reason that belongs to its type. */
 export type PoolCondition = {
   [T in PoolConditionType]: Omit<Static<typeof condition>, 'type' | 'reason'> & {
     type: T
@@ -296,7 +296,7 @@ export type PoolCondition = {
   }
 }[PoolConditionType]
 
-/** What the controller says of a pool. */
+/** The status of a pool. */
 export type BrowserPoolStatus = Omit<Static<typeof browserPoolStatus>, 'conditions'> & { conditions?: PoolCondition[] }
 
 /** A pool of browsers, as the API server hands it out. */

@@ -5,16 +5,16 @@ import { type Collection, collectionPath, type KubeObject, objectPath, type Ref 
 /** A part of a list. With `continueAt` there is more, which belongs to the same version. */
 export type Page<T> = { readonly items: readonly T[]; readonly resourceVersion: string; readonly continueAt?: string }
 
-/** What a watch tells. A bookmark's object carries nothing but its version. */
+/** An event of a watch. A bookmark's object carries nothing but its version. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
 
 /** Which objects of a collection. */
-export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string }
+export type Selection = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }
 
-/** Which part of a list: at most `limit` objects, after those of the page that said `continueAt`. */
-export type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string }
+/** Which part of a list: at most `limit` objects, after those of the page with this `continueAt`. */
+type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string | undefined }
 
 /** From which version on, and for how long the server holds the watch. */
 export type WatchQuery = Selection & { readonly resourceVersion: string; readonly timeoutSeconds: number }
@@ -53,6 +53,29 @@ export type KubeApi = {
   readonly remove: (ref: Ref, deletion?: Deletion, signal?: AbortSignal) => Promise<void>
 }
 
+const pageItems = 500
+const pagesMax = 200
+
+/** All objects of a collection, page by page, each request with a signal of its own. Throws `invalid` above 100,000. */
+export async function* listPages<T extends KubeObject>(
+  api: Pick<KubeApi, 'list'>,
+  { labelSelector, fieldSelector, ...of }: Collection & Selection,
+  signal: () => AbortSignal,
+): AsyncGenerator<Page<T>> {
+  let continueAt: string | undefined
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const page: Page<T> = await api.list<T>(
+      of,
+      { labelSelector, fieldSelector, limit: pageItems, continueAt },
+      signal(),
+    )
+    yield page
+    continueAt = page.continueAt
+    if (continueAt === undefined) return
+  }
+  throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} ${of.resource.plural}` })
+}
+
 const callMs = 30_000
 const bodyBytesMax = 64 * 1024 * 1024
 const lineBytesMax = 8 * 1024 * 1024
@@ -87,8 +110,8 @@ export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: 
       return toPage(await call({ method: 'GET', path: collectionPath(of), query, signal }))
     },
     watch: (of, query, signal, opened) => {
-      const asked = { ...query, watch: true, allowWatchBookmarks: true }
-      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: asked, signal }, opened)
+      const watched = { ...query, watch: true, allowWatchBookmarks: true }
+      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: watched, signal }, opened)
     },
     get: (ref, signal) => call({ method: 'GET', path: objectPath(ref), signal }),
     create: (of, object, { fieldManager, signal } = {}) => {

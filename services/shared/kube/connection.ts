@@ -21,7 +21,7 @@ export type KubeRequest = {
 /** The beginning of an answer; the body is still to be read, or destroyed. */
 export type KubeAnswer = {
   readonly statusCode: number
-  /** What a `Retry-After` in seconds asks for. */
+  /** Of a `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined
   readonly body: AsyncIterable<Buffer>
 }
@@ -30,12 +30,12 @@ export type KubeAnswer = {
 export type KubeConnection = AsyncDisposable & {
   /** The namespace that the configuration names: in a pod, its own. */
   readonly namespace: string
-  /** Rejects with an `unavailable` KubeError where nothing is heard within 30 s, or `signal` aborts. */
+  /** Rejects with an `unavailable` KubeError where nothing is received within 30 s, or `signal` aborts. */
   readonly send: (request: KubeRequest) => Promise<KubeAnswer>
 }
 
 /** Where the API server is: a kubeconfig file, or, without one, what Kubernetes gives to every pod. */
-export type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
+type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
 
 const headersMs = 30_000
 /**
@@ -114,9 +114,9 @@ const keepDispatcher = (config: KubeConfig): (() => Promise<void>) => {
   const create = library.createDispatcher.bind(config)
   let current: { readonly of: unknown; readonly dispatcher: Dispatcher | undefined } | undefined
 
-  library.createDispatcher = (cluster, asked) => {
+  library.createDispatcher = (cluster, given) => {
     // Without any option the library would make none, and leave the request to a dispatcher that everybody shares.
-    const agentOptions = { rejectUnauthorized: true, ...asked }
+    const agentOptions = { rejectUnauthorized: true, ...given }
     const of = config.createDispatcherOptions(cluster, agentOptions)
     if (!current || !isDeepStrictEqual(of, current.of)) {
       // Its running requests end in peace.
@@ -137,7 +137,7 @@ const dispatcherOf = (context: RequestContext): Dispatcher => {
 }
 
 /**
- * Has `fence` called where undici writes a request. Asked any earlier, it would not see that a process was frozen while its
+ * Has `fence` called where undici writes a request. Called any earlier, it would not notice that a process was frozen while its
  * connection was being opened.
  */
 const fenced = (dispatcher: Dispatcher, fence: (() => void) | undefined): Pick<Dispatcher, 'request'> => {

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 
 /**
- * What a failed request means for who made it. `unavailable`: nobody knows whether it was done. `invalid` includes every
+ * What a failed request means for who made it. `unavailable`: it may have been done. `invalid` includes every
  * refusal that repeating does not mend.
  */
 export type Outcome =
@@ -35,7 +35,7 @@ export const outcomeOf = (thrown: unknown): Outcome | undefined =>
 /** The part of Kubernetes' Status object that is read. */
 export type Status = { readonly code?: number; readonly reason?: string; readonly message?: string }
 
-/** Makes an error of a Status. `retryAfterSeconds` is what the answer's header asks for. */
+/** Makes an error of a Status. `retryAfterSeconds` is the answer's header. */
 export const errorOfStatus = (status: Status, what: string, retryAfterSeconds?: number): KubeError =>
   new KubeError(outcomeOfStatus(status), {
     message: `${what}: ${status.code ?? 'no code'} ${status.reason ?? ''} ${status.message ?? ''}`.slice(
@@ -55,7 +55,7 @@ export const errorOfConnection = (thrown: unknown, what: string): AppError =>
       })
 
 const messageChars = 1000
-/** Statuses with one meaning. 403 and 409 have two, told apart by reason and message. */
+/** Statuses with one meaning. 403 and 409 have two, distinguished by reason and message. */
 const outcomes: Readonly<Record<number, Outcome>> = {
   401: 'forbidden',
   404: 'not-found',
@@ -67,7 +67,7 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const outcomeOfStatus = ({ code = 500, reason, message = '' }: Status): Outcome => {
   if (code === 409) return reason === 'AlreadyExists' ? 'already-exists' : 'conflict'
   if (code === 403) return message.includes('exceeded quota') ? 'quota' : 'forbidden'
-  // What is applied has a field that its kind does not know: the server answers 500 (kubernetes/kubernetes#139253).
+  // What is applied has a field that its kind does not have: the server answers 500 (kubernetes/kubernetes#139253).
   if (code === 500 && message.includes('failed to create typed patch object')) return 'invalid'
   return outcomes[code] ?? (code >= 500 ? 'unavailable' : 'invalid')
 }

@@ -9,19 +9,19 @@ export const fieldOwner = 'shutterfleet-controller'
 /** Field manager of the size of a Deployment from its creation on, so that applying the rest never takes it back. */
 export const replicasOwner = 'shutterfleet-controller-replicas'
 
-/** Who events say they come from. */
+/** Reporter of the events. */
 export const reportingController = `${apiGroup}/controller`
 
 /** The Lease that the controllers of a namespace compete for, of whatever installation: it guards the BrowserPools of the namespace. */
 export const leaseName = 'shutterfleet-controller'
 
-/** Label of a Job that says which capture it has claimed. */
+/** Label of a Job: the capture that it has claimed. */
 export const captureLabel = `${apiGroup}/capture`
 
 /** Annotation of what the controller applies: what it applied, as a hash. */
 export const appliedAnnotation = `${apiGroup}/applied`
 
-/** Annotation of a pod that says which a ReplicaSet takes away first: those with the lowest number. */
+/** Annotation of pods: a ReplicaSet deletes those with the lowest number first. */
 export const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
 
 const nameCharsMax = 63

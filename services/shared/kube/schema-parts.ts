@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox'
 
-/** A rule in Kubernetes' expression language (CEL), and what a person is told where it does not hold. */
+/** A rule in Kubernetes' expression language (CEL), and the message where it does not hold. */
 export type Rule = {
   readonly rule: string
   readonly message: string
@@ -47,7 +47,7 @@ const defaultsOf = (properties: TProperties) =>
     ),
   )
 
-/** A list whose items are told apart by `keys`, so that several owners can each apply their own. */
+/** A list whose items are distinguished by `keys`, so that several owners can each apply their own. */
 export const listMapOf = <T extends TObject>(
   items: T,
   {

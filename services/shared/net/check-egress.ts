@@ -24,7 +24,7 @@ export const requestConnect = (
 const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { message, cause })
 
 /**
- * Asks egress for what it must refuse. `token` is '' where none is to be shown here. Throws `SERVICE_UNAVAILABLE` where it
+ * Requests from egress what it must refuse. `token` is '' where none is to be shown here. Throws `SERVICE_UNAVAILABLE` where it
  * does not answer within five seconds, does not take the token, or does not refuse.
  */
 export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {

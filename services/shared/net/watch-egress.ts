@@ -32,16 +32,16 @@ const establish = async (egress: EgressAddress, token: string, answerMs: number)
 }
 
 /**
- * Opens a watch, with `token` where that is not '', and pings every `beatMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
+ * Opens a watch, with `token` where that is not '', and pings every `pingEveryMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
  * `SERVICE_UNAVAILABLE` where egress gives none within `answerMs`.
  */
 export const watchEgress = async (
   egress: EgressAddress,
   {
     token = '',
-    beatMs = 5000,
+    pingEveryMs = 5000,
     answerMs = 5000,
-  }: { readonly token?: string; readonly beatMs?: number; readonly answerMs?: number } = {},
+  }: { readonly token?: string; readonly pingEveryMs?: number; readonly answerMs?: number } = {},
 ): Promise<EgressWatch> => {
   const socket = await establish(egress, token, answerMs)
   const ending = new AbortController()
@@ -59,7 +59,7 @@ export const watchEgress = async (
       })
       socket.write('.')
     })
-  const timer = setInterval(() => void ping(), beatMs)
+  const timer = setInterval(() => void ping(), pingEveryMs)
   socket.on('data', (bytes: Buffer) => pings.splice(0, bytes.length).map((answer) => answer(true)))
   socket.on('end', () => socket.destroy())
   socket.on('error', () => {})

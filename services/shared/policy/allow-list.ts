@@ -7,7 +7,7 @@ export type AllowTarget =
   | { readonly kind: 'block'; readonly block: Cidr; readonly port: number | undefined }
 
 /** The operator's allow list, or what is wrong with its first invalid entry. */
-export type ParsedAllowList = { ok: true; value: readonly AllowTarget[] } | { ok: false; problem: string }
+type ParsedAllowList = { ok: true; value: readonly AllowTarget[] } | { ok: false; problem: string }
 
 const parsePort = (text: string): number | undefined => {
   const port = Number(text)

@@ -1,7 +1,7 @@
 import { blocksOf, type Cidr } from './cidr.ts'
 
 /** Addresses that a cloud answers to its own machines alone, and where the cloud documents them. */
-export type CloudRange = {
+type CloudRange = {
   readonly block: string
   readonly cloud: string
   readonly serves: string

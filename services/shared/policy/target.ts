@@ -3,11 +3,11 @@ import { isPublicAddress } from './address.ts'
 import { isAddress, isLocalName, normalHost } from './host.ts'
 import { isBadPort } from './ports.ts'
 
-/** What may be asked for: schemes with their colon (`'https:'`), and the operator's allow list. */
+/** What may be requested: schemes with their colon (`'https:'`), and the operator's allow list. */
 export type TargetRules = { readonly schemes: readonly string[]; readonly allow: readonly AllowTarget[] }
 
 /** A target whose text breaks no rule, or the rule that it breaks in words for an API client. */
-export type CheckedTarget = { ok: true; url: URL } | { ok: false; problem: string }
+type CheckedTarget = { ok: true; url: URL } | { ok: false; problem: string }
 
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080, 'socks5h:': 1080 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -25,7 +26,7 @@ export type Queue = AsyncDisposable & {
   readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
   /** Subscribes to a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
-  /** Asks and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
+  /** Sends a request and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
   readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>
   /** A subject of this connection alone, for answers. */
   readonly newInbox: () => string
@@ -37,6 +38,7 @@ export type Queue = AsyncDisposable & {
 }
 
 const traceHeader = 'traceparent'
+const flushMs = 2000
 
 /** Headers of a message that carries a trace, or undefined. */
 export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefined => {
@@ -46,7 +48,7 @@ export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefin
   return all
 }
 
-/** Headers are read when somebody asks for them: most messages are beats, of which nobody does. */
+/** Headers are parsed when they are read: those of heartbeats, most of the messages, never are. */
 const toIncoming = (message: Msg): Incoming => ({
   subject: message.subject,
   data: message.data,
@@ -127,7 +129,7 @@ export const connectQueue = async (options: {
     request: async (subject, data, timeoutMs) => {
       try {
         const answer = await connection.request(subject, data, { timeout: timeoutMs })
-        // Not spread: what reads a header only when asked stays so.
+        // Not spread: that would parse the headers.
         return Object.assign(toIncoming(answer), { header: (name: string) => answer.headers?.get(name) || undefined })
       } catch (cause) {
         throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS request ${subject}: ${String(cause)}`, cause })
@@ -142,8 +144,8 @@ export const connectQueue = async (options: {
     [Symbol.asyncDispose]: async () => {
       isClosing = true
       // Refused while the server is away: then there is nobody to flush to, and only the end of the reconnecting counts.
-      const drained = connection.drain().catch(() => undefined)
-      await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+      const drained = connection.drain().catch(() => {})
+      await Promise.race([drained, pause(flushMs, undefined, { ref: false })])
       await connection.close()
     },
   }

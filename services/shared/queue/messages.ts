@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
@@ -17,168 +17,8 @@ const stageMsMax = 86_400_000
 const attempt = Type.Integer({ minimum: 1, maximum: 100 })
 const pool = Type.Enum([...pools])
 
-/** A capture on its way to a worker. `sealed` opens only with a pool's private key; `attempts` had begun when it was published. */
-export const captureMessage = Type.Object(
-  {
-    id: uuid,
-    pool,
-    budgetMs: Type.Integer({ minimum: 1000, maximum: 600_000 }),
-    attempts: count(100),
-    sealed: word(7 * 1024 * 1024),
-  },
-  closed,
-)
-
-/** A worker's report that an attempt begins, was handed back and does not count, or cannot be read. */
-export const startedMessage = Type.Object(
-  {
-    id: uuid,
-    attempt,
-    kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
-    pod: word(253),
-    /** How often the attempt was handed back with nothing amiss but its browser or its connections; absent: never. */
-    handBacks: Type.Optional(count(100)),
-  },
-  closed,
-)
-
-/**
- * Milliseconds of each stage of an attempt as the worker saw it. Not closed: a worker that is newer than the ledger may
- * measure stages that the ledger does not know.
- */
-export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
-
-/** See `Warning`; a report has at most `warningsMax`. */
-export const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
-
-const completed = Type.Object(
-  {
-    id: uuid,
-    attempt,
-    token: word(64),
-    outcome: Type.Literal('completed'),
-    objectKey: word(300),
-    bytes: count(),
-    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    width: count(200_000),
-    height: count(200_000),
-    targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(word(8192)),
-    timings: Type.Partial(timings),
-    warnings: Type.Array(warning, { maxItems: warningsMax }),
-    /** Absent: it was not asked for, or could not be read. */
-    metadata: Type.Optional(pageMetadata),
-  },
-  closed,
-)
-
-const failed = Type.Object(
-  {
-    id: uuid,
-    attempt,
-    token: word(64),
-    outcome: Type.Literal('failed'),
-    code: Type.Enum([...captureErrorCodes]),
-    message: word(1000),
-    timings: Type.Partial(timings),
-  },
-  closed,
-)
-
-/** A worker's report of how an attempt ended. Counts only with the token that was sealed into the capture. */
-export const resultMessage = Type.Union([completed, failed])
-
-/** Said after the commit: the capture is terminal. `objectKey` is the winner's. */
-export const eventMessage = Type.Object(
-  { id: uuid, status: Type.Enum(['completed', 'failed']), objectKey: Type.Optional(word(300)) },
-  closed,
-)
-
-/** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
-export const beatMs = 2000
-
-/** A worker's sign of life, every `beatMs` and on every change. */
-export const beatMessage = Type.Object(
-  {
-    pod: word(253),
-    pool,
-    pid: count(),
-    slots: count(64),
-    busy: count(64),
-    state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
-    /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
-    captures: Type.Array(uuid, { maxItems: 64 }),
-    /** Mean service time of recent captures; absent before the first. */
-    serviceMs: Type.Optional(count(600_000)),
-  },
-  closed,
-)
-
-/** What the ledger counts of one pool, in captures: waiting for admission or for a worker, begun, accepted in all since its start. */
-export const backlogMessage = Type.Object(
-  {
-    pool,
-    pending: count(),
-    processing: count(),
-    /** Captures accepted in the last ten seconds. */
-    arrivals10s: count(),
-    /** Age of the oldest pending capture. */
-    oldestMs: count(),
-  },
-  closed,
-)
-
-/** State of a pool whose workers are started one for each capture, published by the controller every second: whether it can start any. */
-export const poolStateMessage = Type.Object(
-  {
-    pool,
-    canStart: Type.Boolean(),
-    /** Milliseconds for which this has been so without a break. */
-    forMs: count(),
-    /** Why, in the word of log, metric and condition. */
-    reason: word(40),
-  },
-  closed,
-)
-
-/** What only a worker reads: the effective options with the source, the result's token, and one signed PUT address per attempt. */
-export const sealedPart = Type.Object(
-  {
-    options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
-    token: word(64),
-    /** Key and signed address of the object of attempt 1, 2, 3. */
-    puts: Type.Array(Type.Object({ key: word(300), url: word(8192) }, closed), { minItems: 1, maxItems: 10 }),
-  },
-  closed,
-)
-
-/** See `sealedPart`. */
-export type SealedPart = Static<typeof sealedPart>
-/** See `captureMessage`. */
-export type CaptureMessage = Static<typeof captureMessage>
-/** See `startedMessage`. */
-export type StartedMessage = Static<typeof startedMessage>
-/** See `resultMessage`. */
-export type ResultMessage = Static<typeof resultMessage>
-/** The half of `resultMessage` that reports an image. */
-export type CompletedResult = Static<typeof completed>
-/** The half of `resultMessage` that reports an error. */
-export type FailedResult = Static<typeof failed>
-/** See `eventMessage`. */
-export type EventMessage = Static<typeof eventMessage>
-/** See `beatMessage`. */
-export type BeatMessage = Static<typeof beatMessage>
-/** See `backlogMessage`. */
-export type BacklogMessage = Static<typeof backlogMessage>
-/** See `poolStateMessage`. */
-export type PoolStateMessage = Static<typeof poolStateMessage>
-/** See `timings`. */
-export type Timings = Static<typeof timings>
-/** Something that a caller should know of a capture that completed all the same. */
-export type Warning = Static<typeof warning>
-
 /** Writes and reads one kind of message; both check it against its schema. */
-export type Codec<T> = {
+type Codec<T> = {
   /** Throws where the message breaks its schema: a fault of the program. */
   readonly encode: (message: T) => Uint8Array
   /** Throws `JOB_FAILED` where the bytes are not such a message. */
@@ -211,19 +51,149 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
   }
 }
 
-/** Codec of `sealedPart`. */
-export const sealedCodec = codec('sealed', sealedPart)
-/** Codec of `captureMessage`. */
-export const captureCodec = codec('capture', captureMessage)
-/** Codec of `startedMessage`. */
-export const startedCodec = codec('started', startedMessage)
-/** Codec of `resultMessage`. */
-export const resultCodec = codec('result', resultMessage)
-/** Codec of `eventMessage`. */
-export const eventCodec = codec('event', eventMessage)
-/** Codec of `beatMessage`. */
-export const beatCodec = codec('beat', beatMessage)
-/** Codec of `backlogMessage`. */
-export const backlogCodec = codec('backlog', backlogMessage)
-/** Codec of `poolStateMessage`. */
-export const poolStateCodec = codec('pool state', poolStateMessage)
+const message = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties, closed))
+
+type MessageOf<C> = C extends Codec<infer T> ? T : never
+
+/** A capture on its way to a worker. `sealed` opens only with a pool's private key; `attempts` had begun when it was published. */
+export const captureCodec = message('capture', {
+  id: uuid,
+  pool,
+  budgetMs: Type.Integer({ minimum: 1000, maximum: 600_000 }),
+  attempts: count(100),
+  sealed: word(7 * 1024 * 1024),
+})
+
+/** A worker's report that an attempt begins, was handed back and does not count, or cannot be read. */
+export const startedCodec = message('started', {
+  id: uuid,
+  attempt,
+  kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
+  pod: word(253),
+  /** How often the attempt was handed back with nothing amiss but its browser or its connections; absent: never. */
+  handBacks: Type.Optional(count(100)),
+})
+
+/**
+ * Milliseconds of each stage of an attempt as the worker saw it. Not closed: a worker that is newer than the ledger may
+ * measure stages that are new to the ledger.
+ */
+export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
+
+/** See `Warning`; a report has at most `warningsMax`. */
+export const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
+
+const completed = Type.Object(
+  {
+    id: uuid,
+    attempt,
+    token: word(64),
+    outcome: Type.Literal('completed'),
+    objectKey: word(300),
+    bytes: count(),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    width: count(200_000),
+    height: count(200_000),
+    targetStatus: Type.Optional(count(999)),
+    finalUrl: Type.Optional(word(8192)),
+    timings: Type.Partial(timings),
+    warnings: Type.Array(warning, { maxItems: warningsMax }),
+    /** Absent: it was not requested, or could not be read. */
+    metadata: Type.Optional(pageMetadata),
+  },
+  closed,
+)
+
+const failed = Type.Object(
+  {
+    id: uuid,
+    attempt,
+    token: word(64),
+    outcome: Type.Literal('failed'),
+    code: Type.Enum([...captureErrorCodes]),
+    message: word(1000),
+    timings: Type.Partial(timings),
+  },
+  closed,
+)
+
+/** A worker's report of how an attempt ended. Counts only with the token that was sealed into the capture. */
+export const resultCodec = codec('result', Type.Union([completed, failed]))
+
+/** Published after the commit: the capture is terminal. `objectKey` is the winner's. */
+export const eventCodec = message('event', {
+  id: uuid,
+  status: Type.Enum(['completed', 'failed']),
+  objectKey: Type.Optional(word(300)),
+})
+
+/** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
+export const heartbeatMs = 2000
+
+/** A worker's heartbeat, every `heartbeatMs` and on every change. */
+export const heartbeatCodec = message('heartbeat', {
+  pod: word(253),
+  pool,
+  pid: count(),
+  slots: count(64),
+  busy: count(64),
+  state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
+  /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
+  captures: Type.Array(uuid, { maxItems: 64 }),
+  /** Mean service time of recent captures; absent before the first. */
+  serviceMs: Type.Optional(count(600_000)),
+})
+
+/** What the ledger counts of one pool, in captures: waiting for admission or for a worker, begun, accepted in all since its start. */
+export const backlogCodec = message('backlog', {
+  pool,
+  pending: count(),
+  processing: count(),
+  /** Captures accepted in the last ten seconds. */
+  arrivals10s: count(),
+  /** Age of the oldest pending capture. */
+  oldestMs: count(),
+})
+
+/** State of a pool whose workers are started one for each capture, published by the controller every second: whether it can start any. */
+export const poolStateCodec = message('pool state', {
+  pool,
+  canStart: Type.Boolean(),
+  /** Milliseconds for which this has been so without a break. */
+  forMs: count(),
+  /** Why, in the word of log, metric and condition. */
+  reason: word(40),
+})
+
+/** What only a worker reads: the effective options with the source, the result's token, and one signed PUT address per attempt. */
+export const sealedCodec = message('sealed', {
+  options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
+  token: word(64),
+  /** Key and signed address of the object of attempt 1, 2, 3. */
+  puts: Type.Array(Type.Object({ key: word(300), url: word(8192) }, closed), { minItems: 1, maxItems: 10 }),
+})
+
+/** See `sealedCodec`. */
+export type SealedPart = MessageOf<typeof sealedCodec>
+/** See `captureCodec`. */
+export type CaptureMessage = MessageOf<typeof captureCodec>
+/** See `startedCodec`. */
+export type StartedMessage = MessageOf<typeof startedCodec>
+/** See `resultCodec`. */
+export type ResultMessage = MessageOf<typeof resultCodec>
+/** The half of `ResultMessage` that reports an image. */
+export type CompletedResult = Static<typeof completed>
+/** The half of `ResultMessage` that reports an error. */
+export type FailedResult = Static<typeof failed>
+/** See `eventCodec`. */
+export type EventMessage = MessageOf<typeof eventCodec>
+/** See `heartbeatCodec`. */
+export type HeartbeatMessage = MessageOf<typeof heartbeatCodec>
+/** See `backlogCodec`. */
+export type BacklogMessage = MessageOf<typeof backlogCodec>
+/** See `poolStateCodec`. */
+export type PoolStateMessage = MessageOf<typeof poolStateCodec>
+/** See `timings`. */
+export type Timings = Static<typeof timings>
+/** Something noteworthy of a capture that completed all the same. */
+export type Warning = Static<typeof warning>

@@ -1,8 +1,8 @@
 import { lanes, type Pool, pools } from '#shared/capture/lane.ts'
 import {
   backlogSubject,
-  beatFilter,
-  beatSubject,
+  heartbeatFilter,
+  heartbeatSubject,
   captureFilter,
   drainSubject,
   eventFilter,
@@ -28,7 +28,7 @@ export type QueueUser = {
 
 /**
  * The account of one pool's workers. Nothing of the services' account is in it but what is named here, and an answer goes
- * only to where the asking account may be heard: the server checks what a user publishes, not where it wants the answer.
+ * only to where the requesting account may publish: the server checks what a user publishes, not where it wants the answer.
  */
 export type PoolAccount = {
   readonly name: string
@@ -67,7 +67,7 @@ const poolAccount = (pool: Pool): PoolAccount => {
     publishes: [
       ...consumers.map((consumer) => acks(capturesStream.name, consumer)),
       ...reports.flatMap((report) => [report, `${api}.DIRECT.GET.${resultsStream.name}.${report}`]),
-      beatSubject({ pool, pod: any }),
+      heartbeatSubject({ pool, pod: any }),
     ],
     subscribes: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
   }
@@ -113,7 +113,12 @@ const controller = user('controller', {
       poolStateSubject(pool),
     ]),
   ],
-  subscribe: pools.flatMap((pool) => [beatFilter(pool), startedFilter(pool), pokeSubject(pool), backlogSubject(pool)]),
+  subscribe: pools.flatMap((pool) => [
+    heartbeatFilter(pool),
+    startedFilter(pool),
+    pokeSubject(pool),
+    backlogSubject(pool),
+  ]),
 })
 
 /** Name of the account that owns both streams and all subjects. */

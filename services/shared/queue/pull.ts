@@ -33,19 +33,19 @@ const text = (words: string) => Buffer.from(words)
 /** Makes a delivery of a message that arrived on a pull's inbox. */
 export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
   const reply = message.reply ?? ''
-  const say = (words: string) => queue.publish(reply, text(words))
+  const respond = (words: string) => queue.publish(reply, text(words))
   return {
     subject: message.subject,
     data: message.data,
     traceparent: message.traceparent,
     storedAtMs: storedAtMsOf(reply),
-    ack: () => say('+ACK'),
-    nak: (delayMs = 0) => say(delayMs > 0 ? `-NAK {"delay": ${delayMs * nanoseconds}}` : '-NAK'),
-    working: () => say('+WPI'),
+    ack: () => respond('+ACK'),
+    nak: (delayMs = 0) => respond(delayMs > 0 ? `-NAK {"delay": ${delayMs * nanoseconds}}` : '-NAK'),
+    working: () => respond('+WPI'),
   }
 }
 
-/** What one pull request asks for: at most `batch` messages within `expiresMs`, or only those that wait now. */
+/** What one pull request demands: at most `batch` messages within `expiresMs`, or only those that wait now. */
 export type PullRequest = { readonly batch: number; readonly expiresMs: number; readonly noWait?: boolean }
 
 /** Sends a raw pull request to a consumer; messages and JetStream's status answers arrive on `inbox`. */

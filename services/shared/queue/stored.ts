@@ -42,8 +42,7 @@ export const publishStored = async (
   }
 }
 
-/** A message as it stands in a stream. */
-export type StoredMessage = {
+type StoredMessage = {
   readonly data: Uint8Array
   /** Its number in the stream, from 1. */
   readonly sequence: number

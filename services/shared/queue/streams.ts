@@ -15,12 +15,12 @@ import {
 
 const streamMissing = 10_059
 
-/** Copies of a stream on a cluster where none are asked for: the fewest of which one can be lost. */
+/** Copies of a stream on a cluster where no number is set: the fewest of which one can be lost. */
 const clusterReplicas = 3
 
 type Wanted = Partial<StreamConfig> & { readonly name: string }
 
-/** `initial` holds only for a stream that has to be made: what somebody has changed of it since stays. */
+/** `initial` holds only for a stream that has to be created: what somebody has changed of it since stays. */
 const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
   try {
     await manager.streams.update(wanted.name, wanted)
@@ -93,9 +93,6 @@ export const readStreams = async (queue: Queue): Promise<readonly StreamState[]>
   const found = await Promise.all([capturesStream, resultsStream].map(({ name }) => readStream(manager, name)))
   return found.filter((stream) => stream !== undefined)
 }
-
-/** Whether both streams exist. Throws where the server does not answer. */
-export const streamsExist = async (queue: Queue): Promise<boolean> => (await readStreams(queue)).length === 2
 
 /** Whether a cluster keeps fewer copies of a stream than `declareStreams` with these `replicas` would have it keep. */
 export const lacksCopies = (queue: Queue, streams: readonly StreamState[], replicas: number): boolean =>

@@ -37,7 +37,7 @@ export const resultFilter = `${result}.${any}.${any}`
 /** Both kinds of report of all captures. */
 export const reportFilters: readonly string[] = [`${started}.${any}.${any}`, resultFilter]
 
-/** Parses the subject of a report; its pool alone tells who may have written it. Undefined for other subjects. */
+/** Parses the subject of a report; its pool alone shows who may have written it. Undefined for other subjects. */
 export const parseReportSubject = (
   subject: string,
 ): { kind: 'started' | 'result'; pool: Pool; id: string } | undefined => {
@@ -47,7 +47,7 @@ export const parseReportSubject = (
   return { kind, pool, id }
 }
 
-/** Said after the commit of a terminal status. Not stored. */
+/** Published after the commit of a terminal status. Not stored. */
 export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`
 
 /** The account of an event's subject. */
@@ -56,11 +56,11 @@ export const accountIdOf = (subject: string): string => subject.split('.')[1] ??
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'
 
-/** A worker's sign of life. Not stored. */
-export const beatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
+/** A worker's heartbeat. Not stored. Its last token stays what workers of earlier releases publish and may use. */
+export const heartbeatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
 
-/** The signs of life of a whole pool. */
-export const beatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
+/** The heartbeats of a whole pool. */
+export const heartbeatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
 
 /** Drains one worker: it stops pulling. Not stored. */
 export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.drain`
@@ -68,7 +68,7 @@ export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker
 /** Ends the drain of a worker: it pulls again. Not stored. */
 export const undrainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.undrain`
 
-/** Asks the controller to look at a pool now. Not stored. */
+/** Wakes the controller's loop of a pool. Not stored. */
 export const pokeSubject = (pool: Pool): string => `pool.${pool}.poke`
 
 /** Whether a pool can start workers, published by the controller every second. Not stored. */

@@ -11,13 +11,13 @@ const tooLate = (ms: number) => new Error(`no answer for ${ms} ms`)
 export const boundWhole = (transport: Transport, wholeMs: number): Transport => ({
   request: (options, onAnswer) => {
     let answer: IncomingMessage | undefined
-    const asked = transport.request(options, (given) => {
+    const request = transport.request(options, (given) => {
       answer = given
       onAnswer(given)
     })
-    const timer = setTimeout(() => (answer ?? asked).destroy(tooLate(wholeMs)), wholeMs)
-    asked.once('close', () => clearTimeout(timer))
-    return asked
+    const timer = setTimeout(() => (answer ?? request).destroy(tooLate(wholeMs)), wholeMs)
+    request.once('close', () => clearTimeout(timer))
+    return request
   },
 })
 
@@ -27,16 +27,16 @@ export const boundWhole = (transport: Transport, wholeMs: number): Transport => 
  */
 export const boundIdle = (transport: Transport, idleMs: number): Transport => ({
   request: (options, onAnswer) => {
-    const asked = transport.request({ ...options, timeout: idleMs }, (answer) => {
+    const request = transport.request({ ...options, timeout: idleMs }, (answer) => {
       clearTimeout(timer)
-      asked.on('timeout', () => {
+      request.on('timeout', () => {
         if (answer.readableLength === 0) answer.destroy(tooLate(idleMs))
         else answer.socket.setTimeout(idleMs)
       })
       onAnswer(answer)
     })
-    const timer = setTimeout(() => asked.destroy(tooLate(idleMs)), idleMs)
-    asked.once('close', () => clearTimeout(timer))
-    return asked
+    const timer = setTimeout(() => request.destroy(tooLate(idleMs)), idleMs)
+    request.once('close', () => clearTimeout(timer))
+    return request
   },
 })

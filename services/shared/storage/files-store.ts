@@ -8,7 +8,7 @@ import type { ObjectStore } from './object-store.ts'
 import { isObjectKey } from './objects.ts'
 
 /** An upload in progress: bytes go to `sink`; nothing is visible under the key before `commit`. */
-export type Upload = {
+type Upload = {
   readonly sink: Writable
   /** Makes the bytes the object's, to stay where the machine fails next. Answers false, and drops them, where the key is taken already. */
   readonly commit: () => Promise<boolean>

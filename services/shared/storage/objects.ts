@@ -10,7 +10,7 @@ export const objectsPrefix = 'captures/'
 export const hourPrefix = (acceptedAt: Date): string => `${objectsPrefix}${acceptedAt.toISOString().slice(0, 13)}/`
 
 /**
- * What the keys of a capture's attempts begin with. The clock that named the hour need not be the one that says when the
+ * What the keys of a capture's attempts begin with. The clock that named the hour need not be the one by which the
  * capture was accepted, so the hours beside it are among them.
  */
 export const objectPrefixesOf = (captureId: string, acceptedAt: Date): string[] =>

@@ -5,7 +5,7 @@ import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** The store that the settings name; `files` beside it where it is the files driver. */
-export type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
+type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
 
 /** Opens the object store. The client of S3, 26 MiB in every process that has loaded it, is loaded where it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
 export const openStore = async (settings: ValuesOf<typeof storageSettings>): Promise<OpenedStore> => {

@@ -55,7 +55,7 @@ export const readS3Url = (text: string) => {
     useSSL,
     accessKey: decodeURIComponent(url.username),
     secretKey: decodeURIComponent(url.password),
-    // Always set: without a region the client asks the store for it once per bucket.
+    // Always set: without a region the client requests it from the store once per bucket.
     region: url.searchParams.get('region') ?? 'us-east-1',
   }
 }

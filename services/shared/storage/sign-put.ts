@@ -1,7 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** Where objects are put, and with whose keys. */
-export type PutTarget = {
+type PutTarget = {
   readonly endPoint: string
   readonly port: number
   readonly useSSL: boolean

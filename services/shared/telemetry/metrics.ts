@@ -18,7 +18,7 @@ const never = 2 ** 31 - 1
 
 /**
  * The usual metrics of process and Node, but for the distribution of the event loop's delay: its timer wakes every idle
- * process a hundred times a second, half a percent of a core each. How busy the loop is costs nothing to know.
+ * process a hundred times a second, half a percent of a core each. How busy the loop is costs nothing to read.
  */
 const collectProcessMetrics = (registry: Registry) => {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: never })

@@ -6,8 +6,7 @@ import type { Metrics } from './metrics.ts'
 /** Health of a service. `live` false requests a restart, `ready` false no new work. */
 export type Health = { live: boolean; ready: boolean; detail: Readonly<Record<string, string>> }
 
-/** A running probe server. */
-export type ProbeServer = AsyncDisposable & { readonly url: string }
+type ProbeServer = AsyncDisposable & { readonly url: string }
 
 const answer = (response: ServerResponse, ok: boolean, health: Health) => {
   response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' })

@@ -9,10 +9,10 @@ import {
 } from '@opentelemetry/api'
 
 /** Never an address, a header or anything else that a caller wrote: receivers of traces keep them. */
-export type SpanAttributes = Readonly<Record<string, string | number>>
+type SpanAttributes = Readonly<Record<string, string | number>>
 
 /** A span. `atMs`, in milliseconds since 1970, is for one that is recorded afterwards. */
-export type SpanStart = {
+type SpanStart = {
   readonly name: string
   /** That of the parent. */
   readonly traceparent: string | null | undefined
@@ -22,7 +22,7 @@ export type SpanStart = {
 }
 
 /** How a span ended; `error` is the word for its failure. */
-export type SpanEnd = {
+type SpanEnd = {
   readonly error?: string | undefined
   readonly attributes?: SpanAttributes
   readonly atMs?: number

@@ -1,8 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
 import { createLogger } from './logger.ts'
-
-/** A running tracing SDK; dispose sends what is left, for three seconds at most. */
-export type Tracing = AsyncDisposable
 
 /** The services that send spans. Workers have no way to a receiver: the ledger records their stages, from their results. */
 const tracedServices: readonly string[] = ['gateway', 'ledger', 'webhooks']
@@ -38,9 +36,10 @@ const logFailures = (service: string) => {
 /**
  * Sends a service's spans by OTLP as the standard `OTEL_…` variables of `env` say, which is the process's own. Undefined
  * for a service that sends none, and where no endpoint is set: the SDK is not loaded then, which costs 0.3 s and 45 MB. At
- * most 2048 spans wait for the receiver; what is beyond is dropped, and nothing waits for it.
+ * most 2048 spans wait for the receiver; what is beyond is dropped, and nothing waits for it. Dispose sends what is left, for
+ * three seconds at most.
  */
-export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> => {
+export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Promise<AsyncDisposable | undefined> => {
   const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
   if (!endpoint || !tracedServices.includes(service)) return undefined
   for (const [name, value] of Object.entries(defaults)) env[name] ||= value
@@ -56,10 +55,7 @@ export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Pro
   sdk.start()
   return {
     [Symbol.asyncDispose]: async () => {
-      const late = new Promise<void>((resolve) => {
-        setTimeout(resolve, shutdownMs).unref()
-      })
-      await Promise.race([sdk.shutdown().catch(() => {}), late])
+      await Promise.race([sdk.shutdown().catch(() => {}), pause(shutdownMs, undefined, { ref: false })])
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatCodec, beatMs } from '#shared/queue/messages.ts'
-import { beatSubject } from '#shared/queue/subjects.ts'
+import { heartbeatCodec, heartbeatMs } from '#shared/queue/messages.ts'
+import { heartbeatSubject } from '#shared/queue/subjects.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
 /** Weight of the newest capture in the mean service time. */
@@ -32,8 +32,8 @@ export const publishHeartbeat = (
   const serviceMs = service.meanMs()
   const message = { pod, pool, pid: process.pid, slots, busy, state: lifecycle.state(), captures }
   queue.publish(
-    beatSubject({ pool, pod }),
-    beatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),
+    heartbeatSubject({ pool, pod }),
+    heartbeatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),
   )
 }
 
@@ -58,14 +58,14 @@ export const coalesceHeartbeats = (publish: () => void): Disposable & { readonly
 const earlyMs = 50
 
 /**
- * Calls `publish` every `beatMs`, until disposed, at the same moments of the clock in each process: a controller that
+ * Calls `publish` every `heartbeatMs`, until disposed, at the same moments of the clock in each process: a controller that
  * subscribes to a thousand workers then wakes once for all of them. Where clocks differ, it only wakes more often.
  */
 export const startHeartbeat = (publish: () => void): Disposable => {
   let timer: NodeJS.Timeout | undefined
   const schedule = () => {
-    const leftMs = beatMs - (Date.now() % beatMs)
-    const waitMs = leftMs > earlyMs ? leftMs : leftMs + beatMs
+    const leftMs = heartbeatMs - (Date.now() % heartbeatMs)
+    const waitMs = leftMs > earlyMs ? leftMs : leftMs + heartbeatMs
     timer = setTimeout(() => {
       schedule()
       publish()

@@ -1,10 +1,10 @@
-import type { BeatMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 import { createPullGate } from './pull-gate.ts'
 
 /** A drained worker that was not stopped takes work again after this: its controller has changed its decision or is gone. */
 const drainedMs = 60_000
 
-type State = BeatMessage['state']
+type State = HeartbeatMessage['state']
 
 /**
  * Begins a worker's lifecycle: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its

@@ -3,7 +3,7 @@ import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ObjectCache } from '#controller/kube/object-cache.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { Term } from '#controller/kube/term.ts'
-import { type BeatMessage, poolStateCodec } from '#shared/queue/messages.ts'
+import { type HeartbeatMessage, poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import { changingMessages, changingRequests, changingText, type Meddling, withBody } from './meddling.ts'
 
@@ -84,17 +84,20 @@ export const leaseByCalendar: MissingGuard = {
   },
 }
 
-const beatOf = (subject: string, data: Uint8Array): BeatMessage | undefined =>
-  subject.endsWith('.beat') ? (JSON.parse(Buffer.from(data).toString()) as BeatMessage) : undefined
+const heartbeatOf = (subject: string, data: Uint8Array): HeartbeatMessage | undefined =>
+  subject.endsWith('.beat') ? (JSON.parse(Buffer.from(data).toString()) as HeartbeatMessage) : undefined
 
 /** A worker that was told to take nothing more is taken away, though it serves. */
 export const drainsNotAwaited: MissingGuard = {
   name: 'who was told to drain counts as drained',
   meddling: {
     queue: changingMessages((message) => {
-      const beat = beatOf(message.subject, message.data)
-      if (beat?.state !== 'draining') return message
-      return { ...message, data: Buffer.from(JSON.stringify({ ...beat, state: 'drained', busy: 0, captures: [] })) }
+      const heartbeat = heartbeatOf(message.subject, message.data)
+      if (heartbeat?.state !== 'draining') return message
+      return {
+        ...message,
+        data: Buffer.from(JSON.stringify({ ...heartbeat, state: 'drained', busy: 0, captures: [] })),
+      }
     }),
   },
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatMs, startedCodec } from '#shared/queue/messages.ts'
+import { heartbeatMs, startedCodec } from '#shared/queue/messages.ts'
 import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet.ts'
 import { logNormal } from '#test/helpers/pool-simulation.ts'
@@ -32,7 +32,7 @@ const serviceMedianMs = 2500
 const serviceSigma = 0.5
 const serviceMsMax = 40_000
 
-/** A worker of a pool, or a single-use one: the real lifecycle and beats, with a browser that only takes time. */
+/** A worker of a pool, or a single-use one: the real lifecycle and heartbeats, with a browser that only takes time. */
 export class PlayedWorker implements Container {
   readonly spec: WorkerSpec
   readonly lifecycle: WorkerLifecycle
@@ -52,7 +52,7 @@ export class PlayedWorker implements Container {
     this.#deps = deps
     this.#events = events
     this.lifecycle = this.#stack.use(startLifecycle(this.#told.signal, () => this.#changed()))
-    repeat(deps.clock, beatMs, () => this.#say(), this.#stack)
+    repeat(deps.clock, heartbeatMs, () => this.#say(), this.#stack)
     if (spec.isSingleUse)
       this.#stack.use(deps.clock.after(spec.spareMs, () => this.#taken === 0 && this.lifecycle.drain()))
     else {

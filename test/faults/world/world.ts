@@ -104,7 +104,7 @@ const createRuntime = (
 ) => {
   const { clock, random, bus, stream, ledger } = parts
   const workers = new Map<string, PlayedWorker>()
-  /** Also by the name that they beat under, which is a Job's. */
+  /** Also by the name in their heartbeats, which is a Job's. */
   const named = new Map<string, PlayedWorker>()
   const process = createProcess({ name: 'node', clock, random })
   const queue = bus.connect(process)

@@ -1,16 +1,16 @@
 import t from 'tap'
 import type { ListedWorker, WorkerList } from '#controller/act/actuator.ts'
-import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Backlog, Depth } from '#controller/pool.ts'
-import type { BeatMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 
 const quiet: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 const never = new Promise<never>(() => {})
 
 /** An observer whose clock, subscription and reads the test controls. */
 const begin = () => {
-  const beats = new Map<string, ReceivedBeat>()
+  const heartbeats = new Map<string, ReceivedHeartbeat>()
   const world = {
     nowMs: 100_000,
     sinceMs: 0,
@@ -30,7 +30,7 @@ const begin = () => {
     {
       subscription: {
         backlog: () => ({ ...quiet, pending: 7 }),
-        beats,
+        heartbeats,
         listeningMs: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
       },
       readDepth: () => world.depth(),
@@ -41,12 +41,12 @@ const begin = () => {
     },
     { slots: () => 4 },
   )
-  const beat = (pod: string, given: Partial<BeatMessage> = {}) =>
-    beats.set(pod, {
-      beat: { pod, pool: 'standard', pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given },
+  const heartbeat = (pod: string, given: Partial<HeartbeatMessage> = {}) =>
+    heartbeats.set(pod, {
+      heartbeat: { pod, pool: 'standard', pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given },
       atMs: world.nowMs,
     })
-  return { world, observer, beats, beat }
+  return { world, observer, heartbeats, heartbeat }
 }
 
 const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker => ({
@@ -94,16 +94,16 @@ t.test(
   },
 )
 
-t.test('observe: joins the list of workers with their beats', async (t) => {
-  const { observer, world, beat } = begin()
+t.test('observe: joins the list of workers with their heartbeats', async (t) => {
+  const { observer, world, heartbeat } = begin()
   world.workers = [
     placed('new', { ageMs: 1000 }),
     placed('up', { ageMs: 9000 }),
     placed('going', { ageMs: 9000, stopping: true, trouble: 'image-pull' }),
   ]
-  beat('up', { busy: 1, state: 'draining', serviceMs: 800 })
-  beat('going', { serviceMs: 1200 })
-  beat('foreign', { serviceMs: 5 })
+  heartbeat('up', { busy: 1, state: 'draining', serviceMs: 800 })
+  heartbeat('going', { serviceMs: 1200 })
+  heartbeat('foreign', { serviceMs: 5 })
   const { workers, serviceMs } = await observer.observe()
   t.match(workers, [
     { pod: 'new', state: 'starting', ageMs: 1000, slots: 4, busy: 0 },
@@ -114,9 +114,9 @@ t.test('observe: joins the list of workers with their beats', async (t) => {
 })
 
 t.test('observe: takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
-  const { observer, world, beat } = begin()
+  const { observer, world, heartbeat } = begin()
   world.workers = [placed('pending', { trouble: 'unschedulable' }), placed('crashed', { trouble: 'crash-looping' })]
-  beat('crashed', { busy: 2 })
+  heartbeat('crashed', { busy: 2 })
   t.match((await observer.observe()).workers, [
     { pod: 'pending', state: 'stuck', trouble: 'unschedulable', busy: 0 },
     { pod: 'crashed', state: 'stuck', trouble: 'crash-looping', busy: 0 },
@@ -124,18 +124,18 @@ t.test('observe: takes a worker in trouble for stuck and idle, whatever it said 
 })
 
 t.test('observe: keeps the measured service time when all workers are gone', async (t) => {
-  const { observer, world, beat } = begin()
+  const { observer, world, heartbeat } = begin()
   world.workers = [placed('up')]
-  beat('up', { serviceMs: 800 })
+  heartbeat('up', { serviceMs: 800 })
   await observer.observe()
   world.workers = []
   t.equal((await observer.observe()).serviceMs, 800)
 })
 
-t.test('observe: measures silence from the last beat, and before the first from the start', async (t) => {
-  const { observer, world, beat } = begin()
+t.test('observe: measures silence from the last heartbeat, and before the first from the start', async (t) => {
+  const { observer, world, heartbeat } = begin()
   world.workers = [placed('up'), placed('mute', { ageMs: 3000 })]
-  beat('up')
+  heartbeat('up')
   world.nowMs += 12_000
   t.match((await observer.observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
   world.sinceMs = world.nowMs
@@ -149,41 +149,41 @@ t.test('observe: measures silence from the last beat, and before the first from 
 t.test(
   'observe: remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
   async (t) => {
-    const { observer, world, beat, beats } = begin()
+    const { observer, world, heartbeat, heartbeats } = begin()
     world.workers = [placed('hung')]
-    beat('hung', { busy: 1 })
+    heartbeat('hung', { busy: 1 })
     await observer.observe()
-    beats.clear()
+    heartbeats.clear()
     world.nowMs += 70_000
     t.match((await observer.observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
   },
 )
 
 t.test('observe: counts the slots of workers that serve the same queue for others', async (t) => {
-  const { observer, world, beat } = begin()
+  const { observer, world, heartbeat } = begin()
   world.workers = [placed('own')]
-  beat('own', { busy: 1 })
-  beat('ready', { slots: 4, busy: 3 })
-  beat('draining', { slots: 4, busy: 1, state: 'draining' })
-  beat('drained', { state: 'drained' })
-  beat('starting', { state: 'starting' })
+  heartbeat('own', { busy: 1 })
+  heartbeat('ready', { slots: 4, busy: 3 })
+  heartbeat('draining', { slots: 4, busy: 1, state: 'draining' })
+  heartbeat('drained', { state: 'drained' })
+  heartbeat('starting', { state: 'starting' })
   t.strictSame((await observer.observe()).elsewhere, { slots: 5, busy: 4 })
   world.nowMs += 5001
-  beat('ready', { slots: 4, busy: 2 })
+  heartbeat('ready', { slots: 4, busy: 2 })
   t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
 })
 
 t.test('observe: does not count the slots of a name under which nobody runs', async (t) => {
-  const { observer, world, beat } = begin()
+  const { observer, world, heartbeat } = begin()
   world.invented.add('ghost')
-  beat('ghost', { slots: 16 })
-  beat('real', { slots: 2, busy: 1 })
+  heartbeat('ghost', { slots: 16 })
+  heartbeat('real', { slots: 2, busy: 1 })
   t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 1 })
 })
 
 t.test('observe: does not look who else serves the queue while something else decides the size', async (t) => {
-  const { observer, world, beat } = begin()
-  beat('other')
+  const { observer, world, heartbeat } = begin()
+  heartbeat('other')
   world.isByQueue = false
   t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
   world.isByQueue = true
@@ -191,14 +191,14 @@ t.test('observe: does not look who else serves the queue while something else de
 })
 
 t.test('observe: does not take its own worker for one of others when it is gone', async (t) => {
-  const { observer, world, beat, beats } = begin()
+  const { observer, world, heartbeat, heartbeats } = begin()
   world.workers = [placed('killed')]
-  beat('killed')
+  heartbeat('killed')
   await observer.observe()
   world.workers = []
   t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
-  beats.delete('killed')
+  heartbeats.delete('killed')
   await observer.observe()
-  beat('killed')
+  heartbeat('killed')
   t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
 })

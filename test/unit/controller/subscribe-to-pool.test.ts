@@ -4,12 +4,18 @@ import type { Incoming } from '#shared/queue/connection.ts'
 import {
   backlogCodec,
   type BacklogMessage,
-  beatCodec,
-  type BeatMessage,
+  heartbeatCodec,
+  type HeartbeatMessage,
   type StartedMessage,
   startedCodec,
 } from '#shared/queue/messages.ts'
-import { backlogSubject, beatFilter, beatSubject, startedFilter, startedSubject } from '#shared/queue/subjects.ts'
+import {
+  backlogSubject,
+  heartbeatFilter,
+  heartbeatSubject,
+  startedFilter,
+  startedSubject,
+} from '#shared/queue/subjects.ts'
 
 const pool = 'standard'
 const quiet: BacklogMessage = { pool, pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
@@ -18,7 +24,7 @@ const quiet: BacklogMessage = { pool, pending: 0, processing: 0, arrivals10s: 0,
 const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   const subscribers = new Map<string, (message: Incoming) => void>()
   const malformed: string[] = []
-  const changes: [BeatMessage, BeatMessage | undefined][] = []
+  const changes: [HeartbeatMessage, HeartbeatMessage | undefined][] = []
   const clock = { nowMs: 100_000 }
   const subscription = subscribeToPool(
     {
@@ -37,9 +43,9 @@ const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   )
   const send = (filter: string, subject: string, data: Uint8Array) =>
     subscribers.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
-  const beat = (pod: string, given: Partial<BeatMessage> = {}, from = pod) => {
-    const message: BeatMessage = { pod, pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given }
-    send(beatFilter(pool), beatSubject({ pool, pod: from }), beatCodec.encode(message))
+  const heartbeat = (pod: string, given: Partial<HeartbeatMessage> = {}, from = pod) => {
+    const message: HeartbeatMessage = { pod, pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given }
+    send(heartbeatFilter(pool), heartbeatSubject({ pool, pod: from }), heartbeatCodec.encode(message))
   }
   const backlog = (given: Partial<BacklogMessage> = {}) =>
     send(backlogSubject(pool), backlogSubject(pool), backlogCodec.encode({ ...quiet, ...given }))
@@ -50,7 +56,7 @@ const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
       backlog()
     }
   }
-  return { subscription, clock, subscribers, malformed, changes, send, beat, backlog, pass }
+  return { subscription, clock, subscribers, malformed, changes, send, heartbeat, backlog, pass }
 }
 
 t.test('subscribe to pool: does not know the backlog before the first message and five seconds after the last', (t) => {
@@ -64,25 +70,25 @@ t.test('subscribe to pool: does not know the backlog before the first message an
   t.end()
 })
 
-t.test('subscribe to pool: keeps the newest beat of each worker with the time at which it came', (t) => {
-  const { subscription, beat, clock } = begin()
-  beat('a')
+t.test('subscribe to pool: keeps the newest heartbeat of each worker with the time at which it came', (t) => {
+  const { subscription, heartbeat, clock } = begin()
+  heartbeat('a')
   clock.nowMs += 1000
-  beat('b', { busy: 1 })
-  beat('a', { state: 'draining' })
+  heartbeat('b', { busy: 1 })
+  heartbeat('a', { state: 'draining' })
   clock.nowMs += 1000
-  beat('a', { state: 'draining' })
-  t.match(subscription.beats.get('a'), { beat: { state: 'draining' }, atMs: 102_000 })
-  t.match(subscription.beats.get('b'), { beat: { busy: 1 }, atMs: 101_000 })
+  heartbeat('a', { state: 'draining' })
+  t.match(subscription.heartbeats.get('a'), { heartbeat: { state: 'draining' }, atMs: 102_000 })
+  t.match(subscription.heartbeats.get('b'), { heartbeat: { busy: 1 }, atMs: 101_000 })
   t.end()
 })
 
-t.test('subscribe to pool: tells of a beat only when it says something new', (t) => {
-  const { beat, changes } = begin()
-  beat('a')
-  beat('a')
-  beat('a', { busy: 1 })
-  beat('a', { busy: 1 })
+t.test('subscribe to pool: tells of a heartbeat only when it says something new', (t) => {
+  const { heartbeat, changes } = begin()
+  heartbeat('a')
+  heartbeat('a')
+  heartbeat('a', { busy: 1 })
+  heartbeat('a', { busy: 1 })
   t.match(changes, [
     [{ pod: 'a', busy: 0 }, undefined],
     [
@@ -95,16 +101,16 @@ t.test('subscribe to pool: tells of a beat only when it says something new', (t)
 })
 
 t.test('subscribe to pool: keeps what it heard although the buffer of the message is used again', (t) => {
-  const { subscription, send, beat, clock } = begin()
-  const message: BeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
-  const data = Buffer.from(beatCodec.encode(message))
-  send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
+  const { subscription, send, heartbeat, clock } = begin()
+  const message: HeartbeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
+  const data = Buffer.from(heartbeatCodec.encode(message))
+  send(heartbeatFilter(pool), heartbeatSubject({ pool, pod: 'a' }), data)
   data.fill(0)
   clock.nowMs += 1000
-  send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
-  t.match(subscription.beats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
-  beat('a')
-  t.match(subscription.beats.get('a'), { atMs: 101_000 })
+  send(heartbeatFilter(pool), heartbeatSubject({ pool, pod: 'a' }), data)
+  t.match(subscription.heartbeats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
+  heartbeat('a')
+  t.match(subscription.heartbeats.get('a'), { atMs: 101_000 })
   t.end()
 })
 
@@ -125,35 +131,35 @@ t.test('subscribe to pool: counts only time in which it could hear', (t) => {
 })
 
 t.test('subscribe to pool: forgets a worker only after a minute of silence in which it could hear', (t) => {
-  const { subscription, beat, clock, pass } = begin()
+  const { subscription, heartbeat, clock, pass } = begin()
   pass(1)
-  beat('a')
+  heartbeat('a')
   clock.nowMs += 600_000
   pass(61)
-  t.ok(subscription.beats.has('a'), 'the gap does not count')
+  t.ok(subscription.heartbeats.has('a'), 'the gap does not count')
   pass(11)
-  t.notOk(subscription.beats.has('a'), 'it is looked for every ten seconds')
+  t.notOk(subscription.heartbeats.has('a'), 'it is looked for every ten seconds')
   t.end()
 })
 
 t.test('subscribe to pool: listens to 4096 workers and no more', (t) => {
-  const { subscription, beat } = begin()
-  for (let turn = 0; turn <= 4096; turn += 1) beat(`worker-${turn}`)
-  t.equal(subscription.beats.size, 4096)
-  beat('worker-0', { busy: 2 })
-  t.equal(subscription.beats.get('worker-0')?.beat.busy, 2)
+  const { subscription, heartbeat } = begin()
+  for (let turn = 0; turn <= 4096; turn += 1) heartbeat(`worker-${turn}`)
+  t.equal(subscription.heartbeats.size, 4096)
+  heartbeat('worker-0', { busy: 2 })
+  t.equal(subscription.heartbeats.get('worker-0')?.heartbeat.busy, 2)
   t.end()
 })
 
 t.test(
   'subscribe to pool: ignores and reports malformed messages and those of one worker in the name of another',
   (t) => {
-    const { subscription, send, beat, malformed } = begin()
-    send(beatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
+    const { subscription, send, heartbeat, malformed } = begin()
+    send(heartbeatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
     send(backlogSubject(pool), 'backlog.standard', Buffer.from('{}'))
-    beat('up', { busy: 2 }, 'other')
+    heartbeat('up', { busy: 2 }, 'other')
     t.equal(subscription.backlog(), 'unknown')
-    t.equal(subscription.beats.size, 0)
+    t.equal(subscription.heartbeats.size, 0)
     t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
     t.end()
   },

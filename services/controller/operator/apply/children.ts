@@ -21,8 +21,7 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { createRetries } from './retries.ts'
 import type { RolloutTurns } from './rollout-turns.ts'
 
-/** What the children of a pool are applied with. */
-export type ChildrenDeps = {
+type ChildrenDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'get'>
   readonly clock: Clock
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget'>

@@ -4,7 +4,7 @@ import { backOffMs } from '#shared/policy/back-off.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 
 /** Runs work that is called for again and again, with back-off after a failure. */
-export type Retries = {
+type Retries = {
   /**
    * Runs `work` unless it is to wait after a failure: 0.1 s, doubled with each further one up to five minutes, or as long as the
    * server has asked for. With another desired state than that of the failure it runs at once, unless the server has asked.

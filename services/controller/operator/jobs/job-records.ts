@@ -16,7 +16,7 @@ export type JobRecordsDeps = {
 }
 
 /** What is known of a Job that has not ended, beside what the informer shows. */
-export type JobRecord = {
+type JobRecord = {
   /** When it was first known here. */
   readonly sinceMs: number
   readonly revision: string

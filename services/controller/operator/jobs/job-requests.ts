@@ -1,6 +1,6 @@
 import { jobs, type ObservedJob, trimJob } from '#controller/operator/watch/observed-job.ts'
-import type { KubeApi } from '#shared/kube/client.ts'
-import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
+import { type KubeApi, listPages } from '#shared/kube/client.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { fieldOwner } from '#shared/kube/names.ts'
 import { createThrottle, type Throttle } from '#controller/kube/throttle.ts'
 import type { JobManifest } from '#controller/operator/manifests/job.ts'
@@ -12,8 +12,6 @@ export type JobRequestsDeps = { readonly api: Pick<KubeApi, 'list' | 'create' | 
 export type JobScope = { readonly namespace: string; readonly labelSelector: string }
 
 const requestMs = 3000
-const pageItems = 500
-const pagesMax = 200
 
 /** Requests about the Jobs of one namespace, each of which ends within three seconds. Dispose waits for those in flight. */
 export class JobRequests implements AsyncDisposable {
@@ -67,17 +65,9 @@ export class JobRequests implements AsyncDisposable {
 
   /** Lists all Jobs from the API server itself, page by page. Throws `invalid` above 100,000. */
   async list(take: (job: ObservedJob) => void): Promise<void> {
-    const { namespace, labelSelector } = this.#scope
-    let continueAt: string | undefined
-    for (let pages = 0; pages < pagesMax; pages += 1) {
-      const query = { labelSelector, limit: pageItems, ...(continueAt !== undefined && { continueAt }) }
-      const of = { resource: jobs, namespace }
-      const page = await this.#deps.api.list<ObservedJob>(of, query, AbortSignal.timeout(requestMs))
-      for (const job of page.items) take(trimJob(job))
-      continueAt = page.continueAt
-      if (continueAt === undefined) return
-    }
-    throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} Jobs` })
+    const of = { resource: jobs, ...this.#scope }
+    for await (const { items } of listPages<ObservedJob>(this.#deps.api, of, () => AbortSignal.timeout(requestMs)))
+      for (const job of items) take(trimJob(job))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

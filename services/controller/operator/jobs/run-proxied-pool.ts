@@ -62,7 +62,6 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       publishState,
       wakeup: run.wakeup,
       decided: (tick) => {
-        run.turned()
         events.decided(tick, policy())
         const now = run.pool()
         statuses.write(

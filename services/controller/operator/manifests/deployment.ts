@@ -24,7 +24,7 @@ export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata
 })
 
 /** A child of a pool, deleted with it, with the hash of what is applied. */
-export const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
+const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
   const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
   return { metadata: { ...metadata, annotations }, spec }

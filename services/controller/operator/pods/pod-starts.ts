@@ -1,5 +1,6 @@
 import type { WorkerList, WorkerNotice } from '#controller/act/actuator.ts'
 import type { Clock } from '#controller/kube/clock.ts'
+import { createListeners } from '#controller/kube/listeners.ts'
 import { labelledPool } from '#shared/kube/names.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { createStartLatency, type StartLatency } from '#controller/start-latency.ts'
@@ -97,7 +98,7 @@ const createPoolStarts = () => {
 export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }): PodStarts => {
   const followed = new Map<string, FollowedPod>()
   const pools = createPoolStarts()
-  const listeners = new Set<(label: string | undefined, notice: WorkerNotice) => void>()
+  const { notify, add } = createListeners<[label: string | undefined, notice: WorkerNotice]>()
 
   const begin = (pod: ObservedPod): FollowedPod => {
     const { creationTimestamp, uid } = pod.metadata
@@ -121,10 +122,6 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
     const ageMs = clock.nowMs() - atMs
     pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs })
     notify(label, { kind: 'ready', pod, ageMs })
-  }
-
-  const notify = (label: string | undefined, notice: WorkerNotice) => {
-    for (const listener of listeners) listener(label, notice)
   }
 
   return {
@@ -154,13 +151,10 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
     },
     wasReady: ({ metadata: { uid } }) => followed.get(uid)?.wasReady ?? false,
     startsOf: pools.startsOf,
-    onWorker: (wanted, listener) => {
-      const ofPool = (label: string | undefined, notice: WorkerNotice) => {
+    onWorker: (wanted, listener) =>
+      add((label, notice) => {
         if (label === wanted) listener(notice)
-      }
-      listeners.add(ofPool)
-      return { [Symbol.dispose]: () => listeners.delete(ofPool) }
-    },
+      }),
     keep: pools.keep,
   }
 }

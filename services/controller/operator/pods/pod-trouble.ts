@@ -13,7 +13,7 @@ import {
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
 
 /** For how long a pod has waited in milliseconds: for a node with room, and for its node to begin its container. */
-export type PodWaits = { readonly unscheduledMs: number; readonly comingMs: number }
+type PodWaits = { readonly unscheduledMs: number; readonly comingMs: number }
 
 /** Waiting reasons of a container that do not pass by themselves, as the kubelet reports them. */
 const waitTroubles: Readonly<Record<string, Trouble>> = {

@@ -1,4 +1,3 @@
-import type { AppError } from '#shared/errors/app-error.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
@@ -6,8 +5,7 @@ import { objectName } from '#shared/kube/names.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 
-/** What loops are run with. */
-export type PoolLoopsDeps = {
+type PoolLoopsDeps = {
   readonly term: TermDeps
   readonly runners: Readonly<Record<Pool, RunPool>>
 }
@@ -94,29 +92,20 @@ export class PoolLoops implements AsyncDisposable {
   async #reconcile(loop: Loop) {
     const { term, runners } = this.#deps
     const { metadata, spec } = loop.pool
-    const { name } = metadata
-    using events = term.events.of({ queue: spec.pool, browserpool: name })
-    const turned = () => {
-      loop.turnedMs = term.clock.nowMs()
-    }
+    using events = term.events.of({ queue: spec.pool, browserpool: metadata.name })
     const run: PoolRun = {
       pool: () => loop.pool,
       wakeup: loop.wakeup,
-      turned,
       events: {
         ...events,
-        decided: (tick, policy) => {
-          turned()
-          events.decided(tick, policy)
-        },
-        tickFailed: (error: AppError) => {
-          turned()
-          events.tickFailed(error)
+        reconciled: (ms) => {
+          loop.turnedMs = term.clock.nowMs()
+          events.reconciled(ms)
         },
       },
     }
     try {
-      await runners[loop.pool.spec.pool](term, run, loop.stop.signal)
+      await runners[spec.pool](term, run, loop.stop.signal)
     } catch (thrown) {
       events.tickFailed(toAppError(thrown))
     }

@@ -38,8 +38,6 @@ export type PoolRun = {
   /** The pool as the informer shows it, or showed it last. */
   readonly pool: () => BrowserPool
   readonly events: PoolEvents
-  /** To be called at the end of each reconciliation that none of the events reports. */
-  readonly turned: () => void
   readonly wakeup: Wakeup
 }
 

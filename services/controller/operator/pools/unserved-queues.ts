@@ -1,4 +1,4 @@
-import type { ReceivedBeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import { type Pool as QueueName, pools as queues } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
@@ -34,7 +34,7 @@ export const unservedReason = (
 /** What the check works with. */
 export type UnservedQueuesDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
-  readonly of: (queue: QueueName) => Pick<PoolSubscription, 'beats' | 'backlog'>
+  readonly of: (queue: QueueName) => Pick<PoolSubscription, 'heartbeats' | 'backlog'>
   /** Reports to the ledger, which fails captures that have waited for too long. */
   readonly publish: (state: PoolStateMessage) => void
   /** Called at each check with why a queue is not served, and how many captures wait in it, if that is known. */
@@ -45,12 +45,13 @@ export type UnservedQueuesDeps = {
 export const createUnservedQueues = (deps: UnservedQueuesDeps): ((pools: readonly BrowserPool[]) => void) => {
   const since = new Map<QueueName, number>()
   const nowMs = () => deps.clock.nowMs()
-  const takesCaptures = ({ beat, atMs }: ReceivedBeat) => beat.state === 'ready' && nowMs() - atMs < silentMs
+  const takesCaptures = ({ heartbeat, atMs }: ReceivedHeartbeat) =>
+    heartbeat.state === 'ready' && nowMs() - atMs < silentMs
 
   return (pools) => {
     for (const queue of queues) {
-      const { beats, backlog } = deps.of(queue)
-      const reason = unservedReason(queue, pools, [...beats.values()].some(takesCaptures))
+      const { heartbeats, backlog } = deps.of(queue)
+      const reason = unservedReason(queue, pools, [...heartbeats.values()].some(takesCaptures))
       const counted = backlog()
       deps.checked(queue, reason, counted === 'unknown' ? undefined : counted.pending)
       if (!reason) {

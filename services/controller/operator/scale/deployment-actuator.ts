@@ -23,8 +23,7 @@ export type DeploymentNotice =
   | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
   | { readonly kind: 'deleted'; readonly pod: string }
 
-/** What an actuator works with. */
-export type DeploymentActuatorDeps = {
+type DeploymentActuatorDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'remove'>
   readonly clock: Clock
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'podsOf' | 'assertFresh'>
@@ -33,7 +32,7 @@ export type DeploymentActuatorDeps = {
 }
 
 /** Runs the workers of a pool as pods of its Deployment, of which it writes the size alone. */
-export type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
+type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
 
 /** The size of a Deployment; an own write counts before the informer shows it. */
 const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {

@@ -14,8 +14,7 @@ import { createRolloutFollower, type Rollout } from '#controller/operator/apply/
 import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
 import { isReady } from '#controller/operator/watch/observed-pod.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
-import type { StatusParts } from '#controller/operator/status/conditions.ts'
-import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import { poolStatus, type StatusParts } from '#controller/operator/status/pool-status.ts'
 
 type PoolFacts = Pick<PodWorkerList, 'troubles' | 'isRollingOut' | 'isRolloutStalled' | 'hasSurplus' | 'provisionMs'>
 

@@ -1,6 +1,6 @@
-import type { Rollout } from '#controller/operator/apply/rollout.ts'
-import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/pool.ts'
-import type { BrowserPool, BrowserPoolSpec, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import type { Backlog, Trouble } from '#controller/pool.ts'
+import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 
 /** A condition of this type, without its times. */
 export type Condition<T extends PoolConditionType> = Pick<
@@ -8,41 +8,15 @@ export type Condition<T extends PoolConditionType> = Pick<
   'status' | 'reason' | 'message'
 >
 
-/** What the status of a pool of a Deployment is computed from. */
-export type StatusParts = {
-  /** The pool with the status written last. */
-  readonly pool: BrowserPool
-  readonly instance: string
-  readonly seen: Observation
-  readonly decision: Decision
-  /** Troubles with a message each; also of pods that do not count for the size. */
-  readonly troubles: ReadonlyMap<Trouble, string>
-  readonly isRollingOut: boolean
-  readonly rollout: Rollout
-  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
-  readonly provisionMs: number | undefined
-  /** Why the pool's objects cannot be applied. */
-  readonly problem: string | undefined
-  readonly at: Date
-}
-
-/** Stamps a condition; its transition time changes only where its status does. */
-export const stamped = <T extends PoolConditionType>(
-  { pool, at }: Pick<StatusParts, 'pool' | 'at'>,
-  type: T,
-  condition: Condition<T>,
-): PoolCondition => {
-  const before = pool.status?.conditions?.find((each) => each.type === type)
-  const isUnchanged = before !== undefined && before.status === condition.status
-  const lastTransitionTime = isUnchanged ? before.lastTransitionTime : at.toISOString().replace(/\.\d+Z$/, 'Z')
-  // The reason belongs to the type, which the compiler cannot follow through the union.
-  return { type, ...condition, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
-}
-
-type Parts = Omit<StatusParts, 'at'>
+/** Makes a condition, of the type that is wanted. */
+export const condition = <T extends PoolConditionType>(
+  status: Condition<T>['status'],
+  reason: Condition<T>['reason'],
+  message: string,
+): Condition<T> => ({ status, reason, message })
 
 /** Each trouble in a sentence about workers. */
-const troubleWords: Readonly<Record<Trouble, string>> = {
+export const troubleWords: Readonly<Record<Trouble, string>> = {
   unschedulable: 'cannot be placed on any node',
   'image-pull': 'cannot get their image',
   'crash-looping': 'end soon after they start',
@@ -52,168 +26,67 @@ const troubleWords: Readonly<Record<Trouble, string>> = {
   'pods-refused': 'are refused by the API server',
 }
 
-const degradedReasons = {
+/** Reasons of the condition `Degraded`, the most urgent first. A quota limits; it is no fault. */
+export const degradedReasons = {
   'config-error': 'ConfigError',
   'image-pull': 'ImagePull',
   'not-starting': 'NotStarting',
   'crash-looping': 'CrashLooping',
   unschedulable: 'Unschedulable',
   'pods-refused': 'PodsRefused',
-} as const
+} as const satisfies Partial<Record<Trouble, Condition<'Degraded'>['reason']>>
 
-/** `1 worker takes captures`, `3 workers take captures`. */
-const workers = (count: number, one: string, several: string): string =>
-  count === 1 ? `1 worker ${one}` : `${count} workers ${several}`
+/** A sentence, with what Kubernetes says of it where it says something. */
+export const withCause = (text: string, cause = ''): string =>
+  cause === '' ? sentence(text) : `${sentence(text)} Kubernetes says: ${cause}`
 
-const inState = (seen: Observation, state: ObservedWorker['state']): number =>
-  seen.workers === 'unknown' ? 0 : seen.workers.filter((worker) => worker.state === state).length
+/** Makes a sentence of words. */
+export const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
-const condition = <T extends PoolConditionType>(
-  status: Condition<T>['status'],
-  reason: Condition<T>['reason'],
-  message: string,
-): Condition<T> => ({ status, reason, message })
-
-const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
-
-const withCause = (text: string, cause: string | undefined): string =>
-  cause === undefined || cause === '' ? sentence(text) : `${sentence(text)} Kubernetes says: ${cause}`
-
-const unknownWorkers = 'The API server cannot be read: the workers are unknown, so nothing is changed.'
-
-const replacing = 'Workers of an older template are being replaced.'
-const stalledRollout = `${replacing} Some new ones fail to start: until they start, or the template is reverted, the old ones serve.`
-
-const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
-  const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
-  return provisionMs === undefined ? wait : `${wait} Lately that took ${Math.round(provisionMs / 1000)} s.`
+/** Stamps a condition; its transition time changes only where its status does. */
+export const stamped = <T extends PoolConditionType>(
+  { pool, at }: { readonly pool: BrowserPool; readonly at: Date },
+  type: T,
+  found: Condition<T>,
+): PoolCondition => {
+  const before = pool.status?.conditions?.find((each) => each.type === type)
+  const isUnchanged = before !== undefined && before.status === found.status
+  const lastTransitionTime = isUnchanged ? before.lastTransitionTime : at.toISOString().replace(/\.\d+Z$/, 'Z')
+  // The reason belongs to the type, which the compiler cannot follow through the union.
+  return { type, ...found, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
 }
 
-/** Workers that must take captures for the pool to be ready. */
-const requiredOf = ({ pool, decision }: Parts): number => {
-  const { autoscaling, replicas } = pool.spec
-  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
+/** What every status is computed from. */
+export type StatusCommon = {
+  /** The pool with the status written last. */
+  readonly pool: BrowserPool
+  readonly instance: string
+  readonly seen: { readonly backlog: Backlog | 'unknown' }
+  readonly decision: { readonly wanted: number; readonly reason: NonNullable<BrowserPoolStatus['reason']> }
+  readonly at: Date
 }
 
-const pausedWithoutWorkers =
-  'The pool is paused and has no worker: unless another pool serves its queue, captures fail after the proxied wait.'
+type Replicas = Pick<BrowserPoolStatus, 'replicas' | 'readyReplicas' | 'busySlots'>
 
-/** Whether enough workers take captures. */
-export const readyCondition = (parts: Parts): Condition<'Ready'> => {
-  const { seen } = parts
-  if (seen.workers === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownWorkers)
-  const ready = inState(seen, 'ready')
-  const required = requiredOf(parts)
-  const { rollout } = parts
-  if (rollout === 'failed') return condition('False', 'RolloutFailed', failedRollout)
-  if (rollout !== 'complete') return condition('False', 'RollingOut', 'The template is not yet that of all workers.')
-  const takes = workers(ready, 'takes captures', 'take captures')
-  if (parts.pool.spec.paused && ready === 0) return condition('False', 'WorkersMissing', pausedWithoutWorkers)
-  if (ready < required) return condition('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
-  if (ready > 0 || required > 0) return condition('True', 'WorkersReady', sentence(takes))
-  return condition(
-    'True',
-    'ScaledToZero',
-    'Nothing waits, so there is no worker; the next capture waits for one to start.',
-  )
-}
-
-const failedRollout =
-  'The rollout of the template exceeded its progress deadline: its workers fail to start, the old ones serve.'
-
-/** Whether the pool is on its way to what its spec says: `InProgress` for kstatus, which Helm and Flux wait by. */
-export const reconcilingCondition = (parts: Parts): Condition<'Reconciling'> => {
-  const { status, reason, message } = readyCondition(parts)
-  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && stalledCondition(parts).status === 'False'
-  if (isOnItsWay) return condition('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
-  return condition('False', 'Reconciled', 'The pool is as its spec says.')
-}
-
-/** Whether the pool does not get to what its spec says unless somebody does something: `Failed` for kstatus. */
-export const stalledCondition = ({ problem, rollout }: Pick<Parts, 'problem' | 'rollout'>): Condition<'Stalled'> => {
-  if (problem !== undefined)
-    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
-  if (rollout === 'failed') return condition('True', 'RolloutFailed', failedRollout)
-  return condition('False', 'AsExpected', 'Nothing keeps the pool from its spec.')
-}
-
-/** Whether workers are starting or leaving. */
-export const progressingCondition = ({
-  seen,
-  isRollingOut,
-  decision,
-  troubles,
-  provisionMs,
-}: Parts): Condition<'Progressing'> => {
-  const starting = inState(seen, 'starting')
-  const unscheduled = inState(seen, 'unscheduled')
-  const leaving = inState(seen, 'draining') + inState(seen, 'drained')
-  if (isRollingOut) return condition('True', 'Replacing', troubles.size > 0 ? stalledRollout : replacing)
-  if (decision.kind === 'replace') return condition('True', 'Replacing', 'Silent workers are replaced.')
-  if (unscheduled > 0) return condition('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
-  if (starting > 0) return condition('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
-  if (leaving > 0) {
-    const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')
-    return condition('True', 'Draining', sentence(finish))
+/** Status of a pool with these replicas, where they are known, and its conditions in their order. */
+export const composeStatus = (
+  common: StatusCommon,
+  replicas: Replicas | false,
+  conditions: { readonly [T in PoolConditionType]: Condition<T> },
+): BrowserPoolStatus => {
+  const { pool, instance, seen, decision } = common
+  const stampedOf = <T extends PoolConditionType>([type, found]: readonly [T, Condition<T>]) =>
+    stamped(common, type, found)
+  return {
+    observedGeneration: pool.metadata.generation,
+    ...replicas,
+    desiredReplicas: decision.wanted,
+    ...(seen.backlog !== 'unknown' && {
+      queue: seen.backlog.pending,
+      oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),
+    }),
+    reason: decision.reason,
+    selector: selectorOf(poolSelector(instance, pool.metadata.name)),
+    conditions: (Object.entries(conditions) as [PoolConditionType, never][]).map(stampedOf),
   }
-  return condition('False', 'Settled', 'No worker is starting or leaving.')
-}
-
-/** Whether queue and workers can be read. */
-export const metricsAvailableCondition = ({ seen, decision }: Parts): Condition<'MetricsAvailable'> => {
-  if (seen.workers === 'unknown') return condition('False', 'WorkersUnknown', unknownWorkers)
-  if (decision.reason === 'missing-heartbeats') {
-    const message = 'No heartbeat of most workers over NATS for more than 10 s, so nothing is changed yet.'
-    return condition('False', 'MissingHeartbeats', message)
-  }
-  if (seen.backlog !== 'unknown') return condition('True', 'MetricsRead', 'Queue and workers are read.')
-  return condition(
-    'False',
-    'BacklogUnknown',
-    'No backlog report of the ledger over NATS for 5 s: the depth of JetStream may raise the size, nothing lowers it.',
-  )
-}
-
-/** Who decides the size. */
-export const scalingActiveCondition = ({
-  paused,
-  autoscaling,
-  replicas,
-}: BrowserPoolSpec): Condition<'ScalingActive'> => {
-  if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
-  if (!autoscaling.enabled) {
-    return condition('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
-  }
-  const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
-  return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
-}
-
-/** Whether more workers are needed than there may be. */
-export const scalingLimitedCondition = ({ pool, decision, troubles }: Parts): Condition<'ScalingLimited'> => {
-  const quota = troubles.get('quota')
-  if (quota !== undefined) {
-    return condition('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
-  }
-  if (decision.reason === 'at-maximum') {
-    const { maxReplicas } = pool.spec.autoscaling
-    return condition('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
-  }
-  return condition('False', 'WithinBounds', 'There may be as many workers as are needed.')
-}
-
-/** Whether an operator has to intervene. */
-export const degradedCondition = ({
-  troubles,
-  problem,
-}: Pick<Parts, 'troubles' | 'problem'>): Condition<'Degraded'> => {
-  if (problem !== undefined)
-    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
-  for (const [trouble, reason] of Object.entries(degradedReasons) as [keyof typeof degradedReasons, string][]) {
-    const message = troubles.get(trouble)
-    if (message !== undefined) {
-      const text = withCause(`workers ${troubleWords[trouble]}`, message)
-      return condition('True', reason as Condition<'Degraded'>['reason'], text)
-    }
-  }
-  return condition('False', 'AsExpected', 'Nothing keeps workers from starting.')
 }

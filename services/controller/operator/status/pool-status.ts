@@ -1,36 +1,186 @@
 import { summarize } from '#controller/events.ts'
-import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { composeStatus } from './compose-status.ts'
+import type { Rollout } from '#controller/operator/apply/rollout.ts'
+import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/pool.ts'
+import type { BrowserPoolSpec, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import {
-  type StatusParts,
-  degradedCondition,
-  scalingLimitedCondition,
-  metricsAvailableCondition,
-  progressingCondition,
-  readyCondition,
-  reconcilingCondition,
-  scalingActiveCondition,
-  stalledCondition,
+  composeStatus,
+  type Condition,
+  condition,
+  degradedReasons,
+  sentence,
+  type StatusCommon,
+  troubleWords,
+  withCause,
 } from './conditions.ts'
+
+/** What the status of a pool of a Deployment is computed from. */
+export type StatusParts = StatusCommon & {
+  readonly seen: Observation
+  readonly decision: Decision
+  /** Troubles with a message each; also of pods that do not count for the size. */
+  readonly troubles: ReadonlyMap<Trouble, string>
+  readonly isRollingOut: boolean
+  readonly rollout: Rollout
+  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
+  readonly provisionMs: number | undefined
+  /** Why the pool's objects cannot be applied. */
+  readonly problem: string | undefined
+}
+
+/** `1 worker takes captures`, `3 workers take captures`. */
+const workers = (count: number, one: string, several: string): string =>
+  count === 1 ? `1 worker ${one}` : `${count} workers ${several}`
+
+const inState = (seen: Observation, state: ObservedWorker['state']): number =>
+  seen.workers === 'unknown' ? 0 : seen.workers.filter((worker) => worker.state === state).length
+
+const unknownWorkers = 'The API server cannot be read: the workers are unknown, so nothing is changed.'
+
+const replacing = 'Workers of an older template are being replaced.'
+const stalledRollout = `${replacing} Some new ones fail to start: until they start, or the template is reverted, the old ones serve.`
+
+const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
+  const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
+  return provisionMs === undefined ? wait : `${wait} Lately that took ${Math.round(provisionMs / 1000)} s.`
+}
+
+/** Workers that must take captures for the pool to be ready. */
+const requiredOf = ({ pool, decision }: StatusParts): number => {
+  const { autoscaling, replicas } = pool.spec
+  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
+}
+
+const pausedWithoutWorkers =
+  'The pool is paused and has no worker: unless another pool serves its queue, captures fail after the proxied wait.'
+
+/** Whether enough workers take captures. */
+const readyCondition = (parts: StatusParts): Condition<'Ready'> => {
+  const { seen, rollout } = parts
+  if (seen.workers === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownWorkers)
+  const ready = inState(seen, 'ready')
+  const required = requiredOf(parts)
+  if (rollout === 'failed') return condition('False', 'RolloutFailed', failedRollout)
+  if (rollout !== 'complete') return condition('False', 'RollingOut', 'The template is not yet that of all workers.')
+  const takes = workers(ready, 'takes captures', 'take captures')
+  if (parts.pool.spec.paused && ready === 0) return condition('False', 'WorkersMissing', pausedWithoutWorkers)
+  if (ready < required) return condition('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
+  if (ready > 0 || required > 0) return condition('True', 'WorkersReady', sentence(takes))
+  return condition(
+    'True',
+    'ScaledToZero',
+    'Nothing waits, so there is no worker; the next capture waits for one to start.',
+  )
+}
+
+const failedRollout =
+  'The rollout of the template exceeded its progress deadline: its workers fail to start, the old ones serve.'
+
+/** Whether the pool is on its way to what its spec says: `InProgress` for kstatus, which Helm and Flux wait by. */
+const reconcilingCondition = (parts: StatusParts): Condition<'Reconciling'> => {
+  const { status, reason, message } = readyCondition(parts)
+  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && stalledCondition(parts).status === 'False'
+  if (isOnItsWay) return condition('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
+  return condition('False', 'Reconciled', 'The pool is as its spec says.')
+}
+
+/** Whether the pool does not get to what its spec says unless somebody does something: `Failed` for kstatus. */
+const stalledCondition = ({ problem, rollout }: StatusParts): Condition<'Stalled'> => {
+  if (problem !== undefined)
+    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
+  if (rollout === 'failed') return condition('True', 'RolloutFailed', failedRollout)
+  return condition('False', 'AsExpected', 'Nothing keeps the pool from its spec.')
+}
+
+/** Whether workers are starting or leaving. */
+const progressingCondition = ({
+  seen,
+  isRollingOut,
+  decision,
+  troubles,
+  provisionMs,
+}: StatusParts): Condition<'Progressing'> => {
+  const starting = inState(seen, 'starting')
+  const unscheduled = inState(seen, 'unscheduled')
+  const leaving = inState(seen, 'draining') + inState(seen, 'drained')
+  if (isRollingOut) return condition('True', 'Replacing', troubles.size > 0 ? stalledRollout : replacing)
+  if (decision.kind === 'replace') return condition('True', 'Replacing', 'Silent workers are replaced.')
+  if (unscheduled > 0) return condition('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
+  if (starting > 0) return condition('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
+  if (leaving > 0) {
+    const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')
+    return condition('True', 'Draining', sentence(finish))
+  }
+  return condition('False', 'Settled', 'No worker is starting or leaving.')
+}
+
+/** Whether queue and workers can be read. */
+const metricsAvailableCondition = ({ seen, decision }: StatusParts): Condition<'MetricsAvailable'> => {
+  if (seen.workers === 'unknown') return condition('False', 'WorkersUnknown', unknownWorkers)
+  if (decision.reason === 'missing-heartbeats') {
+    const message = 'No heartbeat of most workers over NATS for more than 10 s, so nothing is changed yet.'
+    return condition('False', 'MissingHeartbeats', message)
+  }
+  if (seen.backlog !== 'unknown') return condition('True', 'MetricsRead', 'Queue and workers are read.')
+  return condition(
+    'False',
+    'BacklogUnknown',
+    'No backlog report of the ledger over NATS for 5 s: the depth of JetStream may raise the size, nothing lowers it.',
+  )
+}
+
+/** Who decides the size. */
+const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSpec): Condition<'ScalingActive'> => {
+  if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
+  if (!autoscaling.enabled) {
+    return condition('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
+  }
+  const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
+  return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
+}
+
+/** Whether more workers are needed than there may be. */
+const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Condition<'ScalingLimited'> => {
+  const quota = troubles.get('quota')
+  if (quota !== undefined) {
+    return condition('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
+  }
+  if (decision.reason === 'at-maximum') {
+    const { maxReplicas } = pool.spec.autoscaling
+    return condition('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
+  }
+  return condition('False', 'WithinBounds', 'There may be as many workers as are needed.')
+}
+
+/** Whether an operator has to intervene. */
+const degradedCondition = ({ troubles, problem }: StatusParts): Condition<'Degraded'> => {
+  if (problem !== undefined)
+    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
+  const trouble = (Object.keys(degradedReasons) as (keyof typeof degradedReasons)[]).find((each) => troubles.has(each))
+  if (!trouble) return condition('False', 'AsExpected', 'Nothing keeps workers from starting.')
+  return condition(
+    'True',
+    degradedReasons[trouble],
+    withCause(`workers ${troubleWords[trouble]}`, troubles.get(trouble)),
+  )
+}
 
 /** Status of a pool of a Deployment after a reconciliation. */
 export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
-  const { pool, seen } = parts
-  const { ready, busy } = summarize(seen)
-  const replicas =
-    seen.workers === 'unknown' ? undefined : seen.workers.filter(({ state }) => state !== 'stopping').length
-  return composeStatus(
-    parts,
-    replicas === undefined ? undefined : { replicas, readyReplicas: Number(ready), busySlots: Number(busy) },
-    {
-      Ready: readyCondition(parts),
-      Reconciling: reconcilingCondition(parts),
-      Stalled: stalledCondition(parts),
-      Progressing: progressingCondition(parts),
-      MetricsAvailable: metricsAvailableCondition(parts),
-      ScalingActive: scalingActiveCondition(pool.spec),
-      ScalingLimited: scalingLimitedCondition(parts),
-      Degraded: degradedCondition(parts),
-    },
-  )
+  const { workers: seen } = parts.seen
+  const { ready, busy } = summarize(parts.seen)
+  const replicas = seen !== 'unknown' && {
+    replicas: seen.filter(({ state }) => state !== 'stopping').length,
+    readyReplicas: Number(ready),
+    busySlots: Number(busy),
+  }
+  return composeStatus(parts, replicas, {
+    Ready: readyCondition(parts),
+    Reconciling: reconcilingCondition(parts),
+    Stalled: stalledCondition(parts),
+    Progressing: progressingCondition(parts),
+    MetricsAvailable: metricsAvailableCondition(parts),
+    ScalingActive: scalingActiveCondition(parts.pool.spec),
+    ScalingLimited: scalingLimitedCondition(parts),
+    Degraded: degradedCondition(parts),
+  })
 }

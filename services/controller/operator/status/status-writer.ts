@@ -9,8 +9,7 @@ import { backOffMs } from '#shared/policy/back-off.ts'
 import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
 
-/** What a status writer works with. */
-export type StatusWriterDeps = {
+type StatusWriterDeps = {
   readonly api: Pick<KubeApi, 'patch'>
   readonly clock: Clock
   /** Called with each event that a change of the status means, once it is written. */

@@ -4,6 +4,7 @@ import { type BrowserPool, browserPools, browserPoolSpec, type BrowserPoolSpec }
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { labelledPool, managedSelector, objectName } from '#shared/kube/names.ts'
+import { createListeners } from '#controller/kube/listeners.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { type Reflected, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
@@ -24,8 +25,7 @@ const unknownAfterMs = 5000
 /** Captures wait meanwhile: a retry every few seconds is no load for a server that recovers. */
 const backOff = { firstMs: 500, lastMs: 4000 }
 
-/** What informers work with. */
-export type InformersDeps = {
+type InformersDeps = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
@@ -36,13 +36,13 @@ export type InformersDeps = {
 }
 
 /** Called where a BrowserPool, a child or a pod of it has changed, with the label that `objectName` makes of its name. */
-export type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
+type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
 
 /** The read side of a reflector, as client-go's lister. */
 export type Lister<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
 
 /** Namespaces of an installation: of BrowserPools and their Deployments, and of Jobs; they may be the same. */
-export type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
+type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
 /** Local caches of all objects that the controller reads, kept by watches. */
 export type Informers = AsyncDisposable & {
@@ -89,20 +89,6 @@ const trimPool = (object: KubeObject): BrowserPool => {
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>
   labelledPool(metadata?.labels)
-
-/** Calls every listener that has not been disposed. */
-const createListeners = <Args extends readonly unknown[]>() => {
-  const all = new Set<(...args: Args) => void>()
-  return {
-    notify: (...args: Args) => {
-      for (const listener of all) listener(...args)
-    },
-    add: (listener: (...args: Args) => void): Disposable => {
-      all.add(listener)
-      return { [Symbol.dispose]: () => all.delete(listener) }
-    },
-  }
-}
 
 /** A pool may have the name of one whose Jobs still run. */
 const isMember = ({ metadata }: ObservedPod): boolean => metadata.labels?.[jobNameLabel] === undefined

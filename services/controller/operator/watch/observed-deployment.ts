@@ -1,6 +1,12 @@
 import { appliedAnnotation, fieldOwner } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+import {
+  metadataFields,
+  type ObservedCondition,
+  type ObservedMetadata,
+  pick,
+  trimCondition,
+} from './observed-object.ts'
 
 /** The kind Deployment. */
 export const deployments: Resource = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
@@ -14,15 +20,7 @@ export const budgets: Resource = {
 
 type Owner = { readonly uid: string; readonly controller?: boolean }
 
-type Metadata = {
-  readonly name: string
-  readonly namespace: string
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly generation?: number
-  readonly deletionTimestamp?: string
-  readonly labels?: Readonly<Record<string, string>>
-}
+type Metadata = ObservedMetadata & { readonly generation?: number; readonly deletionTimestamp?: string }
 
 /** The part that is read of an object which the controller applies. */
 export type ObservedChild = KubeObject & {
@@ -35,8 +33,7 @@ export type ObservedChild = KubeObject & {
   readonly ownsReplicas: boolean
 }
 
-/** Selector of a Deployment's pods. */
-export type LabelSelector = {
+type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly object[]
 }
@@ -74,15 +71,7 @@ export const trimChild = (object: KubeObject): ObservedChild => {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid
   const applied = metadata.annotations?.[appliedAnnotation]
   return {
-    metadata: pick(metadata, [
-      'name',
-      'namespace',
-      'uid',
-      'resourceVersion',
-      'generation',
-      'deletionTimestamp',
-      'labels',
-    ]),
+    metadata: pick(metadata, [...metadataFields, 'generation', 'deletionTimestamp']),
     ...(owner !== undefined && { owner }),
     ...(applied !== undefined && { applied }),
     ownsReplicas: managedFields.some(

@@ -1,6 +1,13 @@
 import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { conditionOf, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+import {
+  conditionOf,
+  metadataFields,
+  type ObservedCondition,
+  type ObservedMetadata,
+  pick,
+  trimCondition,
+} from './observed-object.ts'
 
 /** The kind Job. */
 export const jobs: Resource = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' }
@@ -10,14 +17,7 @@ export const jobNameLabel = 'batch.kubernetes.io/job-name'
 
 /** The part of a Job that is read. */
 export type ObservedJob = KubeObject & {
-  readonly metadata: {
-    readonly name: string
-    readonly namespace: string
-    readonly uid: string
-    readonly resourceVersion: string
-    readonly labels?: Readonly<Record<string, string>>
-    readonly annotations?: Readonly<Record<string, string>>
-  }
+  readonly metadata: ObservedMetadata & { readonly annotations?: Readonly<Record<string, string>> }
   readonly status?: { readonly conditions?: readonly ObservedCondition[] }
 }
 
@@ -26,7 +26,7 @@ export const trimJob = (job: KubeObject): ObservedJob => {
   const { metadata, status } = job as ObservedJob
   return {
     metadata: {
-      ...pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'labels']),
+      ...pick(metadata, metadataFields),
       annotations: pick(metadata.annotations ?? {}, [appliedAnnotation]),
     },
     status: { conditions: (status?.conditions ?? []).map(trimCondition) },

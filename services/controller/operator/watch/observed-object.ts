@@ -4,6 +4,18 @@ import { createHash } from 'node:crypto'
 export const pick = <T extends object, const K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Pick<T, K>
 
+/** What is read of the metadata of every object. */
+export type ObservedMetadata = {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** Names of the fields of `ObservedMetadata`. */
+export const metadataFields = ['name', 'namespace', 'uid', 'resourceVersion', 'labels'] as const
+
 /** A condition as every kind of object has them. */
 export type ObservedCondition = {
   readonly type: string

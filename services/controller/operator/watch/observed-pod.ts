@@ -1,5 +1,13 @@
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { conditionOf, messageChars, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+import {
+  conditionOf,
+  messageChars,
+  metadataFields,
+  type ObservedCondition,
+  type ObservedMetadata,
+  pick,
+  trimCondition,
+} from './observed-object.ts'
 import { workerContainer } from '#controller/operator/manifests/worker-pod.ts'
 
 /** The kind Pod. */
@@ -19,14 +27,9 @@ export type ObservedContainer = {
 
 /** The part of a Pod that is read. */
 export type ObservedPod = KubeObject & {
-  readonly metadata: {
-    readonly name: string
-    readonly namespace: string
-    readonly uid: string
-    readonly resourceVersion: string
+  readonly metadata: ObservedMetadata & {
     readonly creationTimestamp: string
     readonly deletionTimestamp?: string
-    readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
   readonly spec?: { readonly nodeName?: string }
@@ -45,16 +48,7 @@ export const trimPod = (pod: KubeObject): ObservedPod => {
   const { metadata, spec, status = {} } = pod as ObservedPod
   const { phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status
   return {
-    metadata: pick(metadata, [
-      'name',
-      'namespace',
-      'uid',
-      'resourceVersion',
-      'creationTimestamp',
-      'deletionTimestamp',
-      'labels',
-      'annotations',
-    ]),
+    metadata: pick(metadata, [...metadataFields, 'creationTimestamp', 'deletionTimestamp', 'annotations']),
     spec: pick(spec ?? {}, ['nodeName']),
     status: {
       ...(phase !== undefined && { phase }),

@@ -1,15 +1,16 @@
-import { createJobReports, type JobReports } from '#controller/proxied/job-reports.ts'
-import { type PoolSubscription, subscribeToPool } from '#controller/subscribe-to-pool.ts'
+import { createJobReports, type JobReports, wakeByReports } from '#controller/proxied/job-reports.ts'
+import { type PoolSubscription, subscribeToPool, wakeByState } from '#controller/subscribe-to-pool.ts'
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#controller/kube/clock.ts'
+import { createListeners } from '#controller/kube/listeners.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatMs } from '#shared/queue/messages.ts'
+import { heartbeatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 
 /** Longest wait for the first reports. */
 const syncMsMax = 5000
 /** Every worker sends at least one heartbeat within this time, if nothing is slow. */
-const heartbeatMsMax = 1.25 * beatMs
+const heartbeatMsMax = 1.25 * heartbeatMs
 const pollMs = 100
 
 /** Subscriptions to the reports of all kinds of pools, held by every replica. */
@@ -36,36 +37,14 @@ export const openPoolSubscriptions = (deps: {
   const now = clock.nowMs
   const sinceMs = now()
   const reports = createJobReports(now)
-  const listeners = new Set<(kind: Pool) => void>()
+  const listeners = createListeners<[kind: Pool]>()
   using opened = new DisposableStack()
 
-  const notify = (kind: Pool) => {
-    for (const listener of listeners) listener(kind)
-  }
   const subscribe = (kind: Pool): PoolSubscription => {
-    opened.use(queue.subscribe(pokeSubject(kind), () => notify(kind)))
-    if (kind !== 'proxied') {
-      const changed: Parameters<typeof subscribeToPool>[0]['changed'] = (beat, before) => {
-        if (beat.state !== before?.state) notify(kind)
-      }
-      return opened.use(subscribeToPool({ queue, now, malformed, changed }, kind))
-    }
-    const changed = (take: () => void) => {
-      take()
-      notify(kind)
-    }
-    return opened.use(
-      subscribeToPool(
-        {
-          queue,
-          now,
-          malformed,
-          changed: (beat) => changed(() => reports.beat(beat)),
-          started: (message) => changed(() => reports.started(message)),
-        },
-        kind,
-      ),
-    )
+    const wake = () => listeners.notify(kind)
+    opened.use(queue.subscribe(pokeSubject(kind), wake))
+    const woken = kind === 'proxied' ? wakeByReports(reports, wake) : wakeByState(wake)
+    return opened.use(subscribeToPool({ queue, now, malformed, ...woken }, kind))
   }
   const subscriptions = new Map(kinds.map((kind) => [kind, subscribe(kind)]))
   const of = (kind: Pool): PoolSubscription => {
@@ -77,14 +56,11 @@ export const openPoolSubscriptions = (deps: {
   return {
     of,
     reports,
-    onChange: (listener) => {
-      listeners.add(listener)
-      return { [Symbol.dispose]: () => listeners.delete(listener) }
-    },
+    onChange: listeners.add,
     waitForSync: async (kind, pods, signal) => {
-      const { backlog, beats } = of(kind)
+      const { backlog, heartbeats } = of(kind)
       const isSynced = () =>
-        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
+        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => heartbeats.has(pod))
       while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)
     },
     [Symbol.dispose]: () => parts.dispose(),

@@ -1,4 +1,4 @@
-import { toldFields } from '#shared/db/record.ts'
+import { webhookFields } from '#shared/db/record.ts'
 import { type WebhookEvent, webhookEvents } from '#gateway/db/webhooks.ts'
 import { closed, count, type Fields, id, type JsonSchema, moment, schemaRef } from '#gateway/openapi/json-schema.ts'
 import { eventExamples } from '#gateway/openapi/examples.ts'
@@ -17,12 +17,12 @@ const tells = (event: WebhookEvent, data: JsonSchema): JsonSchema =>
     sent_at: moment('When the first attempt began, the same over all attempts.'),
   })
 
-const completed = closed(fieldsOf('CompletedScreenshot', toldFields.completed), {
+const completed = closed(fieldsOf('CompletedScreenshot', webhookFields.completed), {
   ...fieldsOf('CompletedScreenshot', ['metadata']),
   cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." },
 })
 
-const failed = closed(fieldsOf('FailedScreenshot', toldFields.failed))
+const failed = closed(fieldsOf('FailedScreenshot', webhookFields.failed))
 
 const batch = closed({
   id: id('Id of the batch.'),

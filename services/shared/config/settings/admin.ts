@@ -1,4 +1,4 @@
-import { integer, type Setting, text } from '#shared/config/setting.ts'
+import { entriesOf, port, parsed, type Setting, text } from '#shared/config/setting.ts'
 
 /** Somebody who may use the administration. */
 export type AdminToken = { readonly name: string; readonly token: string }
@@ -6,18 +6,17 @@ export type AdminToken = { readonly name: string; readonly token: string }
 /** Least characters of a token. */
 const adminTokenCharactersMin = 16
 
-const adminToken: Setting<string> = {
-  ...text('ADMIN_TOKEN', {
+const adminToken = parsed(
+  'ADMIN_TOKEN',
+  {
     help: 'secret that opens the administration; empty, and no SHUTTERFLEET_ADMIN_TOKENS: there is none',
     fallback: '',
     secret: true,
-  }),
-  kind: `text, at least ${adminTokenCharactersMin} characters`,
-  parse: (value) =>
-    value === '' || value.length >= adminTokenCharactersMin
-      ? { ok: true, value }
-      : { ok: false, problem: `must have at least ${adminTokenCharactersMin} characters` },
-}
+    kind: `text, at least ${adminTokenCharactersMin} characters`,
+    problem: `must have at least ${adminTokenCharactersMin} characters`,
+  },
+  (value) => (value === '' || value.length >= adminTokenCharactersMin ? value : undefined),
+)
 
 const entryForm = /^(?<name>[\w.@-]{1,64}):(?<token>.+)$/
 
@@ -36,7 +35,7 @@ const adminTokens: Setting<readonly AdminToken[]> = {
   }),
   kind: 'list, separated by commas',
   parse: (value) => {
-    const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+    const entries = entriesOf(value)
     const tokens = entries.map(readEntry).filter((entry) => entry !== undefined)
     if (tokens.length < entries.length) {
       const problem = `must be a list of NAME:TOKEN; NAME up to 64 letters, digits and ._@-, TOKEN at least ${adminTokenCharactersMin} characters`
@@ -55,10 +54,8 @@ export const adminSettings = {
   adminToken,
   adminTokens,
   adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
-  adminPort: integer('ADMIN_PORT', {
-    help: 'port on which the administration listens where it has a token; 0 takes a free one',
+  adminPort: port('ADMIN_PORT', {
+    help: 'port on which the administration listens where it has a token',
     fallback: 8081,
-    min: 0,
-    max: 65_535,
   }),
 }

@@ -1,4 +1,4 @@
-import { integer, oneOf, text } from '#shared/config/setting.ts'
+import { oneOf, port, text } from '#shared/config/setting.ts'
 
 /** Settings that every service has. */
 export const commonSettings = {
@@ -8,10 +8,5 @@ export const commonSettings = {
     values: ['debug', 'info', 'warn', 'error'],
   }),
   probeHost: text('PROBE_HOST', { help: 'address on which health and metrics are served', fallback: '127.0.0.1' }),
-  probePort: integer('PROBE_PORT', {
-    help: 'port on which health and metrics are served; 0 takes a free one',
-    fallback: 0,
-    min: 0,
-    max: 65_535,
-  }),
+  probePort: port('PROBE_PORT', { help: 'port on which health and metrics are served', fallback: 0 }),
 }

@@ -1,4 +1,4 @@
-import { integer, oneOf, type Setting, text } from '#shared/config/setting.ts'
+import { integer, oneOf, parsed } from '#shared/config/setting.ts'
 import { pools } from '#shared/capture/lane.ts'
 
 const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
@@ -16,17 +16,12 @@ const parseTexts = (given: string): Readonly<Record<string, string>> | undefined
   }
 }
 
-const environment = (
-  name: string,
-  common: { readonly help: string; readonly fallback?: '{}' },
-): Setting<Readonly<Record<string, string>>> => ({
-  ...text(name, { ...common, secret: true }),
-  kind: 'JSON object of texts',
-  parse: (given) => {
-    const value = parseTexts(given)
-    return value ? { ok: true, value } : { ok: false, problem: 'must be a JSON object whose values are texts' }
-  },
-})
+const environment = (name: string, common: { readonly help: string; readonly fallback?: '{}' }) =>
+  parsed(
+    name,
+    { ...common, secret: true, kind: 'JSON object of texts', problem: 'must be a JSON object whose values are texts' },
+    parseTexts,
+  )
 
 /** Settings of controller alone. */
 export const controllerSettings = {

@@ -1,9 +1,7 @@
-import { integer, list, type Setting, text } from '#shared/config/setting.ts'
+import { entriesOf, integer, list, port, parsed, type Setting, text } from '#shared/config/setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
 import { isAddress, normalHost } from '#shared/policy/host.ts'
-
-const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
 const allowTargets: Setting<readonly AllowTarget[]> = {
   ...list('ALLOW_TARGETS', {
@@ -13,18 +11,16 @@ const allowTargets: Setting<readonly AllowTarget[]> = {
   parse: parseAllowList,
 }
 
-const denyCidrs: Setting<readonly Cidr[]> = {
-  ...list('EGRESS_DENY_CIDRS', {
-    help: 'addresses that are never reached, allowed targets included, such as the public address of the own ingress',
-    fallback: '',
-  }),
+/** Blocks of addresses. */
+export const cidrs = (name: string, help: string): Setting<readonly Cidr[]> => ({
+  ...list(name, { help, fallback: '' }),
   parse: (value) => {
     const entries = entriesOf(value)
     const invalid = entries.find((entry) => parseCidr(entry) === undefined)
     if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
     return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
   },
-}
+})
 
 const isDomain = (entry: string): boolean => {
   const host = normalHost(entry)
@@ -80,29 +76,32 @@ const isToken = (entry: string): boolean => /^[A-Za-z0-9._~+/=-]{16,256}$/.test(
 const tokenForm = '16 to 256 of A-Z a-z 0-9 . _ ~ + / = -'
 
 /** The token of a client of egress: of workers and of the sender of webhooks. */
-export const egressToken: Setting<string> = {
-  ...text('EGRESS_TOKEN', {
+export const egressToken = parsed(
+  'EGRESS_TOKEN',
+  {
     help: 'token that the egress filter asks for, one of its SHUTTERFLEET_EGRESS_TOKENS; empty: it asks for none',
     fallback: '',
     secret: true,
-  }),
-  kind: tokenForm,
-  parse: (value) =>
-    value === '' || isToken(value) ? { ok: true, value } : { ok: false, problem: `must be ${tokenForm}` },
-}
+    kind: tokenForm,
+    problem: `must be ${tokenForm}`,
+  },
+  (value) => (value === '' || isToken(value) ? value : undefined),
+)
 
-const egressTokens: Setting<readonly string[]> = {
-  ...list('EGRESS_TOKENS', {
+const egressTokens = parsed(
+  'EGRESS_TOKENS',
+  {
     help: 'tokens with which clients may use the filter, more than one while they are replaced; empty: everybody may who reaches it, which has to be this machine alone',
     fallback: '',
     secret: true,
-  }),
-  kind: `list, each ${tokenForm}`,
-  parse: (value) => {
-    const tokens = entriesOf(value)
-    return tokens.every(isToken) ? { ok: true, value: tokens } : { ok: false, problem: `each must be ${tokenForm}` }
+    kind: `list, each ${tokenForm}`,
+    problem: `each must be ${tokenForm}`,
   },
-}
+  (value): readonly string[] | undefined => {
+    const tokens = entriesOf(value)
+    return tokens.every(isToken) ? tokens : undefined
+  },
+)
 
 /** The operator's own HTTP proxy; `host` is a normal host, `credentials` are decoded. */
 export type UpstreamProxy = {
@@ -145,18 +144,16 @@ export const allowSettings = { allowTargets }
 /** Settings of egress alone. */
 export const egressSettings = {
   ...allowSettings,
-  denyCidrs,
+  denyCidrs: cidrs(
+    'EGRESS_DENY_CIDRS',
+    'addresses that are never reached, allowed targets included, such as the public address of the own ingress',
+  ),
   internalDomains,
   nat64Prefixes,
   egressTokens,
   upstreamProxy,
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
-  egressPort: integer('EGRESS_PORT', {
-    help: 'port on which the egress filter listens; 0 takes a free one',
-    fallback: 3128,
-    min: 0,
-    max: 65_535,
-  }),
+  egressPort: port('EGRESS_PORT', { help: 'port on which the egress filter listens', fallback: 3128 }),
   connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
     help: 'most client connections at one time, of which one capture has at most 64; further ones are refused, and their captures wait and are handed back',
     fallback: 4096,

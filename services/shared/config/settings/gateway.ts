@@ -1,4 +1,4 @@
-import { address, integer, text } from '#shared/config/setting.ts'
+import { address, integer, port, text } from '#shared/config/setting.ts'
 import { adminSettings } from './admin.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
@@ -39,12 +39,7 @@ export const gatewaySettings = {
     max: 1_000_000,
   }),
   gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
-  gatewayPort: integer('GATEWAY_PORT', {
-    help: 'port on which the HTTP interface listens; 0 takes a free one',
-    fallback: 8080,
-    min: 0,
-    max: 65_535,
-  }),
+  gatewayPort: port('GATEWAY_PORT', { help: 'port on which the HTTP interface listens', fallback: 8080 }),
   publicUrl: address('PUBLIC_URL', {
     help: 'address under which clients reach the service, for links in answers; empty: where the gateway listens',
     fallback: '',
@@ -99,11 +94,9 @@ export const gatewaySettings = {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',
   }),
-  objectsPort: integer('GATEWAY_OBJECTS_PORT', {
-    help: 'port on which workers put images with the files driver; 0 takes a free one',
+  objectsPort: port('GATEWAY_OBJECTS_PORT', {
+    help: 'port on which workers put images with the files driver',
     fallback: 0,
-    min: 0,
-    max: 65_535,
   }),
   objectBytesMax: integer('OBJECT_BYTES_MAX', {
     help: 'largest image that the files driver takes',

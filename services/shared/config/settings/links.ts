@@ -1,11 +1,10 @@
-import { integer, list, type Setting, text } from '#shared/config/setting.ts'
-import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
+import { entriesOf, integer, type Setting, text } from '#shared/config/setting.ts'
+import { cidrs } from './egress.ts'
 
 /** A key that signs links to images, and the id under which a link names it. */
 export type LinkKey = { readonly id: string; readonly secret: Buffer }
 
 const secretBytesMin = 32
-const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
 const readKey = (entry: string): LinkKey | undefined => {
   const { id, secret = '' } = /^(?<id>[\w-]{1,32}):(?<secret>[A-Za-z0-9+/]+={0,2})$/.exec(entry)?.groups ?? {}
@@ -30,23 +29,13 @@ const linkSigningKeys: Setting<readonly LinkKey[]> = {
   },
 }
 
-const trustedProxies: Setting<readonly Cidr[]> = {
-  ...list('TRUSTED_PROXIES', {
-    help: 'proxies in front of the gateway, as CIDRs or IP addresses, whose X-Forwarded-For is believed; empty: nobody',
-    fallback: '',
-  }),
-  parse: (value) => {
-    const entries = entriesOf(value)
-    const invalid = entries.find((entry) => parseCidr(entry) === undefined)
-    if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
-    return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
-  },
-}
-
 /** Settings of links that need no API key. */
 export const linkSettings = {
   linkSigningKeys,
-  trustedProxies,
+  trustedProxies: cidrs(
+    'TRUSTED_PROXIES',
+    'proxies in front of the gateway, as CIDRs or IP addresses, whose X-Forwarded-For is believed; empty: nobody',
+  ),
   linkRequestsPerMinute: integer('LINK_REQUESTS_PER_MINUTE', {
     help: 'requests with valid signed links that one client (an IPv4 address or IPv6 /64) may send to one gateway in the long run; an IPv6 /48 may send eight times as many',
     unit: 'requests per minute',

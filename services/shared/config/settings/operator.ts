@@ -1,10 +1,5 @@
-import { flag, integer, oneOf, type Parsed, text } from '#shared/config/setting.ts'
+import { flag, integer, oneOf, parsed, text } from '#shared/config/setting.ts'
 import { hostPort } from './worker.ts'
-
-const labelValue = (value: string): Parsed<string> =>
-  /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value)
-    ? { ok: true, value }
-    : { ok: false, problem: 'must be a label of Kubernetes: 1 to 63 of A-Z a-z 0-9 - _ . between letters or digits' }
 
 /** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
 export const operatorSettings = {
@@ -24,14 +19,16 @@ export const operatorSettings = {
     help: 'name of this controller in the Lease and in events; empty: made at each start',
     fallback: '',
   }),
-  instance: {
-    ...text('INSTANCE', {
+  instance: parsed(
+    'INSTANCE',
+    {
       help: 'name of this installation, the label app.kubernetes.io/instance of all that the controller makes: installations whose Jobs share a namespace need different ones',
       fallback: 'shutterfleet',
-    }),
-    kind: 'label, at most 63 characters',
-    parse: labelValue,
-  },
+      kind: 'label, at most 63 characters',
+      problem: 'must be a label of Kubernetes: 1 to 63 of A-Z a-z 0-9 - _ . between letters or digits',
+    },
+    (value) => (/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value) ? value : undefined),
+  ),
   leaseSeconds: integer('CONTROLLER_LEASE_SECONDS', {
     help: 'time after which another controller takes over from one that is gone',
     unit: 's',
@@ -55,11 +52,7 @@ export const operatorSettings = {
     help: 'whether the Secrets of the workers have a key ca.crt, certificates of authorities that workers trust on their way to NATS and the object store',
     fallback: false,
   }),
-  podEgress: {
-    ...text('POD_EGRESS', { help: 'egress filter through which workers load pages, host:port' }),
-    kind: 'host:port',
-    parse: hostPort,
-  },
+  podEgress: hostPort('POD_EGRESS', 'egress filter through which workers load pages'),
   podSeccomp: text('POD_SECCOMP', {
     help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (k8s/seccomp holds it); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
     fallback: 'shutterfleet-worker.json',

@@ -1,4 +1,4 @@
-import { integer, list, requiredAddress, type Setting, text } from '#shared/config/setting.ts'
+import { integer, list, parsed, requiredAddress } from '#shared/config/setting.ts'
 import { egressToken } from './egress.ts'
 import { hostPort } from './worker.ts'
 
@@ -15,19 +15,19 @@ const readWait = (written: string): number => {
 }
 
 /** Waits before the second attempt, the third and so on, in milliseconds. */
-export const webhookRetries: Setting<readonly number[]> = {
-  ...text('WEBHOOK_RETRIES', {
+export const webhookRetries = parsed(
+  'WEBHOOK_RETRIES',
+  {
     help: 'waits between the attempts of a delivery: A (30s,2m,10m), B (10s,60s,5m), or a list of your own; up to a tenth is added to each by chance',
     fallback: 'A',
-  }),
-  kind: `A | B | list such as 30s,2m,10m; units ms, s, m, h; at most ${waitsMax}, each up to 24h`,
-  parse: (value) => {
-    const waits = (presets[value.trim().toUpperCase()] ?? value).split(',').map(readWait)
-    return waits.length <= waitsMax && waits.every((ms) => ms > 0 && ms <= longestMs)
-      ? { ok: true, value: waits }
-      : { ok: false, problem: `must be A, B or a list such as 30s,2m,10m of at most ${waitsMax} waits up to 24h` }
+    kind: `A | B | list such as 30s,2m,10m; units ms, s, m, h; at most ${waitsMax}, each up to 24h`,
+    problem: `must be A, B or a list such as 30s,2m,10m of at most ${waitsMax} waits up to 24h`,
   },
-}
+  (value): readonly number[] | undefined => {
+    const waits = (presets[value.trim().toUpperCase()] ?? value).split(',').map(readWait)
+    return waits.length <= waitsMax && waits.every((ms) => ms > 0 && ms <= longestMs) ? waits : undefined
+  },
+)
 
 /** Settings of the sender of webhooks alone. */
 export const webhookSettings = {
@@ -36,11 +36,7 @@ export const webhookSettings = {
     help: 'address under which clients reach the service, for links in webhooks',
     schemes: ['http', 'https'],
   }),
-  egress: {
-    ...text('WEBHOOK_EGRESS', { help: 'egress filter through which receivers are reached, host:port' }),
-    kind: 'host:port',
-    parse: hostPort,
-  },
+  egress: hostPort('WEBHOOK_EGRESS', 'egress filter through which receivers are reached'),
   egressToken,
   openingKeys: list('WEBHOOK_OPENING_KEYS', {
     help: 'private keys that open the secrets of webhooks, newest first',

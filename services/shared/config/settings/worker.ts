@@ -1,17 +1,21 @@
 import { pools } from '#shared/capture/lane.ts'
-import { flag, integer, list, oneOf, type Setting, text } from '#shared/config/setting.ts'
+import { flag, integer, list, oneOf, parsed, type Setting, text } from '#shared/config/setting.ts'
 import { egressToken } from './egress.ts'
 
 /** A TCP address as `host:port`; IPv6 literals stand in brackets. */
 export type HostPort = { readonly host: string; readonly port: number }
 
-/** Reads a `HostPort`. */
-export const hostPort: Setting<HostPort>['parse'] = (value) => {
-  const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
-  return url?.hostname && url.port
-    ? { ok: true, value: { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) } }
-    : { ok: false, problem: 'must be a host and a port, such as 127.0.0.1:3128' }
-}
+/** A `HostPort`. */
+export const hostPort = (name: string, help: string): Setting<HostPort> =>
+  parsed(
+    name,
+    { help: `${help}, host:port`, kind: 'host:port', problem: 'must be a host and a port, such as 127.0.0.1:3128' },
+    (value) => {
+      const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
+      if (!url?.hostname || !url.port) return undefined
+      return { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) }
+    },
+  )
 
 /** Settings of worker alone. */
 export const workerSettings = {
@@ -37,11 +41,7 @@ export const workerSettings = {
     help: 'private keys that open what is sealed for the pool, newest first; old ones are kept for the longest wait',
     secret: true,
   }),
-  egress: {
-    ...text('WORKER_EGRESS', { help: 'egress filter through which pages are loaded, host:port' }),
-    kind: 'host:port',
-    parse: hostPort,
-  },
+  egress: hostPort('WORKER_EGRESS', 'egress filter through which pages are loaded'),
   egressToken,
   chromium: text('CHROMIUM', {
     help: 'Chromium or headless-shell binary; browsers see the whole folder that it lies in',

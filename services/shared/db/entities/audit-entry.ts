@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
-/** One change that somebody made to an account, a key, or the service. It outlives what it tells of. */
+/** One change that somebody made to an account, a key, or the service. It outlives its target. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',

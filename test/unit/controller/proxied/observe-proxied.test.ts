@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
 import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobList, ListedJob } from '#controller/proxied/job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'
-import type { BeatMessage } from '#shared/queue/messages.ts'
+import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 
 const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
   name,
@@ -18,16 +18,16 @@ const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) =>
   const clock = { nowMs: 100_000 }
   const now = () => clock.nowMs
   const reports = createJobReports(now)
-  const beats = new Map<string, ReceivedBeat>()
-  const hear = (pod: string, state: BeatMessage['state'], captures: string[] = []) => {
-    const beat = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
-    beats.set(pod, { beat, atMs: now() })
-    reports.beat(beat)
+  const heartbeats = new Map<string, ReceivedHeartbeat>()
+  const hear = (pod: string, state: HeartbeatMessage['state'], captures: string[] = []) => {
+    const heartbeat = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
+    heartbeats.set(pod, { heartbeat, atMs: now() })
+    reports.heartbeat(heartbeat)
   }
   const observe = createProxiedObserver({
     runner: { list: async () => given.list ?? listWorkers() },
     reports,
-    subscription: { backlog: () => 'unknown', beats, listeningMs: (fromMs) => now() - fromMs },
+    subscription: { backlog: () => 'unknown', heartbeats, listeningMs: (fromMs) => now() - fromMs },
     readDepth: async () => ({ waiting: 1, inFlight: 2 }),
     now,
     ...given,
@@ -96,7 +96,7 @@ t.test(
 t.test('observe proxied: loses nobody while it cannot hear', async (t) => {
   const { statesOf, hear, clock } = begin({
     list: listWorkers(job('a')),
-    subscription: { backlog: () => 'unknown', beats: new Map(), listeningMs: () => 0 },
+    subscription: { backlog: () => 'unknown', heartbeats: new Map(), listeningMs: () => 0 },
   })
   hear('a', 'ready')
   clock.nowMs += 60_000

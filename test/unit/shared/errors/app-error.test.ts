@@ -1,17 +1,10 @@
 import t from 'tap'
-import {
-  AppError,
-  errorToCaptureCode,
-  errorToDisposition,
-  errorToExitCode,
-  errorToHttp,
-  toAppError,
-} from '#shared/errors/app-error.ts'
+import { AppError, errorToCaptureCode, errorToExitCode, errorToHttp, toAppError } from '#shared/errors/app-error.ts'
 import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
 
 const codes = Object.keys(catalog) as ErrorCode[]
 
-t.test('app error: every code has an HTTP answer, a disposition, an exit code and a code for records', async (t) => {
+t.test('app error: every code has an HTTP answer, an exit code and a code for records', async (t) => {
   for (const code of codes) {
     const error = new AppError(code, { message: 'internal: host db-7' })
     const { status, body } = errorToHttp(error, 'r-1')
@@ -19,15 +12,8 @@ t.test('app error: every code has an HTTP answer, a disposition, an exit code an
     t.equal(body.error.status, status)
     t.equal(body.error.request_id, 'r-1')
     t.notMatch(JSON.stringify(body), 'db-7', `${code} keeps the internal message to the log`)
-    t.ok(['retry', 'fail', 'drop'].includes(errorToDisposition(error)))
     t.ok(errorToExitCode(error) >= 1 && errorToExitCode(error) <= 125)
     t.ok(errorToCaptureCode(error))
-  }
-})
-
-t.test('app error: a failed capture is never retried by its message', async (t) => {
-  for (const code of codes.filter((each) => catalog[each].blame === 'target')) {
-    t.equal(errorToDisposition(new AppError(code)), 'fail', code)
   }
 })
 

@@ -38,7 +38,7 @@ t.test('watch: ends with the filter, and when the filter begins to drain', async
 
 t.test('watch: ends where the filter stands still, which its own pings find', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
-  using watch = await watchEgress(at(peer), { beatMs: 10, answerMs: 200 })
+  using watch = await watchEgress(at(peer), { pingEveryMs: 10, answerMs: 200 })
   await eventually(() => watch.ended.aborted)
   t.equal(await watch.ping(), false)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { beatCodec, captureCodec, eventCodec, resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { heartbeatCodec, captureCodec, eventCodec, resultCodec, startedCodec } from '#shared/queue/messages.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 const completed = {
@@ -42,7 +42,7 @@ t.test('messages: encoding a message that breaks its schema is a fault of the pr
   t.throws(() => eventCodec.encode({ id: 'x', status: 'completed' }), TypeError)
   t.throws(() => captureCodec.encode({ id, pool: 'standard', budgetMs: 1, attempts: 0, sealed: 'x' }), TypeError)
   t.throws(
-    () => beatCodec.encode({ pod: '', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [] }),
+    () => heartbeatCodec.encode({ pod: '', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [] }),
     TypeError,
   )
 })

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { beatMs } from '#shared/queue/messages.ts'
+import { heartbeatMs } from '#shared/queue/messages.ts'
 import { createServiceTime, startHeartbeat, coalesceHeartbeats } from '#worker/lifecycle/heartbeat.ts'
 
 t.test('service time: has no mean before the first capture, then follows the newer ones', async (t) => {
@@ -19,57 +19,57 @@ const from = (ms: number) => {
 }
 
 t.test('heartbeat: workers that started at different moments publish at the same ones', async (t) => {
-  for (const startMs of [10 * beatMs + 1, 10 * beatMs + 700, 11 * beatMs - 60]) {
+  for (const startMs of [10 * heartbeatMs + 1, 10 * heartbeatMs + 700, 11 * heartbeatMs - 60]) {
     using _time = from(startMs)
     const published: number[] = []
     using _beats = startHeartbeat(() => published.push(Date.now()))
-    for (let passed = 0; passed < 3 * beatMs; passed += 1) mock.timers.tick(1)
-    t.strictSame(published, [11 * beatMs, 12 * beatMs, 13 * beatMs], `from ${startMs}`)
+    for (let passed = 0; passed < 3 * heartbeatMs; passed += 1) mock.timers.tick(1)
+    t.strictSame(published, [11 * heartbeatMs, 12 * heartbeatMs, 13 * heartbeatMs], `from ${startMs}`)
   }
 })
 
 t.test('heartbeat: a timer that fires a little early leads to no second heartbeat', async (t) => {
-  using _time = from(11 * beatMs - 3)
+  using _time = from(11 * heartbeatMs - 3)
   const published: number[] = []
   using _beats = startHeartbeat(() => published.push(Date.now()))
-  for (let passed = 0; passed < beatMs + 3; passed += 1) mock.timers.tick(1)
-  t.strictSame(published, [12 * beatMs])
+  for (let passed = 0; passed < heartbeatMs + 3; passed += 1) mock.timers.tick(1)
+  t.strictSame(published, [12 * heartbeatMs])
 })
 
 t.test('heartbeat: nothing is published any more once it is disposed', async (t) => {
-  using _time = from(10 * beatMs)
+  using _time = from(10 * heartbeatMs)
   const published: number[] = []
-  const beats = startHeartbeat(() => published.push(Date.now()))
-  mock.timers.tick(beatMs)
-  beats[Symbol.dispose]()
-  mock.timers.tick(3 * beatMs)
+  const heartbeats = startHeartbeat(() => published.push(Date.now()))
+  mock.timers.tick(heartbeatMs)
+  heartbeats[Symbol.dispose]()
+  mock.timers.tick(3 * heartbeatMs)
   t.equal(published.length, 1)
 })
 
 t.test(
   'heartbeat: captures that begin and end shortly after each other are published once, with the last state',
   async (t) => {
-    using _time = from(10 * beatMs)
+    using _time = from(10 * heartbeatMs)
     const published: number[] = []
     let captures = 0
-    using beats = coalesceHeartbeats(() => published.push(captures))
-    for (captures = 1; captures <= 3; captures += 1) beats.request()
+    using heartbeats = coalesceHeartbeats(() => published.push(captures))
+    for (captures = 1; captures <= 3; captures += 1) heartbeats.request()
     mock.timers.tick(499)
     t.strictSame(published, [])
     mock.timers.tick(1)
     t.strictSame(published, [4])
-    beats.request()
+    heartbeats.request()
     mock.timers.tick(500)
     t.equal(published.length, 2, 'and what comes later again')
   },
 )
 
 t.test('heartbeat: what was coalesced is not published once it is disposed', async (t) => {
-  using _time = from(10 * beatMs)
+  using _time = from(10 * heartbeatMs)
   const published: number[] = []
-  const beats = coalesceHeartbeats(() => published.push(1))
-  beats.request()
-  beats[Symbol.dispose]()
+  const heartbeats = coalesceHeartbeats(() => published.push(1))
+  heartbeats.request()
+  heartbeats[Symbol.dispose]()
   mock.timers.tick(1000)
   t.strictSame(published, [])
 })

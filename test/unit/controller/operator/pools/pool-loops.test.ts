@@ -81,9 +81,9 @@ t.test('pool loops: a stalled one is noticed', async (t) => {
   t.equal(loops.stalledMs(), 0)
   loops.run([poolObject('a'), poolObject('b')])
   await clock.advance(40_000)
-  runs.get('a')?.turned()
+  runs.get('a')?.events.reconciled(1)
   t.equal(loops.stalledMs(), 40_000)
-  runs.get('b')?.turned()
+  runs.get('b')?.events.reconciled(1)
   t.equal(loops.stalledMs(), 0)
 })
 

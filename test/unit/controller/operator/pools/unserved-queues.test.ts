@@ -4,7 +4,7 @@ import {
   type UnservedQueuesDeps,
   unservedReason,
 } from '#controller/operator/pools/unserved-queues.ts'
-import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
@@ -38,8 +38,8 @@ t.test(
     let nowMs = 0
     const states: PoolStateMessage[] = []
     const looks: unknown[] = []
-    const beats = new Map<string, ReceivedBeat>()
-    const beat = {
+    const heartbeats = new Map<string, ReceivedHeartbeat>()
+    const heartbeat = {
       pool: 'stealth',
       pod: 'w',
       pid: 1,
@@ -51,7 +51,7 @@ t.test(
     const deps: UnservedQueuesDeps = {
       clock: { nowMs: () => nowMs },
       of: (queue) => ({
-        beats: queue === 'stealth' ? beats : new Map(),
+        heartbeats: queue === 'stealth' ? heartbeats : new Map(),
         backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
       }),
       publish: (state) => states.push(state),
@@ -61,7 +61,7 @@ t.test(
     const pools = [poolObject('standard'), poolObject('proxied', { pool: 'proxied' })]
     for (const atMs of [0, 1000, 2000, 3000, 11_999, 12_000]) {
       nowMs = atMs
-      if (atMs === 2000) beats.set('w', { beat, atMs })
+      if (atMs === 2000) heartbeats.set('w', { heartbeat, atMs })
       look(pools)
     }
     const unserved = { pool: 'stealth', canStart: false, reason: 'no-pool' }

@@ -11,7 +11,7 @@ import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 const startLoop = (synced: Promise<void>) => {
   const clock = createHandClock()
   let lists = 0
-  const subscription = { beats: new Map(), backlog: () => 'unknown', listeningMs: () => 0 }
+  const subscription = { heartbeats: new Map(), backlog: () => 'unknown', listeningMs: () => 0 }
   const deps = {
     clock,
     api: {},

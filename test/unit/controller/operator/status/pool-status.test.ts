@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { StatusParts } from '#controller/operator/status/conditions.ts'
-import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import { poolStatus, type StatusParts } from '#controller/operator/status/pool-status.ts'
 import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 import { quietBacklog, observedWorkers, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'

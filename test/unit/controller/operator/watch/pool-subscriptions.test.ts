@@ -2,8 +2,8 @@ import t from 'tap'
 import { openPoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { backlogCodec, type BeatMessage, beatCodec, startedCodec } from '#shared/queue/messages.ts'
-import { backlogSubject, beatSubject, pokeSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { backlogCodec, type HeartbeatMessage, heartbeatCodec, startedCodec } from '#shared/queue/messages.ts'
+import { backlogSubject, heartbeatSubject, pokeSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
@@ -26,36 +26,36 @@ const setUp = () => {
   }
   const count = (pool: Pool) =>
     publish(backlogSubject(pool), backlogCodec.encode({ pool, pending: 1, processing: 0, arrivals10s: 0, oldestMs: 0 }))
-  const beat = (pool: Pool, given: Partial<BeatMessage> = {}) => {
+  const heartbeat = (pool: Pool, given: Partial<HeartbeatMessage> = {}) => {
     const whole = { pod: 'a', pool, pid: 1, slots: 1, busy: 0, state: 'ready' as const, captures: [], ...given }
-    publish(beatSubject({ pool, pod: whole.pod }), beatCodec.encode(whole))
+    publish(heartbeatSubject({ pool, pod: whole.pod }), heartbeatCodec.encode(whole))
   }
-  return { clock, subscriptions, notified, publish, count, beat, handlers }
+  return { clock, subscriptions, notified, publish, count, heartbeat, handlers }
 }
 
 t.test('pool subscriptions: each kind of pool has its own', async (t) => {
-  const { subscriptions, count, beat } = setUp()
+  const { subscriptions, count, heartbeat } = setUp()
   count('standard')
-  beat('stealth', { pod: 's' })
+  heartbeat('stealth', { pod: 's' })
   t.match(subscriptions.of('standard').backlog(), { pending: 1 })
   t.equal(subscriptions.of('stealth').backlog(), 'unknown')
-  t.strictSame([...subscriptions.of('stealth').beats.keys()], ['s'])
-  t.strictSame([...subscriptions.of('standard').beats.keys()], [])
+  t.strictSame([...subscriptions.of('stealth').heartbeats.keys()], ['s'])
+  t.strictSame([...subscriptions.of('standard').heartbeats.keys()], [])
 })
 
 t.test('pool subscriptions: a poke and a change of state notify of the kind, a repeat does not', async (t) => {
-  const { notified, publish, beat } = setUp()
+  const { notified, publish, heartbeat } = setUp()
   publish(pokeSubject('stealth'))
-  beat('standard')
-  beat('standard')
-  beat('standard', { busy: 1 })
-  beat('standard', { state: 'drained' })
+  heartbeat('standard')
+  heartbeat('standard')
+  heartbeat('standard', { busy: 1 })
+  heartbeat('standard', { state: 'drained' })
   t.strictSame(notified, ['stealth', 'standard', 'standard'])
 })
 
 t.test('pool subscriptions: reports of the workers of Jobs are kept, and notify', async (t) => {
-  const { subscriptions, notified, publish, beat } = setUp()
-  beat('proxied', { pod: 'job-1' })
+  const { subscriptions, notified, publish, heartbeat } = setUp()
+  heartbeat('proxied', { pod: 'job-1' })
   publish(startedSubject({ pool: 'proxied', id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'job-1' }))
   t.match(subscriptions.reports.of('job-1'), { captureId: id })
   t.strictSame(notified, ['proxied', 'proxied'])
@@ -89,9 +89,9 @@ t.test('pool subscriptions: synced after a backlog report and the time of a hear
 t.test('pool subscriptions: not synced before the heartbeat of a worker that is ready', async (t) => {
   const hasHeard = (pod: string) =>
     waits(
-      async ({ clock, count, beat }) => {
+      async ({ clock, count, heartbeat }) => {
         count('standard')
-        beat('standard', { pod })
+        heartbeat('standard', { pod })
         await clock.advance(2500)
       },
       ['a'],
