@@ -31,11 +31,13 @@ export const errorSets = {
 /** Name of a set of errors. */
 export type ErrorSet = keyof typeof errorSets
 
-/** Codes of no set, beside those that no operation answers: a new one is named by the compiler. */
+/** Codes of no set, beside those that no operation answers. */
 type Forgotten = Exclude<ErrorCode, (typeof errorSets)[ErrorSet][number] | 'METHOD_NOT_ALLOWED' | 'CONFIGURATION'>
+/** By this the compiler names what was forgotten. */
+type Complete = [Forgotten] extends [never] ? object : Forgotten
 
 /** Names of all sets of errors. */
-export const errorSetNames = Object.keys(errorSets satisfies Record<Forgotten, unknown>) as ErrorSet[]
+export const errorSetNames = Object.keys(errorSets satisfies Complete) as ErrorSet[]
 
 /** The HTTP status that all errors of a set have. */
 export const statusOf = (set: ErrorSet): number => catalog[errorSets[set][0]].status
