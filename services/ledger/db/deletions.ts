@@ -4,6 +4,7 @@ import type { Sql } from '#shared/db/connection.ts'
 /** What a deleted capture may have left outside of the database, to be looked for now. */
 export type Deletion = {
   readonly id: string
+  /** 0 at once; 1 and 2 again, when a publish and an attempt that were under way must be over. */
   readonly step: number
   readonly accountId: string
   readonly pool: Pool

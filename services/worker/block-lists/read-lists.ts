@@ -43,11 +43,12 @@ const readFolder = async (folder: string): Promise<FilterList[]> => {
   for (const kind of listKinds.filter((each) => kinds.includes(each))) {
     for (const name of (await namesIn(join(folder, kind))).filter((each) => each.endsWith('.txt'))) {
       const path = join(folder, kind, name)
-      const text = await readFile(path, 'utf8')
-      bytes += text.length
+      const { size, mtimeMs: modifiedMs } = await stat(path)
+      bytes += size
       if (bytes > bytesMax || lists.length === listsMax)
         throw refuse(folder, `which holds more than ${listsMax} lists or ${bytesMax} bytes`)
-      lists.push({ kind, name, version: versionOf(text), text, modifiedMs: (await stat(path)).mtimeMs })
+      const text = await readFile(path, 'utf8')
+      lists.push({ kind, name, version: versionOf(text), text, modifiedMs })
     }
   }
   if (lists.length === 0) throw refuse(folder, 'which holds no list')

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { keyOf, readLists } from '#worker/block-lists/read-lists.ts'
@@ -37,6 +37,18 @@ t.test('readLists: a folder that is missing or holds no list is refused by the n
   for (const folder of [empty, join(empty, 'missing')]) {
     await t.rejects(readLists(folder), { code: 'CONFIGURATION', message: /SHUTTERFLEET_WORKER_BLOCK_LISTS = / })
   }
+})
+
+t.test('readLists: a folder of more than 64 MiB or 100 lists is refused', async (t) => {
+  const lists = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, '||a.test^']))
+  const folder = t.testdir({ ads: lists })
+  t.equal((await readLists(folder)).length, 103)
+  const refused = { code: 'CONFIGURATION', message: /more than 100 lists or 67108864 bytes/ }
+  await truncate(join(folder, 'ads/0.txt'), 64 * 2 ** 20 + 1)
+  await t.rejects(readLists(folder), refused)
+  await writeFile(join(folder, 'ads/0.txt'), '')
+  await writeFile(join(folder, 'ads/more.txt'), '')
+  await t.rejects(readLists(folder), refused)
 })
 
 t.test('keyOf: another text, name or kind of a list is another key', async (t) => {
