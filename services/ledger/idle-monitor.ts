@@ -18,9 +18,9 @@ export type IdleMonitor = {
 export const createIdleMonitor = (now: () => number = () => performance.now()): IdleMonitor => {
   const wakeups = new Set<Pick<Wakeup, 'notify'>>()
   let isIdle = false
-  let busyMs = now()
+  let busyAtMs = now()
   const markBusy = () => {
-    busyMs = now()
+    busyAtMs = now()
     if (!isIdle) return
     isIdle = false
     for (const wakeup of wakeups) wakeup.notify()
@@ -30,7 +30,7 @@ export const createIdleMonitor = (now: () => number = () => performance.now()): 
     markBusy,
     observe: (areOpen) => {
       if (areOpen) markBusy()
-      else isIdle ||= now() - busyMs >= idleAfterMs
+      else isIdle ||= now() - busyAtMs >= idleAfterMs
     },
     subscribe: (wakeup) => void wakeups.add(wakeup),
   }

@@ -1,13 +1,11 @@
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { type Delivery, requestPull, toDelivery } from '#shared/queue/pull.ts'
+import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
 
 /** Lifetime of a pull request; one without an answer is then repeated. */
 const expiresMs = 5000
 const graceMs = 1000
 /** Delay before the retry of a rejected request: its consumer is missing, or is being deleted. */
 const refusedMs = 200
-const idleHeartbeat = 100
-const requestExpired = 408
 
 /** Where messages are pulled from; at most `batch` are requested or not yet taken. */
 type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
@@ -39,8 +37,8 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
     request()
   }
   const onMessage = (message: Incoming) => {
-    if (message.statusCode === idleHeartbeat) return
-    if (message.statusCode === requestExpired) return requestAnew()
+    if (message.statusCode === pullStatus.idleHeartbeat) return
+    if (message.statusCode === pullStatus.expired) return requestAnew()
     if (message.statusCode !== 0) {
       clearTimeout(timer)
       timer = setTimeout(requestAnew, refusedMs)

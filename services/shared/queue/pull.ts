@@ -4,6 +4,9 @@ const nanoseconds = 1_000_000
 /** `$JS.ACK` and what follows it where no domain and account are named. */
 const shortReplyTokens = 9
 
+/** Status codes of messages on a pull's inbox that bring no delivery: the request stands, or its time is over. */
+export const pullStatus = { idleHeartbeat: 100, expired: 408 } as const
+
 /** A delivered message that JetStream expects to be acknowledged. */
 export type Delivery = {
   readonly subject: string

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Lane, laneOrder, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { type Delivery, requestPull, toDelivery } from '#shared/queue/pull.ts'
+import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
 import { ackWaitSeconds, capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 
 /** Names are spread over this many turns of `laneOrder`, which repeats itself after them. */
@@ -17,8 +17,6 @@ export const laneTurnOf = (pod: string): number => createHash('sha256').update(p
 const longPullMs = 5000
 const refillMs = 500
 const noWaitBoundMs = 2000
-const idleHeartbeat = 100
-const requestExpired = 408
 
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void
@@ -173,11 +171,11 @@ export class LanePuller implements Disposable {
   }
 
   #onLong(lane: Lane, message: Incoming) {
-    if (message.statusCode === idleHeartbeat) return
+    if (message.statusCode === pullStatus.idleHeartbeat) return
     const delivery = this.#deliveryOf(message)
     this.#open.get(lane)?.shift()
     if (delivery) this.#passOn(delivery)
-    else if (message.statusCode === requestExpired) this.#refill()
+    else if (message.statusCode === pullStatus.expired) this.#refill()
     // The timer retries after any other status: a consumer that does not exist yet is found soon, and never in a hot loop.
   }
 }
