@@ -1,0 +1,39 @@
+import t from 'tap'
+import { eventsCalled } from './checks/events-called.ts'
+import { readSources } from './source.ts'
+import { testCheck } from './test-check.ts'
+
+const path = 'services/ledger/events.ts'
+const declared = `export const createEvents = () => ({
+    stopping: () => log.info('stopping'),
+    ended: (end: End) => {
+      count.inc(end)
+    },
+})
+`
+
+await testCheck(t, {
+  check: eventsCalled,
+  real: () => eventsCalled(readSources()),
+  bad: [
+    {
+      name: 'an event that nothing calls',
+      tree: { [path]: declared, 'services/ledger/loop.ts': 'events.stopping()' },
+      at: [`${path}:3`],
+    },
+    {
+      name: 'an event that a test alone calls',
+      tree: { [path]: declared, 'services/ledger/loop.ts': 'events.stopping()', 'test/a.test.ts': 'events.ended()' },
+      at: [`${path}:3`],
+    },
+  ],
+  good: [
+    {
+      name: 'events that are called or handed on',
+      tree: {
+        [path]: declared,
+        'services/ledger/loop.ts': "const { stopping } = events\nstopping()\nlog(events['ended'])",
+      },
+    },
+  ],
+})
