@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { devices } from './devices.ts'
 
 /** Image formats that the contract names, with their media types. */
@@ -16,6 +16,10 @@ export type Format = keyof typeof mediaTypes
 
 const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const noNul = '^[^\\u0000]*$'
+
+/** A default is part of the type, so that options with it are never undefined. */
+const withDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
+  Object.assign(schema, { default: value })
 
 const line = (maxLength: number, minLength = 1) =>
   Type.String({
@@ -39,36 +43,37 @@ const code = () =>
   })
 const selector = () => line(500)
 const length = () =>
-  Type.String({
-    maxLength: 20,
-    pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
-    description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
-    default: '10mm',
-  })
-const flag = (byDefault: boolean) => Type.Boolean({ default: byDefault })
-const oneOf = <const T extends string[]>(values: [...T], byDefault?: T[number]) =>
-  Type.Enum(values, byDefault === undefined ? {} : { default: byDefault })
+  withDefault(
+    Type.String({
+      maxLength: 20,
+      pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
+      description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
+    }),
+    '10mm',
+  )
+const flag = (value: boolean) => withDefault(Type.Boolean(), value)
+const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 
 const sources = { url: line(2048), html: source(), markdown: source() }
 
 const viewport = {
-  width: Type.Integer({ minimum: 320, maximum: 3840, default: 1280 }),
-  height: Type.Integer({ minimum: 200, maximum: 2160, default: 800 }),
-  device: oneOf(['desktop', 'mobile', 'tablet'], 'desktop'),
+  width: withDefault(integer(320, 3840), 1280),
+  height: withDefault(integer(200, 2160), 800),
+  device: withDefault(Type.Enum(['desktop', 'mobile', 'tablet']), 'desktop'),
   retina: flag(false),
 }
 
 const output = {
-  format: oneOf(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'], 'png'),
-  quality: Type.Integer({ minimum: 1, maximum: 100, default: 80 }),
-  resize_width: Type.Integer({ minimum: 16, maximum: 3840 }),
-  resize_height: Type.Integer({ minimum: 16, maximum: 2160 }),
+  format: withDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'),
+  quality: withDefault(integer(1, 100), 80),
+  resize_width: integer(16, 3840),
+  resize_height: integer(16, 2160),
   omit_background: flag(false),
 }
 
 const pdf = {
   pdf_landscape: flag(false),
-  pdf_page_format: oneOf(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'], 'A4'),
+  pdf_page_format: withDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'),
   pdf_margin_top: length(),
   pdf_margin_right: length(),
   pdf_margin_bottom: length(),
@@ -76,9 +81,9 @@ const pdf = {
 }
 
 const loading = {
-  delay: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
-  timeout: Type.Integer({ minimum: 5, maximum: 60, default: 30 }),
-  wait_until: oneOf(['load', 'network_idle'], 'load'),
+  delay: withDefault(integer(0, 10), 0),
+  timeout: withDefault(integer(5, 60), 30),
+  wait_until: withDefault(Type.Enum(['load', 'network_idle']), 'load'),
   wait_for_selector: selector(),
   full_page: flag(false),
 }
@@ -123,9 +128,9 @@ const emulation = {
 
 const advanced = {
   extract_metadata: flag(false),
-  cache_ttl: Type.Integer({ minimum: 0, maximum: 86_400, default: 0 }),
+  cache_ttl: withDefault(integer(0, 86_400), 0),
   webhook_url: line(2048),
-  response_type: oneOf(['json', 'image']),
+  response_type: Type.Enum(['json', 'image']),
 }
 
 /** The parameters by the groups of the contract. */
@@ -168,32 +173,10 @@ export type ResponseType = NonNullable<CaptureParameters['response_type']>
 /** Name of a capture parameter. */
 export type ParameterName = keyof CaptureParameters
 
-type Defaulted =
-  | 'width'
-  | 'height'
-  | 'device'
-  | 'retina'
-  | 'format'
-  | 'quality'
-  | 'omit_background'
-  | 'pdf_landscape'
-  | 'pdf_page_format'
-  | 'pdf_margin_top'
-  | 'pdf_margin_right'
-  | 'pdf_margin_bottom'
-  | 'pdf_margin_left'
-  | 'delay'
-  | 'timeout'
-  | 'wait_until'
-  | 'full_page'
-  | 'block_cookies'
-  | 'block_ads'
-  | 'block_chats'
-  | 'dark_mode'
-  | 'reduced_motion'
-  | 'stealth'
-  | 'extract_metadata'
-  | 'cache_ttl'
+type Properties = (typeof captureParameters)['properties']
+type Defaulted = {
+  [Name in ParameterName]: Properties[Name] extends { readonly default: unknown } ? Name : never
+}[ParameterName]
 
 /** Parameters with the defaults of the contract filled in: what a worker acts on. Holds exactly one source. */
 export type CaptureOptions = CaptureParameters & Required<Pick<CaptureParameters, Defaulted>>
