@@ -37,8 +37,8 @@ export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>):
 }
 
 /** What was looked up for a caller. Throws `NOT_FOUND` alike for unknown and malformed ids and those of other accounts. */
-export const orNotFound = <T>(looked: T | undefined): T => {
-  if (looked === undefined) throw new AppError('NOT_FOUND')
+export const orNotFound = <T>(looked: T | false | undefined): T => {
+  if (looked === undefined || looked === false) throw new AppError('NOT_FOUND')
   return looked
 }
 

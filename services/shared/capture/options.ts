@@ -18,7 +18,7 @@ const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const noNul = '^[^\\u0000]*$'
 
 /** A default is part of the type, so that options with it are never undefined. */
-const withDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
+const byDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
   Object.assign(schema, { default: value })
 
 const line = (maxLength: number, minLength = 1) =>
@@ -43,7 +43,7 @@ const code = () =>
   })
 const selector = () => line(500)
 const length = () =>
-  withDefault(
+  byDefault(
     Type.String({
       maxLength: 20,
       pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
@@ -51,21 +51,21 @@ const length = () =>
     }),
     '10mm',
   )
-const flag = (value: boolean) => withDefault(Type.Boolean(), value)
+const flag = (value: boolean) => byDefault(Type.Boolean(), value)
 const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 
 const sources = { url: line(2048), html: source(), markdown: source() }
 
 const viewport = {
-  width: withDefault(integer(320, 3840), 1280),
-  height: withDefault(integer(200, 2160), 800),
-  device: withDefault(Type.Enum(['desktop', 'mobile', 'tablet']), 'desktop'),
+  width: byDefault(integer(320, 3840), 1280),
+  height: byDefault(integer(200, 2160), 800),
+  device: byDefault(Type.Enum(['desktop', 'mobile', 'tablet']), 'desktop'),
   retina: flag(false),
 }
 
 const output = {
-  format: withDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'),
-  quality: withDefault(integer(1, 100), 80),
+  format: byDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'),
+  quality: byDefault(integer(1, 100), 80),
   resize_width: integer(16, 3840),
   resize_height: integer(16, 2160),
   omit_background: flag(false),
@@ -73,7 +73,7 @@ const output = {
 
 const pdf = {
   pdf_landscape: flag(false),
-  pdf_page_format: withDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'),
+  pdf_page_format: byDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'),
   pdf_margin_top: length(),
   pdf_margin_right: length(),
   pdf_margin_bottom: length(),
@@ -81,9 +81,9 @@ const pdf = {
 }
 
 const loading = {
-  delay: withDefault(integer(0, 10), 0),
-  timeout: withDefault(integer(5, 60), 30),
-  wait_until: withDefault(Type.Enum(['load', 'network_idle']), 'load'),
+  delay: byDefault(integer(0, 10), 0),
+  timeout: byDefault(integer(5, 60), 30),
+  wait_until: byDefault(Type.Enum(['load', 'network_idle']), 'load'),
   wait_for_selector: selector(),
   full_page: flag(false),
 }
@@ -128,7 +128,7 @@ const emulation = {
 
 const advanced = {
   extract_metadata: flag(false),
-  cache_ttl: withDefault(integer(0, 86_400), 0),
+  cache_ttl: byDefault(integer(0, 86_400), 0),
   webhook_url: line(2048),
   response_type: Type.Enum(['json', 'image']),
 }

@@ -18,7 +18,7 @@ export const deleteScreenshot = forCaller({
   answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
   errors: readErrors,
   run: async (context, { caller, id }) => {
-    orNotFound((await context.captures.remove({ id, accountId: caller.accountId })) || undefined)
+    orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
     // It may have made room in the account's window.
     context.publisher.nudge()
     return { status: 204 }

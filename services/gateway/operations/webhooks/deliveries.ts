@@ -43,7 +43,7 @@ const queued = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent
 const deliveryId = 'Id of the delivery.'
 
 const redeliver = async (context: Context, of: DeliveriesOf, id: string): Promise<Answer> => {
-  orNotFound((await context.webhooks.redeliver(of, id)) || undefined)
+  orNotFound(await context.webhooks.redeliver(of, id))
   return { status: 202, body: { data: { id } } }
 }
 

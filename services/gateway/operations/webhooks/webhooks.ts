@@ -87,7 +87,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 204: emptyAnswer('Deleted.') },
     errors: readErrors,
     run: async (context, { caller, id }) => {
-      orNotFound((await context.webhooks.delete({ accountId: caller.accountId, id })) || undefined)
+      orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
       return { status: 204 }
     },
   }),
