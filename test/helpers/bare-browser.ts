@@ -7,9 +7,13 @@ export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/ch
 /** Path of the full Chromium that the services use too. */
 export const stealthChromiumPath = process.env['SHUTTERFLEET_STEALTH_CHROMIUM'] ?? '/usr/lib/chromium/chromium'
 
-/** The browsers below a process, without the processes that they start. */
-export const browsersOf = (root: number): Process[] =>
-  processTree(root).filter(({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='))
+/** The browsers below a process, without the processes that they start: those look like their browser until they have their own command. */
+export const browsersOf = (root: number): Process[] => {
+  const browsers = processTree(root).filter(
+    ({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='),
+  )
+  return browsers.filter(({ parent }) => !browsers.some(({ pid }) => pid === parent))
+}
 
 /**
  * A bare Playwright browser to compare with: the same Chromium, no filter, no queue. Without its sandbox, since tests may

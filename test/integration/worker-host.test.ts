@@ -265,11 +265,12 @@ t.test(
     await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
     const hostPid = childrenOf(process.pid).at(-1) ?? 0
     const browsers = new Set<number>()
-    for (let count = 0; count < 4; count += 1) {
+    for (let count = 0; count < 6; count += 1) {
       t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
       for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
     }
-    t.ok(browsers.size >= 2 && browsers.size <= 3, `${browsers.size} browsers for 4 captures`)
+    // Three serve and one is ready; another where a context took too long to close. One for each capture would be 7.
+    t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
     t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
   },
