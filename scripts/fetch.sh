@@ -75,15 +75,15 @@ fetch_wheel() {
   python3 -m zipfile -e "$3"/*.whl "$3"
 }
 
-# start_work [LOCK]: waits for another set-up in this checkout to end, or whatever else has the lock of that name in .tools (at
-# most 10 minutes), then makes the temporary folder $work inside .tools, so that finished things are renamed into place. It is
-# removed when the script ends.
+# start_work [LOCK [SECONDS]]: waits for another set-up in this checkout to end, or whatever else has the lock of that name in
+# .tools (at most 10 minutes, or SECONDS), then makes the temporary folder $work inside .tools, so that finished things are
+# renamed into place. It is removed when the script ends.
 start_work() {
   umask 022
   mkdir -p .tools
   if command -v flock >/dev/null 2>&1; then
     exec 9>".tools/${1:-lock}"
-    flock -w 600 9 || die "another set-up has held .tools/${1:-lock} for 10 minutes."
+    flock -w "${2:-600}" 9 || die "another set-up has held .tools/${1:-lock} for ${2:-600} seconds."
   fi
   work=$(mktemp -d "$PWD/.tools/work.XXXXXX")
   trap 'rm -rf "$work"' EXIT

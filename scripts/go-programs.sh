@@ -24,7 +24,7 @@ build_once() {
   hash=$({ go env GOVERSION GOOS GOARCH; cat "$@" "$0"; } | sha256sum | cut -c 1-16)
   built=$PWD/.tools/$name-$hash
   if [ ! -d "$built" ]; then
-    start_work "$name.lock"
+    start_work "$name.lock" 3600
     # Who had the lock may have built it.
     if [ ! -d "$built" ]; then
       say "building $title: some minutes the first time"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs tap with the given arguments (without files: everything that passes without a cluster), then names the files that
 # failed and prints `N passed, N failed` (assertions) as the last line. Exits as tap does, and with 1 where no assertion was
-# made. Unit tests and tidy rules share processes (ADR 47), given folders of them too.
+# made. Unit tests and tidy rules share processes (ADR 47), given folders of them too. Where CI is set, up to three files that
+# failed run once more, alone; what then passes is named flaky, and its first output shown all the same.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 work=$(mktemp -d .tools/tests-XXXXXX)
@@ -39,6 +40,14 @@ fi
 if [ "$code" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 [ "$code" -eq 0 ] || show
 # A file of a batch is a test within it.
-sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/failed: \1/p' "$results"
+files=''
+[ "$code" -eq 0 ] || files=$(sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/\1/p' "$results" | sort -u)
+verdict=failed
+if [ -n "${CI:-}" ] && [ -n "$files" ] && [ "$(echo "$files" | wc -l)" -le 3 ]; then
+  options=$(printf '%s\n' "$@" | sed -n '/^--/p')
+  # Without CI, so that there is no third run. shellcheck disable=SC2086
+  if CI='' "$0" $options --jobs=1 $files; then verdict=flaky code=0 failed=0; fi
+fi
+for file in $files; do echo "$verdict: $file"; done
 echo "$(count pass) passed, $failed failed"
 exit "$code"

@@ -32,13 +32,23 @@ t.test('provide-go: a Go that is too old on PATH is passed over for a newer one 
   test.equal(await provide(await printVersion(join(home, 'new'), 'go1.26.0')), join(home, 'new'))
 })
 
-/** Runs the script with a program in the place of tap that prints a word, reports these totals and ends with this code. */
-const runWithTap = async (test: Test, totals: string, code = 0) => {
+/**
+ * Runs the script with a program in the place of tap that prints its arguments but for a changing path, reports these totals, and
+ * ends with each of these codes in turn.
+ */
+const runWithTap = async (
+  test: Test,
+  totals: string,
+  { codes = [0], ...env }: { codes?: number[]; CI?: string } = {},
+) => {
   const bin = await temporaryFolder(test)
-  const report = 'for word; do case $word in --output-file=*) echo "$TOTALS" >"${word#*=}" ;; esac; done'
-  await writeFile(join(bin, 'tap'), `#!/bin/sh\n${report}\necho printed\nexit ${code}\n`, { mode: 0o755 })
+  const report =
+    'for word; do case $word in --output-file=*) echo "$TOTALS" >"${word#*=}" ;; *) echo "$word" ;; esac; done'
+  const counted = `echo run >>${bin}/runs; exit $(echo ${codes.join(' ')} | cut -d ' ' -f $(grep -c run ${bin}/runs))`
+  await writeFile(join(bin, 'tap'), `#!/bin/sh\n${report}\n${counted}\n`, { mode: 0o755 })
   const path = [bin, dirname(process.execPath), '/usr/bin:/bin'].join(':')
-  return run(join(root, 'scripts/run-tests.sh'), ['x.test.ts'], { env: { PATH: path, TOTALS: totals } })
+  const words = ['--timeout=9', 'x.test.ts']
+  return run(join(root, 'scripts/run-tests.sh'), words, { env: { PATH: path, TOTALS: totals, ...env } })
 }
 
 t.test('run-tests: a run in which no assertion is made fails', async (test) => {
@@ -47,8 +57,32 @@ t.test('run-tests: a run in which no assertion is made fails', async (test) => {
 
 t.test('run-tests: what the tests print is shown only where one fails', async (test) => {
   test.equal((await runWithTap(test, '# { total: 1, pass: 1 }')).stdout, '1 passed, 0 failed\n')
-  const stdout = 'printed\n0 passed, 1 failed\n'
-  await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', 1), { code: 1, stdout })
+  const stdout = '--reporter=base\n--timeout=9\nx.test.ts\n0 passed, 1 failed\n'
+  await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', { codes: [1] }), { code: 1, stdout })
+})
+
+const failing = (...names: string[]) =>
+  `${names.map((name) => `not ok 1 - test/${name}.test.ts # time=5ms\n`).join('')}# { total: 5, pass: 2, fail: 3 }`
+
+t.test('run-tests: in CI a file that failed runs once more, and is named flaky where it passes then', async (test) => {
+  const { stdout } = await runWithTap(test, failing('a', 'b'), { CI: 'true', codes: [1, 0] })
+  test.match(
+    stdout,
+    /\nx\.test\.ts\n2 passed, 3 failed\nflaky: test\/a\.test\.ts\nflaky: test\/b\.test\.ts\n2 passed, 0 failed\n$/,
+  )
+  const again = runWithTap(test, failing('a'), { CI: 'true', codes: [1, 1, 0] })
+  await test.rejects(again, {
+    code: 1,
+    stdout:
+      /\n--timeout=9\n--jobs=1\ntest\/a\.test\.ts\nfailed: .*\n2 passed, 3 failed\nfailed: .*\n2 passed, 3 failed\n$/,
+  })
+})
+
+t.test('run-tests: what failed does not run again without CI, nor more than three files', async (test) => {
+  const local = runWithTap(test, failing('a'), { codes: [1, 0] })
+  await test.rejects(local, { code: 1, stdout: /failed: test\/a\.test\.ts\n2 passed, 3 failed\n$/ })
+  const many = runWithTap(test, failing('a', 'b', 'c', 'd'), { CI: 'true', codes: [1, 0] })
+  await test.rejects(many, { code: 1, stdout: /failed: test\/d\.test\.ts\n2 passed, 3 failed\n$/ })
 })
 
 t.test('run-tests: a folder of unit tests becomes batches that hold each of its files once', async (test) => {
