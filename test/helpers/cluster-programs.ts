@@ -107,6 +107,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     `--service-account-private-key-file=${clusterFiles(place).serviceAccountKey}`,
     `--root-ca-file=${clusterFiles(place).authority}`,
     '--use-service-account-credentials=true',
+    '--horizontal-pod-autoscaler-sync-period=1s',
     // A node that has died is seen within seconds.
     ...(place.network ? ['--node-monitor-grace-period=10s', '--node-monitor-period=1s'] : []),
   ],
