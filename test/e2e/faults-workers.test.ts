@@ -16,7 +16,7 @@ import { startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/r
 import { startPodWorkers } from '#test/helpers/worker-from-pod.ts'
 import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 
-const skip = await withoutRealProxies()
+const skip = withoutRealProxies()
 const login = { user: 'us3r-7f3a', password: 'p4ss-91c2' }
 /** Only squid's hosts file has it. */
 const secretName = 'only-squid-knows.test'

@@ -18,19 +18,15 @@ type Login = { readonly user: string; readonly password: string }
 
 const unpacked = unpackedFolder('proxies')
 
-/**
- * Makes sure that squid and microsocks are in `.tools/proxies`, downloaded once from the system's package source.
- * Returns why tests of them must be skipped, or `false`; throws where the source fails.
- */
-export const withoutRealProxies = async (): Promise<string | false> => {
-  if (!existsSync(unpacked) && !existsSync('/usr/bin/apt-get'))
-    return 'no apt-get here that could download squid and microsocks'
-  await unpackPackages('proxies', ['squid', 'squid-common', 'microsocks'])
-  return false
-}
+/** Why tests of squid and microsocks must be skipped, or `false`. */
+export const withoutRealProxies = (): string | false =>
+  !existsSync(unpacked) && !existsSync('/usr/bin/apt-get')
+    ? 'no apt-get here that could download squid and microsocks'
+    : false
 
-/** A copy of the programs that any user may run; squid gives up root. */
+/** A copy of the programs, downloaded once from the system's package source, that any user may run; squid gives up root. */
 const openFolder = async () => {
+  await unpackPackages('proxies', ['squid', 'squid-common', 'microsocks'])
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'))
   await chmod(folder, 0o777)
   // Links stay as they are: made absolute, they would lead back into a checkout that nobody else may be able to read.

@@ -10,7 +10,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
-const skip = await withoutRealProxies()
+const skip = withoutRealProxies()
 const login = { user: 'us3r', password: 's3:cr@t' }
 const right = 'us3r:s3%3Acr%40t@'
 /** Only squid's hosts file has it. */

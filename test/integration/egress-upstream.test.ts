@@ -12,7 +12,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
-t.equal(await withoutRealProxies(), false, 'squid and microsocks are here')
+t.equal(withoutRealProxies(), false, 'squid and microsocks are here')
 const login = { user: 'us3r', password: 's3:cr@t' }
 
 const startPage = async () => {

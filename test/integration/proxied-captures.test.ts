@@ -9,7 +9,7 @@ import { processTree } from '#test/helpers/process-tree.ts'
 import { startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 
-const skip = await withoutRealProxies()
+const skip = withoutRealProxies()
 const login = { user: 'us3r-7f3a', password: 'p4ss:w@rd-91c2' }
 const right = 'us3r-7f3a:p4ss%3Aw%40rd-91c2@'
 /** Every form in which the password could show up. */

@@ -14,7 +14,7 @@ import { startSystem } from '#test/helpers/system.ts'
 
 const probe = createIdentityProbe()
 const pages = await startPages(probe.routes)
-const skip = await withoutRealProxies()
+const skip = withoutRealProxies()
 const socks = skip === false ? await startMicrosocks() : undefined
 const allowed = [
   ...(socks ? [`127.0.0.1:${socks.port}`] : []),

@@ -11,7 +11,7 @@ import { drawPage, drawPanel } from './draw-panel.ts'
 const seconds = 150
 const images = resolve(import.meta.dirname, '../../docs/images')
 
-const absent = await withoutRealProxies()
+const absent = withoutRealProxies()
 if (absent !== false) throw new Error(absent)
 await using world = await startMonitoredSystem()
 const { system, prometheus } = world

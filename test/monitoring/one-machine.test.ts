@@ -6,7 +6,7 @@ import { withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
 /** What the load is full of: its hosts, and ids of captures. */
 const secret = /127\.0\.0\.1|no-such-host|localhost|[0-9a-f]{8}-[0-9a-f]{4}-/
-const skip = await withoutRealProxies()
+const skip = withoutRealProxies()
 
 t.test('one machine: a system under load', { skip }, async (t) => {
   await using world = await startMonitoredSystem()
