@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { captureParameters, parameterGroups } from '#shared/capture/options.ts'
+import { captureParameters } from '#shared/capture/options.ts'
+import { parameterGroups } from '#shared/capture/parameters.ts'
 
 const folder = resolve(import.meta.dirname, '../../docs/examples/parameters')
 

@@ -1,5 +1,6 @@
-import { captureSchema, parameterNotes } from '#gateway/openapi/capture-parameters.ts'
-import { parameterGroups, type ParameterName } from '#shared/capture/options.ts'
+import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { parameterGroups } from '#shared/capture/parameters.ts'
 import { type Field, fieldRow, fieldsOf, table } from './schema-table.ts'
 import { structuralSchema } from './structural-schema.ts'
 
@@ -20,7 +21,7 @@ const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
 
 const row = (field: Field) => {
   const { description = '' } = field.schema
-  const more = field.path === parameterOf(field) ? parameterNotes[field.path].more : undefined
+  const more = field.path === parameterOf(field) ? captureParameters.properties[field.path].doc.more : undefined
   return fieldRow(field, more === undefined ? description : `${description} ${more}`)
 }
 
