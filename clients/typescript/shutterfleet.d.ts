@@ -1,54 +1,6 @@
-/** Parameters of a capture. Exactly one of `url`, `html` and `markdown` is required. Bounds and defaults: docs of the service. */
-export interface CaptureParameters {
-  url?: string
-  html?: string
-  markdown?: string
-  width?: number
-  height?: number
-  device?: 'desktop' | 'mobile' | 'tablet'
-  retina?: boolean
-  format?: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf'
-  quality?: number
-  resize_width?: number
-  resize_height?: number
-  omit_background?: boolean
-  pdf_landscape?: boolean
-  pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
-  pdf_margin_top?: string
-  pdf_margin_right?: string
-  pdf_margin_bottom?: string
-  pdf_margin_left?: string
-  /** Seconds. */
-  delay?: number
-  /** Seconds. */
-  timeout?: number
-  wait_until?: 'load' | 'network_idle'
-  wait_for_selector?: string
-  full_page?: boolean
-  selector?: string
-  click_selector?: string
-  scroll_to?: string
-  hide_selectors?: string[]
-  css?: string
-  js?: string
-  headers?: Record<string, string>
-  cookies?: { name: string; value: string; domain?: string }[]
-  block_cookies?: boolean
-  block_ads?: boolean
-  block_chats?: boolean
-  dark_mode?: boolean
-  reduced_motion?: boolean
-  user_agent?: string
-  stealth?: boolean
-  timezone?: string
-  geolocation?: { latitude: number; longitude: number; accuracy?: number }
-  proxy?: string
-  extract_metadata?: boolean
-  /** Seconds. */
-  cache_ttl?: number
-  webhook_url?: string
-  response_type?: 'json' | 'image'
-}
+import type { CaptureParameters } from './capture-parameters.d.ts'
+
+export type { CaptureParameters }
 
 /** Parameters of a capture that is waited for: the client sets `response_type`, and a webhook would answer at once. */
 export type WaitedParameters = Omit<CaptureParameters, 'response_type' | 'webhook_url'>

@@ -1,74 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { parameterGroups } from '#shared/capture/options.ts'
-import { declaredInterfaces } from '#test/helpers/declared-types.ts'
+import { captureParameters } from '#shared/capture/options.ts'
+import { parameterGroups } from '#shared/capture/parameters.ts'
 
-const root = resolve(import.meta.dirname, '../..')
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const examples = 'docs/examples/parameters'
+const folder = resolve(import.meta.dirname, '../../docs/examples/parameters')
 
-type Documented = {
-  readonly openapi: string
-  readonly readme: string
-  readonly types: string
-  /** The text of each file by its name, which begins with its group. */
-  readonly examples: Readonly<Record<string, string>>
-}
+/** The text of each file by its name, which begins with its group. */
+type Examples = Readonly<Record<string, string>>
 
-const documented: Documented = {
-  openapi: read('docs/openapi.json'),
-  readme: read('README.md'),
-  types: read('clients/typescript/shutterfleet.d.ts'),
-  examples: Object.fromEntries(readdirSync(join(root, examples)).map((name) => [name, read(join(examples, name))])),
-}
-
-type Described = { components: { schemas: Record<string, { properties: object }> } }
-
-/** The first column of the table of parameters. */
-const inTable = (readme: string): string[] => {
-  const [, table = ''] = readme.split('| Parameter | Values |')
-  const rows = (table.split('\n\n')[0] ?? '').split('\n')
-  return rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
-}
-
-/** Where a parameter of the OpenAPI document is missing, as `<parameter>: <where>`. */
-const missing = ({ openapi, readme, types, examples: files }: Documented): string[] => {
-  const { components } = JSON.parse(openapi) as Described
-  const names = Object.keys(components.schemas['CaptureParameters']?.properties ?? {})
-  const groupOf = (name: string) => Object.entries(parameterGroups).find(([, group]) => name in group)?.[0]
-  const inGroup = (name: string) =>
-    Object.entries(files)
-      .filter(([file]) => file.split(/[-.]/)[0] === groupOf(name))
-      .map(([, text]) => text)
-  const places: Readonly<Record<string, (name: string) => boolean>> = {
-    README: (name) => inTable(readme).includes(name),
-    client: (name) => declaredInterfaces(types).get('CaptureParameters')?.has(name) === true,
-    example: (name) => inGroup(name).some((text) => name in (JSON.parse(text) as object)),
-  }
-  return names.flatMap((name) =>
-    Object.entries(places).flatMap(([place, has]) => (has(name) ? [] : [`${name}: ${place}`])),
-  )
-}
-
-t.test(
-  'parameter docs: each parameter stands in the table of README, in the client and in an example of its group',
-  async (t) => {
-    t.same(missing(documented), [])
-  },
+const examples: Examples = Object.fromEntries(
+  readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
 )
 
-t.test('parameter docs: a parameter that is not there is found', async (t) => {
-  const openapi = documented.openapi.replace(/("CaptureParameters": \{[^]*?"properties": \{)/, '$1 "newcomer": {},')
-  t.same(missing({ ...documented, openapi }), ['newcomer: README', 'newcomer: client', 'newcomer: example'])
-  t.same(missing({ ...documented, readme: documented.readme.replace('`wait_until`', 'wait') }), ['wait_until: README'])
-  t.same(missing({ ...documented, types: documented.types.replace('retina?:', 'sharp?:') }), ['retina: client'])
-  const { 'pdf.json': _, ...others } = documented.examples
-  t.match(missing({ ...documented, examples: { ...others, 'viewport.json': '{}' } }), [
-    'width: example',
-    'height: example',
-    'device: example',
-    'retina: example',
-    'pdf_landscape: example',
-  ])
+/** Parameters that no example of their group holds. */
+const missing = (groups: Readonly<Record<string, object>>, files: Examples): string[] =>
+  Object.entries(groups).flatMap(([group, parameters]) => {
+    const inGroup = Object.entries(files).filter(([file]) => file.split(/[-.]/)[0] === group)
+    const named = new Set(inGroup.flatMap(([, text]) => Object.keys(JSON.parse(text) as object)))
+    return Object.keys(parameters).filter((name) => !named.has(name))
+  })
+
+t.test('parameter docs: each parameter stands in an example of its group', async (t) => {
+  t.same(Object.values(parameterGroups).flatMap(Object.keys), Object.keys(captureParameters.properties))
+  t.same(missing(parameterGroups, examples), [])
+})
+
+t.test('parameter docs: a parameter that is in no example of its group is found', async (t) => {
+  t.same(missing({ ...parameterGroups, source: { url: {}, newcomer: {} } }, examples), ['newcomer'])
+  const { 'pdf.json': _, ...others } = examples
+  const found = missing(parameterGroups, { ...others, 'viewport.json': '{}' })
+  t.match(found, ['width', 'height', 'device', 'retina', 'pdf_landscape'])
 })

@@ -23,7 +23,10 @@ type Document = {
 
 const root = resolve(import.meta.dirname, '../..')
 const document = JSON.parse(await readFile(`${root}/docs/openapi.json`, 'utf8')) as Document
-const interfaces = declaredInterfaces(await readFile(`${root}/clients/typescript/shutterfleet.d.ts`, 'utf8'))
+const declarations = await Promise.all(
+  ['capture-parameters', 'shutterfleet'].map((name) => readFile(`${root}/clients/typescript/${name}.d.ts`, 'utf8')),
+)
+const interfaces = new Map(declarations.flatMap((text) => [...declaredInterfaces(text)]))
 const schemaOf = (name: string): Schema => document.components.schemas[name] ?? {}
 const resolved = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : resolved(schemaOf(schema.$ref.split('/').at(-1) ?? ''))

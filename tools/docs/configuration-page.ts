@@ -1,6 +1,7 @@
 import { prefix, type Settings } from '#shared/config/read-env.ts'
 import type { Setting } from '#shared/config/setting.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
+import { cell } from './schema-table.ts'
 
 const intro = `# Configuration
 
@@ -16,8 +17,6 @@ variables ([operations.md](operations.md#traces)).
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
 `
-
-const cell = (text: string) => text.replaceAll('|', '\\|')
 
 const fallbackOf = (setting: Setting<unknown>) => {
   if (setting.fallback === undefined) return 'required'

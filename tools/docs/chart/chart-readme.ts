@@ -1,3 +1,4 @@
+import { cell } from '#tools/docs/schema-table.ts'
 import type { ChartValue } from './read-values.ts'
 
 const intro = `# Shutterfleet for Kubernetes
@@ -24,7 +25,6 @@ differ.
 ## Values
 `
 
-const cell = (text: string) => text.replaceAll('|', '\\|')
 const codeOf = (value: unknown) => `\`${JSON.stringify(value)}\``
 
 const rowsOf = (values: readonly ChartValue[]): readonly string[] =>

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { withDefaults, type CaptureParameters } from '#shared/capture/options.ts'
+import { captureParameters, type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
 const plan = (parameters: CaptureParameters) =>
@@ -39,4 +42,28 @@ t.test('plan capture: pages of a PDF have the size and the margins of the contra
     t.ok(near(pageOf({ pdf_margin_top: margin })?.margins.top, 1), margin)
   }
   t.equal(pageOf({ pdf_margin_bottom: '0' })?.margins.bottom, 0)
+})
+
+const folder = resolve(import.meta.dirname, '../../../../../../docs/examples/parameters')
+const examples = readdirSync(folder).map(
+  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as CaptureParameters,
+)
+
+/** Parameters without which each example has the same plan. */
+const unplanned = (planOf: typeof planCapture): string[] =>
+  Object.keys(captureParameters.properties).filter((name) =>
+    examples.every((example) => {
+      const { [name as keyof CaptureParameters]: _, ...others } = example
+      return isDeepStrictEqual(planOf(withDefaults(example)), planOf(withDefaults(others)))
+    }),
+  )
+
+t.test('plan capture: each parameter changes the plan of its example, but those that others act on', async (t) => {
+  const relay = ['proxy']
+  const gateway = ['cache_ttl', 'webhook_url', 'response_type']
+  t.strictSame(unplanned(planCapture), [...relay, ...gateway])
+})
+
+t.test('plan capture: a parameter that no plan heeds is found', async (t) => {
+  t.ok(unplanned((options) => planCapture({ ...options, retina: false })).includes('retina'))
 })

@@ -1,0 +1,36 @@
+import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { parameterGroups } from '#shared/capture/parameters.ts'
+import { type Field, fieldRow, fieldsOf, table } from './schema-table.ts'
+import { structuralSchema } from './structural-schema.ts'
+
+const intro = `# Parameters of a capture
+
+Each may stand in the query of \`GET /v1/screenshots/capture\`, in the body of a POST, and, beside \`urls\`, in that of a batch. A capture
+has exactly one source. Unknown names and values out of bounds are refused with 422, all at once, by name
+([errors.md](errors.md)). A whole request for each group stands in [examples/parameters](examples/parameters); what parameters do
+together is in [http-contract.md](http-contract.md).
+
+This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+`
+
+const head = ['Parameter', 'Kind', 'Default', 'What it does']
+
+/** The parameter that a field is, or is below of. */
+const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
+
+const row = (field: Field) => {
+  const { description = '' } = field.schema
+  const more = field.path === parameterOf(field) ? captureParameters.properties[field.path].doc.more : undefined
+  return fieldRow(field, more === undefined ? description : `${description} ${more}`)
+}
+
+/** The text of docs/parameters.md: every capture parameter by its group. */
+export const parametersPage = (): string => {
+  const fields = fieldsOf(structuralSchema(captureSchema))
+  const sections = Object.entries(parameterGroups).map(([group, parameters]) => {
+    const inGroup = fields.filter((field) => parameterOf(field) in parameters)
+    return table(group, head, inGroup.map(row))
+  })
+  return [intro, ...sections].join('\n')
+}

@@ -1,0 +1,49 @@
+import type { StructuralSchema } from './structural-schema.ts'
+
+/** A field of a schema; `path` names those above it too, as `cookies[].name`. */
+export type Field = { readonly path: string; readonly schema: StructuralSchema; readonly required: boolean }
+
+const below = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
+
+/** A schema's fields in reading order, each before what is below it. */
+export const fieldsOf = (schema: StructuralSchema, path = ''): Field[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([name, each]) => {
+    const field = { path: below(path, name), schema: each, required: schema.required?.includes(name) ?? false }
+    const inner = each.items ? fieldsOf(each.items, `${field.path}[]`) : fieldsOf(each, field.path)
+    return [field, ...inner]
+  })
+
+/** A text as it stands in a cell of a table. */
+export const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+const rangeOf = ({ minimum, maximum }: StructuralSchema) => {
+  if (minimum !== undefined && maximum !== undefined) return `, ${minimum} to ${maximum}`
+  return minimum === undefined ? '' : `, at least ${minimum}`
+}
+
+/** What a value may be, in words. */
+export const kindOf = (schema: StructuralSchema): string => {
+  const { type, maxLength, maxItems, maxProperties, additionalProperties } = schema
+  if (schema.enum) return schema.enum.join(' | ')
+  if (type === 'integer' || type === 'number') return `${type}${rangeOf(schema)}`
+  if (type === 'string') return maxLength === undefined ? 'text' : `text, at most ${maxLength} characters`
+  if (type === 'array') return `list, at most ${maxItems}`
+  if (additionalProperties) return `map of at most ${maxProperties} names to ${valueOf(additionalProperties)}`
+  return type ?? ''
+}
+
+const valueOf = (schema: StructuralSchema) => (schema['x-kubernetes-int-or-string'] ? 'quantities' : kindOf(schema))
+
+const defaultOf = ({ schema, required }: Field): string => {
+  if (required) return 'required'
+  if (schema.default === undefined || schema.properties) return ''
+  return `\`${typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default)}\``
+}
+
+/** A field's row: name, kind, default and what it means. */
+export const fieldRow = (field: Field, meaning = field.schema.description ?? ''): string =>
+  `| \`${field.path}\` | ${cell(kindOf(field.schema))} | ${defaultOf(field)} | ${cell(meaning)} |`
+
+/** A section that is a table. */
+export const table = (title: string, head: readonly string[], rows: readonly string[]): string =>
+  [`## ${title}`, '', `| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows, ''].join('\n')
