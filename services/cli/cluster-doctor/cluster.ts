@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
 import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
@@ -40,7 +39,7 @@ const pagesMax = 20
 
 /** `SHUTTERFLEET_KUBECONFIG`, else what kubectl goes by; undefined where only Kubernetes itself can give it, to a pod. */
 const kubeconfigOf = (env: Env): string | undefined => {
-  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env, knownNames)
+  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
   // Of several files kubectl merges what is in them; the first is the one that it writes to.
   const [first = ''] = (env['KUBECONFIG'] ?? '').split(':')
   const home = join(env['HOME'] ?? '', '.kube/config')
