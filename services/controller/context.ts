@@ -57,9 +57,7 @@ export const openContext = async (
     }),
   )
   const health = createLoopsHealth(queue.isConnected, now)
-  const probe = opened.use(
-    await startProbeServer({ host: config.probeHost, port: config.probePort, metrics, health: health.health }),
-  )
+  const probe = opened.use(await startProbeServer(config, { metrics, health: health.health }))
   const timing = { tickMs: config.poolTickMs, limitMs }
   const parts: LoopParts = { queue, events, health, now, timing, killAfterMs }
   const loops: readonly OwnLoop[] = [

@@ -32,9 +32,7 @@ export const openContext = async (config: OperatorConfig): Promise<OperatorConte
   const operator = opened.use(
     openOperator({ config, connection, queue, clock: systemClock, random: Math.random, logger, metrics }),
   )
-  const probe = opened.use(
-    await startProbeServer({ host: config.probeHost, port: config.probePort, metrics, health: operator.health }),
-  )
+  const probe = opened.use(await startProbeServer(config, { metrics, health: operator.health }))
   const parts = opened.move()
   return { probeUrl: probe.url, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
