@@ -34,16 +34,7 @@ type ChildrenDeps = {
 }
 
 /** Applies the children of a pool, its Deployment and its PodDisruptionBudget, without the size. */
-export type Children = {
-  /** Applies what has drifted, within 4 s. A failure is retried by later calls, with back-off while the same is desired. */
-  readonly reconcile: (pool: BrowserPool) => Promise<void>
-  /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
-  readonly isPending: () => boolean
-  /** Why the children cannot be applied, where an operator has to intervene. */
-  readonly problem: () => string | undefined
-  /** Hash of what is applied to the Deployment. */
-  readonly appliedHash: (pool: BrowserPool) => string | undefined
-}
+export type Children = ReturnType<typeof createChildren>
 
 /** A child without drift is applied again after this long: its generation does not count changes of its metadata. */
 const reapplyMs = 600_000
@@ -51,7 +42,7 @@ const reapplyMs = 600_000
 type Fields = ReturnType<typeof deploymentFields>
 
 /** Creates what applies the children of one pool during one term. */
-export const createChildren = (deps: ChildrenDeps): Children => {
+export const createChildren = (deps: ChildrenDeps) => {
   const { clock, informers, turns } = deps
   const deployment = createChild(deps, {
     resource: deployments,
@@ -109,14 +100,18 @@ export const createChildren = (deps: ChildrenDeps): Children => {
     else if (budget.hasDrift(foundBudget, pool, fields.budget)) await budget.apply(pool, fields.budget, signal)
   }
   return {
-    reconcile: async (pool) => {
+    /** Applies what has drifted, within 4 s. A failure is retried by later calls, with back-off while the same is desired. */
+    reconcile: async (pool: BrowserPool): Promise<void> => {
       // A change of its template would replace workers.
       if (pool.spec.paused) return retries.reset()
       await retries.run(desiredState(informers, pool), () => applyAll(pool, AbortSignal.timeout(requestMs)))
     },
+    /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
     isPending: () => retries.hasFailed() || waitsForTurn,
+    /** Why the children cannot be applied, where an operator has to intervene. */
     problem: retries.problem,
-    appliedHash: (pool) => hashIn(fieldsOf(pool).deployment),
+    /** Hash of what is applied to the Deployment. */
+    appliedHash: (pool: BrowserPool) => hashIn(fieldsOf(pool).deployment),
   }
 }
 
