@@ -5,6 +5,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '#shared/config/read-env.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
 import type { LocalSettings } from './local-settings.ts'
 
 const versionMs = 20_000
@@ -59,17 +60,8 @@ export const programSearch = (settings: LocalSettings, env: Env, root: string): 
   stealthChromiumPath: '/usr/lib/chromium/chromium',
 })
 
-const isExecutable = async (path: string): Promise<boolean> => {
-  try {
-    await access(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const firstExecutable = async (paths: readonly string[]): Promise<string | undefined> => {
-  for (const path of paths) if (await isExecutable(path)) return path
+  for (const path of paths) if (await succeeds(access(path, constants.X_OK))) return path
   return undefined
 }
 

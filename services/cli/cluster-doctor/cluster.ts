@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
-import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
+import { createKubeApi, type KubeApi, listPages } from '#shared/kube/client.ts'
 import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
@@ -34,8 +34,7 @@ export type Found = {
 export const failing = (detail: string, advice: string): Found => ({ summary: '', troubles: [{ detail, advice }] })
 
 const lookMs = 20_000
-const pageObjects = 500
-const pagesMax = 20
+const objectsMax = 10_000
 
 /** `SHUTTERFLEET_KUBECONFIG`, else what kubectl goes by; undefined where only Kubernetes itself can give it, to a pod. */
 const kubeconfigOf = (env: Env): string | undefined => {
@@ -54,14 +53,11 @@ const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: 
     get,
     create,
     list: async <T extends KubeObject>(resource: Resource, { namespace, ...selection }: Selected = {}) => {
+      const of = { resource, ...selection, ...(namespace !== undefined && { namespace }) }
       const items: T[] = []
-      let continueAt: string | undefined
-      for (let page = 0; page < pagesMax; page += 1) {
-        const query = { ...selection, limit: pageObjects, ...(continueAt !== undefined && { continueAt }) }
-        const read = await list<T>({ resource, ...(namespace !== undefined && { namespace }) }, query)
-        items.push(...read.items)
-        continueAt = read.continueAt
-        if (continueAt === undefined) break
+      for await (const page of listPages<T>({ list }, of, () => until)) {
+        items.push(...page.items)
+        if (items.length >= objectsMax) break
       }
       return items
     },

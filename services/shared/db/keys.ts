@@ -23,11 +23,8 @@ type KeyView = {
 }
 
 /** A key in the form in which administration and command line show it. */
-export const keyToJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
-  id,
-  name,
-  prefix,
-  domains,
+export const keyToJson = ({ expiresAt, revokedAt, createdAt, ...key }: KeyView) => ({
+  ...key,
   expires_at: expiresAt,
   revoked_at: revokedAt,
   created_at: createdAt,
