@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
-import { createKubeApi, type KubeApi, listPages } from '#shared/kube/client.ts'
+import { createKubeApi, listPages } from '#shared/kube/client.ts'
 import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
@@ -11,14 +11,7 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 type Selected = { readonly namespace?: string | undefined; readonly labelSelector?: string }
 
 /** What the cluster of the caller's kubeconfig shows to one look, all of whose requests end with it. */
-export type Cluster = Pick<KubeApi, 'get' | 'create'> & {
-  /** All objects of a kind, in one namespace or in all, 10,000 at most. */
-  readonly list: <T extends KubeObject>(resource: Resource, of?: Selected) => Promise<readonly T[]>
-  /** The answer to a GET, for at most `waitMs`. */
-  readonly read: (path: string, waitMs?: number) => Promise<KubeAnswer>
-  /** The namespace that the kubeconfig names. */
-  readonly namespace: string
-}
+export type Cluster = Readonly<ReturnType<typeof boundTo>>
 
 /** Something that is wrong, or may be, and what to do about it. */
 export type Trouble = { readonly detail: string; readonly advice: string }
@@ -45,14 +38,18 @@ const kubeconfigOf = (env: Env): string | undefined => {
   return kubeconfig || first || (existsSync(home) ? home : undefined)
 }
 
-const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal): Cluster => {
+const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal) => {
   const send = (request: KubeRequest) =>
     connection.send({ ...request, signal: AbortSignal.any([request.signal, until]) })
   const { get, create, list } = createKubeApi({ send })
   return {
     get,
     create,
-    list: async <T extends KubeObject>(resource: Resource, { namespace, ...selection }: Selected = {}) => {
+    /** All objects of a kind, in one namespace or in all, 10,000 at most. */
+    list: async <T extends KubeObject>(
+      resource: Resource,
+      { namespace, ...selection }: Selected = {},
+    ): Promise<readonly T[]> => {
       const of = { resource, ...selection, ...(namespace !== undefined && { namespace }) }
       const items: T[] = []
       for await (const page of listPages<T>({ list }, of, () => until)) {
@@ -61,7 +58,10 @@ const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: 
       }
       return items
     },
-    read: (path, waitMs = lookMs) => send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
+    /** The answer to a GET, for at most `waitMs`. */
+    read: (path: string, waitMs = lookMs): Promise<KubeAnswer> =>
+      send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
+    /** The namespace that the kubeconfig names. */
     namespace: connection.namespace,
   }
 }

@@ -133,7 +133,7 @@ const createLeading = (begin: (term: Term) => Lead) => {
   const end = () => {
     wanted = undefined
     if (!current) return
-    const ended = Promise.resolve(current[Symbol.asyncDispose]())
+    const ended = current[Symbol.asyncDispose]()
     current = undefined
     ending.add(ended)
     void ended.finally(() => ending.delete(ended))

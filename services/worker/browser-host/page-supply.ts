@@ -44,7 +44,6 @@ export const createPageSupply = (
   let served = 0
   let bornAt = 0
   let current: Browser | undefined
-
   let spare: { readonly kind: BrowserKind; readonly page: Promise<OpenPage> } | undefined
 
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
@@ -79,9 +78,8 @@ export const createPageSupply = (
      */
     acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
       const opened = await next
-      const isOfKind = opened.emulation.browser === emulation.browser
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
-      const isFit = isOfKind && mayServe && !opened.browser.ended.aborted
+      const isFit = opened.emulation.browser === emulation.browser && mayServe && !opened.browser.ended.aborted
       const ahead = isFit ? opened : await openInFresh(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1

@@ -43,7 +43,7 @@ type Fields = ReturnType<typeof deploymentFields>
 
 /** Creates what applies the children of one pool during one term. */
 export const createChildren = (deps: ChildrenDeps) => {
-  const { clock, informers, turns } = deps
+  const { clock, informers, turns, settings } = deps
   const deployment = createChild(deps, {
     resource: deployments,
     trim: trimDeployment,
@@ -63,7 +63,6 @@ export const createChildren = (deps: ChildrenDeps) => {
 
   const fieldsOf = (pool: BrowserPool) => {
     if (last?.pool !== pool) {
-      const { settings } = deps
       last = { pool, deployment: deploymentFields(pool, settings), budget: budgetFields(pool, settings.instance) }
     }
     return last
@@ -108,7 +107,6 @@ export const createChildren = (deps: ChildrenDeps) => {
     },
     /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
     isPending: () => retries.hasFailed() || waitsForTurn,
-    /** Why the children cannot be applied, where an operator has to intervene. */
     problem: retries.problem,
     /** Hash of what is applied to the Deployment. */
     appliedHash: (pool: BrowserPool) => hashIn(fieldsOf(pool).deployment),
