@@ -11,7 +11,6 @@ import { findChromium, findNats, findPostgres, findStealthChromium, programSearc
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
@@ -32,7 +31,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     findStealthChromium(search),
     readLocalFile(pathsOf(dataFolderOf(env, typed)).localFile),
   ])
-  const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env, knownNames)
+  const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env)
   return [
     ...machineChecks({
       chromium,

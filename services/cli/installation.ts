@@ -4,7 +4,6 @@ import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, optionalPepper } from '#local/local-settings.ts'
 import type { Secrets } from '#local/secrets.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -19,7 +18,7 @@ const settings = {
 
 /** The data folder that a command is about, as an absolute path: `--data`, else the environment, else the default. */
 export const dataFolderOf = (env: Env, typed: Typed): string =>
-  resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env, knownNames).data)
+  resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env).data)
 
 /** The error where nothing runs on the data folder: `fault` is the reason, `otherwise` the alternative. */
 export const notRunning = (fault: string, otherwise = ''): AppError =>
@@ -36,7 +35,7 @@ export const runningInstallation = async (folder: string, otherwise: string): Pr
 
 /** Base address and key for the HTTP interface: from the environment, else those of the running installation. */
 export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: string; apiKey: string }> => {
-  const { baseUrl, apiKey } = readEnv(settings, env, knownNames)
+  const { baseUrl, apiKey } = readEnv(settings, env)
   if (baseUrl !== undefined && apiKey !== '') return { baseUrl, apiKey }
   const local = await runningInstallation(
     dataFolderOf(env, typed),
@@ -46,7 +45,7 @@ export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: 
 }
 
 /** Address of PostgreSQL itself from the environment; undefined where it names no database. */
-export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env, knownNames))
+export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env))
 
 /** Address of the database: of the folder that `--data` names, else from the environment, else of the default folder. */
 export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
@@ -57,7 +56,7 @@ export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> =
 
 /** The secret that API keys are hashed with: from the environment, else the data folder's. Throws `CONFIGURATION` where it is in neither. */
 export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => {
-  const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env, knownNames)
+  const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env)
   if (keyPepper !== '') return keyPepper
   const folder = dataFolderOf(env, typed)
   const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)

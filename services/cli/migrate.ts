@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readPlansFile } from '#local/read-plans-file.ts'
 import { readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
@@ -28,7 +27,7 @@ export const migrateDatabase: Command = {
     data: dataFlag,
   },
   run: async ({ env, stop, print }, typed) => {
-    const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env, knownNames)
+    const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env)
     const plans = await readPlansFile(plansFile)
     const wait = flagText(typed, 'wait')
     const bring = async (database: Database) => {

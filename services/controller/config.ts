@@ -1,6 +1,5 @@
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
@@ -19,7 +18,7 @@ export type ControllerConfig = ValuesOf<typeof settings>
 
 /** Reads the controller's settings. Throws `CONFIGURATION` with everything that is wrong with them. */
 export const readConfig = (env: Env): ControllerConfig => {
-  const config = readEnv(settings, env, knownNames)
+  const config = readEnv(settings, env)
   const { poolMax, poolMin, poolBuffer } = config
   const problems = [
     ...(poolMax < poolMin ? [`SHUTTERFLEET_POOL_MAX = ${poolMax}, must be ≥ SHUTTERFLEET_POOL_MIN (${poolMin})`] : []),
@@ -64,6 +63,6 @@ export const stealthPolicyOf = (config: ControllerConfig): PoolPolicy => ({
  * serves it. Throws `CONFIGURATION` where its environment is wrong.
  */
 export const jobLifeMs = ({ proxiedWorkerEnv }: ControllerConfig): number => {
-  const { spareSeconds } = readEnv({ spareSeconds: workerSettings.spareSeconds }, proxiedWorkerEnv, knownNames)
+  const { spareSeconds } = readEnv({ spareSeconds: workerSettings.spareSeconds }, proxiedWorkerEnv)
   return startLimitMs + spareSeconds * 1000 + longestBudgetMs
 }

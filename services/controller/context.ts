@@ -16,13 +16,6 @@ const limitMs = 5000
 /** Grace period of a worker: the longest attempt that the contract allows, and ten seconds to exit. */
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
-/** Everything a running controller holds. Dispose drains all workers and waits for them, then closes the rest. */
-type ControllerContext = AsyncDisposable & {
-  readonly probeUrl: string
-  /** Runs all loops until `stop` aborts. */
-  readonly run: (stop: AbortSignal) => Promise<void>
-}
-
 /** How workers are run: the modules that their processes run, and the longest life of a single-use one in milliseconds. */
 type WorkersOptions = {
   readonly policy: PoolPolicy
@@ -39,11 +32,11 @@ const stealthDetailOf: PoolLoopOptions['detailOf'] = ({ ready, queue }) => ({
   stealthWaiting: queue,
 })
 
-/** Connects and starts everything but the loops. */
+/** Connects and starts everything but the loops. Dispose drains all workers and waits for them, then closes the rest. */
 export const openContext = async (
   config: ControllerConfig,
   { policy, stealthPolicy, workerEntry, jobEntry, jobLifeMs }: WorkersOptions,
-): Promise<ControllerContext> => {
+) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
@@ -57,9 +50,7 @@ export const openContext = async (
     }),
   )
   const health = createLoopsHealth(queue.isConnected, now)
-  const probe = opened.use(
-    await startProbeServer({ host: config.probeHost, port: config.probePort, metrics, health: health.health }),
-  )
+  const probe = opened.use(await startProbeServer(config, { metrics, health: health.health }))
   const timing = { tickMs: config.poolTickMs, limitMs }
   const parts: LoopParts = { queue, events, health, now, timing, killAfterMs }
   const loops: readonly OwnLoop[] = [
@@ -88,7 +79,8 @@ export const openContext = async (
   const rest = opened.move()
   return {
     probeUrl: probe.url,
-    run: async (stop) => void (await Promise.all(loops.map((loop) => loop.run(stop)))),
+    /** Runs all loops until `stop` aborts. */
+    run: async (stop: AbortSignal): Promise<void> => void (await Promise.all(loops.map((loop) => loop.run(stop)))),
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   }
 }

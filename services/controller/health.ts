@@ -10,25 +10,22 @@ export type LoopStatus = {
 }
 
 /** Health of all loops of a controller. */
-export type LoopsHealth = {
-  /** Adds a loop; the returned function is to be called at the end of each tick, with its status if that has changed. */
-  readonly follow: () => (status?: LoopStatus) => void
-  readonly health: () => Health
-}
+export type LoopsHealth = ReturnType<typeof createLoopsHealth>
 
 /** Creates the health of a controller, which is ready while all its loops are and NATS is connected. */
-export const createLoopsHealth = (isConnected: () => boolean, now: () => number): LoopsHealth => {
+export const createLoopsHealth = (isConnected: () => boolean, now: () => number) => {
   const loops: { turnedMs: number; status: LoopStatus | undefined }[] = []
   return {
+    /** Adds a loop; the returned function is to be called at the end of each tick, with its status if that has changed. */
     follow: () => {
       const loop: (typeof loops)[number] = { turnedMs: now(), status: undefined }
       loops.push(loop)
-      return (status) => {
+      return (status?: LoopStatus): void => {
         loop.turnedMs = now()
         loop.status = status ?? loop.status
       }
     },
-    health: () => {
+    health: (): Health => {
       const connected = isConnected()
       const detail = Object.assign({}, ...loops.map(({ status }) => status?.detail), { connected })
       return {

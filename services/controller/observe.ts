@@ -44,7 +44,10 @@ const stateOf = (
   return { state: heartbeat?.state ?? 'starting', busy: heartbeat?.busy ?? 0 }
 }
 
-/** Creates the observer of a pool; `assumed` is of a worker without a heartbeat yet. */
+/**
+ * Creates the observer of a pool, which reads what there is and stamps the time, never throws and answers within a second;
+ * `assumed` is of a worker without a heartbeat yet.
+ */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }) => {
   const { subscription, now } = deps
   const readDepth = boundedRead(deps.readDepth)
@@ -83,27 +86,24 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     return { slots, busy }
   }
 
-  return {
-    /** Reads what there is and stamps the time. Never throws, answers within a second. */
-    observe: async (): Promise<Observation> => {
-      const [seen, depth] = await Promise.all([list(), readDepth()])
-      const nowMs = now()
-      const common = { nowMs, backlog: subscription.backlog(), depth }
-      if (seen === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
-      const listed = new Set(seen.workers.map(({ pod }) => pod))
-      follow(listed)
-      starts = seen.starts
-      serviceMs =
-        meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
-      return {
-        ...common,
-        workers: seen.workers.map((placed) => see(placed, nowMs)),
-        elsewhere: seeElsewhere(nowMs),
-        refused: seen.refused,
-        starts,
-        startMs: seen.startMs,
-        serviceMs,
-      }
-    },
+  return async (): Promise<Observation> => {
+    const [seen, depth] = await Promise.all([list(), readDepth()])
+    const nowMs = now()
+    const common = { nowMs, backlog: subscription.backlog(), depth }
+    if (seen === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
+    const listed = new Set(seen.workers.map(({ pod }) => pod))
+    follow(listed)
+    starts = seen.starts
+    serviceMs =
+      meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
+    return {
+      ...common,
+      workers: seen.workers.map((placed) => see(placed, nowMs)),
+      elsewhere: seeElsewhere(nowMs),
+      refused: seen.refused,
+      starts,
+      startMs: seen.startMs,
+      serviceMs,
+    }
   }
 }

@@ -70,7 +70,7 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
   const reads = { subscription, actuator, now, readDepth: () => poolDepth(queue, pool) }
   let isCalm = false
   const deps: LoopDeps<Observation, Decision> = {
-    observe: createObserver(reads, { slots: () => policy.slots }).observe,
+    observe: createObserver(reads, { slots: () => policy.slots }),
     decide: createDecider(() => policy),
     act: (decision) => applyDecision({ actuator, queue, pool }, decision),
     wakeup,

@@ -5,7 +5,8 @@ import { decisionKinds, reasons, troubles, workerStates } from './pool.ts'
 /** Whose numbers they are: the queue that is served, and the name of the BrowserPool; on one machine that is the queue's. */
 export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
 
-const labels = ['queue', 'browserpool'] as const
+/** Names of `PoolLabels`. */
+export const poolLabelNames = ['queue', 'browserpool'] as const
 
 /** States that the metrics show; only a Job can be `lost`. */
 export const shownStates = [...workerStates, 'lost'] as const
@@ -20,65 +21,77 @@ const declareSizes = (metrics: Metrics) => ({
   workers: metrics.gauge({
     name: 'pool_workers',
     help: 'Workers, Jobs included, by state',
-    labels: [...labels, 'state'],
+    labels: [...poolLabelNames, 'state'],
   }),
   stuck: metrics.gauge({
     name: 'pool_workers_stuck',
     help: 'Workers that cannot start, by cause, and those that were requested and not created; of Jobs at least 1 while none can start',
-    labels: [...labels, 'trouble'],
+    labels: [...poolLabelNames, 'trouble'],
   }),
   desired: metrics.gauge({
     name: 'pool_workers_desired',
     help: 'Workers that the load requires, within the bounds',
-    labels,
+    labels: poolLabelNames,
   }),
   min: metrics.gauge({
     name: 'pool_workers_min',
     help: 'Lower bound of the number of workers; of Jobs the spares',
-    labels,
+    labels: poolLabelNames,
   }),
-  max: metrics.gauge({ name: 'pool_workers_max', help: 'Upper bound of the number of workers', labels }),
+  max: metrics.gauge({
+    name: 'pool_workers_max',
+    help: 'Upper bound of the number of workers',
+    labels: poolLabelNames,
+  }),
   slots: metrics.gauge({
     name: 'pool_slots',
     help: 'Slots of workers that are ready or draining; each Job has one',
-    labels,
+    labels: poolLabelNames,
   }),
-  busy: metrics.gauge({ name: 'pool_slots_busy', help: 'Slots that serve a capture; each Job has one', labels }),
-  waiting: metrics.gauge({ name: 'pool_captures_waiting', help: 'Captures that wait for a slot', labels }),
+  busy: metrics.gauge({
+    name: 'pool_slots_busy',
+    help: 'Slots that serve a capture; each Job has one',
+    labels: poolLabelNames,
+  }),
+  waiting: metrics.gauge({
+    name: 'pool_captures_waiting',
+    help: 'Captures that wait for a slot',
+    labels: poolLabelNames,
+  }),
 })
 
 const declareTurns = (metrics: Metrics) => ({
   unknown: metrics.counter({
     name: 'pool_reads_unknown_total',
     help: 'Reconciliations in which a number could not be read',
-    labels: [...labels, 'source'],
+    labels: [...poolLabelNames, 'source'],
   }),
   decisions: metrics.counter({
     name: 'pool_decisions_total',
     help: 'Decisions by what was decided and why',
-    labels: [...labels, 'decision', 'reason'],
+    labels: [...poolLabelNames, 'decision', 'reason'],
   }),
   reconcileSeconds: metrics.histogram({
     name: 'pool_reconcile_seconds',
     help: 'Time of one reconciliation: observe, decide, act',
-    labels,
+    labels: poolLabelNames,
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
   }),
   reconcileFailures: metrics.counter({
     name: 'pool_reconcile_failures_total',
     help: 'Reconciliations that ended with an error',
-    labels,
+    labels: poolLabelNames,
   }),
   startSeconds: metrics.histogram({
     name: 'pool_worker_start_seconds',
     help: 'Time from the start of a worker until it was ready',
-    labels,
+    labels: poolLabelNames,
     buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60],
   }),
   ended: metrics.counter({
     name: 'pool_workers_ended_total',
     help: 'Workers that ended: expected where they were told to; Jobs by their result, given-up ones when they are given up',
-    labels: [...labels, 'end'],
+    labels: [...poolLabelNames, 'end'],
   }),
 })
 

@@ -4,20 +4,17 @@ const samplesMax = 20
 const part = 0.9
 
 /** How long starts take, of which nine in ten are as fast: a mean would have every second worker come later than expected. */
-export type StartLatency = {
-  readonly add: (ms: number) => void
-  /** Milliseconds; undefined before the first start. */
-  readonly p90: () => number | undefined
-}
+export type StartLatency = ReturnType<typeof createStartLatency>
 
 /** Begins without any start. */
-export const createStartLatency = (): StartLatency => {
+export const createStartLatency = () => {
   const samples: number[] = []
   return {
-    add: (ms) => {
+    add: (ms: number): void => {
       samples.push(ms)
       if (samples.length > samplesMax) samples.shift()
     },
-    p90: () => samples.toSorted((one, other) => one - other)[Math.ceil(samples.length * part) - 1],
+    /** Milliseconds; undefined before the first start. */
+    p90: (): number | undefined => samples.toSorted((one, other) => one - other)[Math.ceil(samples.length * part) - 1],
   }
 }

@@ -23,14 +23,7 @@ const workersMax = 4096
 export type ReceivedHeartbeat = { readonly heartbeat: HeartbeatMessage; readonly atMs: number }
 
 /** Reports of all workers of one kind of pool, whoever runs them, and of its queue. */
-export type PoolSubscription = Disposable & {
-  /** The ledger's newest count; unknown where it is older than five seconds. */
-  readonly backlog: () => Backlog | 'unknown'
-  /** The newest heartbeats by pod, at most 4096, without workers that were silent for a minute. */
-  readonly heartbeats: ReadonlyMap<string, ReceivedHeartbeat>
-  /** Milliseconds since `fromMs` in which the subscription certainly received messages. */
-  readonly listeningMs: (fromMs: number) => number
-}
+export type PoolSubscription = ReturnType<typeof subscribeToPool>
 
 /** Callbacks are called synchronously, in the order of the messages, and must not throw. */
 export type PoolSubscriptionDeps = {
@@ -99,43 +92,42 @@ const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' |
 }
 
 /** Subscribes to the reports of a kind of pool. Hundreds of heartbeats per second cost little as long as they repeat. */
-export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool): PoolSubscription => {
+export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   const counted = followBacklog(deps.now)
   const heartbeats = followHeartbeats(deps, pool)
   const onStarted = deps.started
+  const subscriptions = new DisposableStack()
 
-  const decoded = (take: (message: Incoming) => void) => (message: Incoming) => {
-    try {
-      take(message)
-    } catch {
-      deps.malformed(message.subject)
+  const subscribe = (filter: string, take: (message: Incoming) => void) => {
+    const received = (message: Incoming) => {
+      try {
+        take(message)
+      } catch {
+        deps.malformed(message.subject)
+      }
     }
+    subscriptions.use(deps.queue.subscribe(filter, received))
   }
-  const subscriptions = [
-    deps.queue.subscribe(
-      backlogSubject(pool),
-      decoded(({ data }) => {
-        counted.take(backlogCodec.decode(data))
-        heartbeats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
-      }),
-    ),
-    deps.queue.subscribe(heartbeatFilter(pool), decoded(heartbeats.take)),
-  ]
+  subscribe(backlogSubject(pool), ({ data }) => {
+    counted.take(backlogCodec.decode(data))
+    heartbeats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
+  })
+  subscribe(heartbeatFilter(pool), heartbeats.take)
   if (onStarted) {
-    const take = ({ subject, data }: Incoming) => {
+    subscribe(startedFilter(pool), ({ subject, data }) => {
       const message = startedCodec.decode(data)
       if (message.id !== captureIdOf(subject)) return deps.malformed(subject)
       onStarted(message)
-    }
-    subscriptions.push(deps.queue.subscribe(startedFilter(pool), decoded(take)))
+    })
   }
 
   return {
+    /** The ledger's newest count; unknown where it is older than five seconds. */
     backlog: counted.backlog,
-    heartbeats: heartbeats.received,
+    /** The newest heartbeats by pod, at most 4096, without workers that were silent for a minute. */
+    heartbeats: heartbeats.received as ReadonlyMap<string, ReceivedHeartbeat>,
+    /** Milliseconds since `fromMs` in which the subscription certainly received messages. */
     listeningMs: counted.listeningMs,
-    [Symbol.dispose]: () => {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]()
-    },
+    [Symbol.dispose]: () => subscriptions.dispose(),
   }
 }

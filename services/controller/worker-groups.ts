@@ -9,24 +9,10 @@ const missedMs = 2.5 * heartbeatMs
 const suspectForMs = 30_000
 
 /** Workers that are not terminating, by their capacity. */
-export type WorkerGroups = {
-  readonly present: number
-  /** Those that take work, and those that will: unscheduled and starting ones, unless starts have been failing. */
-  readonly active: readonly ObservedWorker[]
-  readonly unscheduled: readonly ObservedWorker[]
-  readonly starting: readonly ObservedWorker[]
-  readonly stuck: readonly ObservedWorker[]
-  /** Those that take no more captures: busy ones finish, idle ones are `drained`. */
-  readonly leaving: readonly ObservedWorker[]
-  readonly lost: readonly ObservedWorker[]
-}
+export type WorkerGroups = Readonly<ReturnType<typeof classifyWorkers>>
 
 /** Classifies workers. With `startsFail` no starting one counts as capacity. */
-export const classifyWorkers = (
-  workers: readonly ObservedWorker[],
-  policy: PoolPolicy,
-  startsFail: boolean,
-): WorkerGroups => {
+export const classifyWorkers = (workers: readonly ObservedWorker[], policy: PoolPolicy, startsFail: boolean) => {
   const isLost = ({ state, ageMs, silentMs, isNodeLost }: ObservedWorker): boolean => {
     if (isNodeLost) return silentMs > lostAfterMs
     if (state === 'stuck' || state === 'unscheduled') return false
@@ -38,10 +24,12 @@ export const classifyWorkers = (
   const starting = well.filter(({ state }) => state === 'starting')
   return {
     present: present.length,
+    /** Those that take work, and those that will: unscheduled and starting ones, unless starts have been failing. */
     active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : [...starting, ...unscheduled])],
     unscheduled,
     starting,
     stuck: well.filter(({ state }) => state === 'stuck'),
+    /** Those that take no more captures: busy ones finish, idle ones are `drained`. */
     leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
     lost: present.filter(isLost),
   }

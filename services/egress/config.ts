@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { isLoopback } from '#shared/policy/address.ts'
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { egressSettings } from '#shared/config/settings/egress.ts'
 
@@ -12,7 +11,7 @@ export type Config = ValuesOf<typeof settings>
 
 /** Reads the egress filter's settings; throws `CONFIGURATION` with all problems at once, or where others than this machine could use it without a token. */
 export const readConfig = (env: Env): Config => {
-  const config = readEnv(settings, env, knownNames)
+  const config = readEnv(settings, env)
   const { egressHost, egressTokens } = config
   if (egressTokens.length > 0 || egressHost === 'localhost' || isLoopback(egressHost)) return config
   const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: whoever reaches that address would have a proxy; set tokens, or listen on 127.0.0.1`

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as openRequest, type 
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
 import { proxyAuthorization } from './callers-proxy/ask-http-proxy.ts'
 import { connectProxy, connectUpstream } from './connect-upstream.ts'
@@ -89,10 +90,7 @@ const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bo
   response.writeHead(statusCode, statusMessage, [...endToEndHeaders(rawHeaders), ...closing])
   const carried = pipeline(answer, response)
   bounded.count(answer)
-  return carried.then(
-    () => false,
-    () => true,
-  )
+  return !(await succeeds(carried))
 }
 
 /**

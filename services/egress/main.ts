@@ -10,9 +10,7 @@ import { createContext } from './context.ts'
 await runMain('egress', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   const egress = createContext(config)
-  await using probe = await startProbeServer({
-    host: config.probeHost,
-    port: config.probePort,
+  await using probe = await startProbeServer(config, {
     metrics: egress.metrics,
     health: () => ({ live: true, ready: !stop.aborted, detail: {} }),
   })

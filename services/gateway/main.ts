@@ -35,12 +35,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
 
   await using admin = openAdmin(gateway, config)
   await admin?.app.listen({ host: config.adminHost, port: config.adminPort })
-  await using probe = await startProbeServer({
-    host: config.probeHost,
-    port: config.probePort,
-    metrics: gateway.metrics,
-    health: gateway.health,
-  })
+  await using probe = await startProbeServer(config, gateway)
   const addresses = {
     baseUrl: listeningUrl,
     probeUrl: probe.url,

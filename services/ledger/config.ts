@@ -1,5 +1,4 @@
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { ledgerSettings } from '#shared/config/settings/ledger.ts'
 import { databaseSettings, queueSettings, storageSettings } from '#shared/config/settings/outside.ts'
@@ -10,4 +9,4 @@ const settings = { ...commonSettings, ...databaseSettings, ...queueSettings, ...
 export type Config = ValuesOf<typeof settings>
 
 /** Reads the ledger's settings; throws `CONFIGURATION` with everything that is wrong with them. */
-export const readConfig = (env: Env): Config => readEnv(settings, env, knownNames)
+export const readConfig = (env: Env): Config => readEnv(settings, env)

@@ -4,7 +4,7 @@ import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
@@ -33,9 +33,6 @@ export type Ledger = Settings & {
   readonly idleMonitor: IdleMonitor
 }
 
-/** A ledger that owns its connections, with its probes. */
-type OpenLedger = Ledger & AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
-
 const databaseProbeMs = 1000
 
 const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async (): Promise<Health> => {
@@ -48,8 +45,8 @@ const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async 
   }
 }
 
-/** Opens the connections of the ledger. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming what is invalid or unreachable. */
-export const openContext = async (config: Config, stop: AbortSignal): Promise<OpenLedger> => {
+/** Opens the connections of a ledger, which owns them, with its probes. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming what is invalid or unreachable. */
+export const openContext = async (config: Config, stop: AbortSignal) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)

@@ -4,18 +4,10 @@ import type { Wakeup } from '#shared/process/wakeup.ts'
 const idleAfterMs = 10_000
 
 /** Whether there is nothing to do, so that loops which only look for work run less often. */
-export type IdleMonitor = {
-  readonly isIdle: () => boolean
-  /** Takes in whether a count has found captures that have not ended. */
-  readonly observe: (areOpen: boolean) => void
-  /** There is work. Where the ledger was idle, every subscribed loop runs at once. */
-  readonly markBusy: () => void
-  /** Has `wakeup` notified when the ledger is idle no more. */
-  readonly subscribe: (wakeup: Pick<Wakeup, 'notify'>) => void
-}
+export type IdleMonitor = ReturnType<typeof createIdleMonitor>
 
 /** Begins as busy. `now` is a monotonic clock in milliseconds. */
-export const createIdleMonitor = (now: () => number = () => performance.now()): IdleMonitor => {
+export const createIdleMonitor = (now: () => number = () => performance.now()) => {
   const wakeups = new Set<Pick<Wakeup, 'notify'>>()
   let isIdle = false
   let busyAtMs = now()
@@ -26,12 +18,15 @@ export const createIdleMonitor = (now: () => number = () => performance.now()): 
     for (const wakeup of wakeups) wakeup.notify()
   }
   return {
-    isIdle: () => isIdle,
+    isIdle: (): boolean => isIdle,
+    /** There is work. Where the ledger was idle, every subscribed loop runs at once. */
     markBusy,
-    observe: (areOpen) => {
+    /** Takes in whether a count has found captures that have not ended. */
+    observe: (areOpen: boolean): void => {
       if (areOpen) markBusy()
       else isIdle ||= now() - busyAtMs >= idleAfterMs
     },
-    subscribe: (wakeup) => void wakeups.add(wakeup),
+    /** Has `wakeup` notified when the ledger is idle no more. */
+    subscribe: (wakeup: Pick<Wakeup, 'notify'>) => void wakeups.add(wakeup),
   }
 }

@@ -11,12 +11,7 @@ const finishMs = 15_000
 await runMain('ledger', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   await using ledger = await openContext(config, stop)
-  await using probe = await startProbeServer({
-    host: config.probeHost,
-    port: config.probePort,
-    metrics: ledger.metrics,
-    health: ledger.health,
-  })
+  await using probe = await startProbeServer(config, ledger)
   const running = runLedger(ledger, stop, () => announce({ probeUrl: probe.url }))
   await Promise.race([running, untilStopped(stop)])
   ledger.events.stopping()

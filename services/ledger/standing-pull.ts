@@ -11,13 +11,10 @@ const refusedMs = 200
 type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
 
 /** A pull request that is renewed, so that messages arrive as they are stored. */
-export type StandingPull = Disposable & {
-  /** Takes all messages that have arrived, at least one; none once `signal` aborts. */
-  readonly take: (signal: AbortSignal) => Promise<Delivery[]>
-}
+export type StandingPull = ReturnType<typeof openStandingPull>
 
 /** Starts to pull. Dispose negatively acknowledges messages that were not taken. */
-export const openStandingPull = (queue: Queue, { stream, consumer, batch }: PullSource): StandingPull => {
+export const openStandingPull = (queue: Queue, { stream, consumer, batch }: PullSource) => {
   const inbox = queue.newInbox()
   let arrived: Delivery[] = []
   let requested = 0
@@ -53,7 +50,8 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
   const back = queue.whenBack(requestAnew)
   request()
   return {
-    take: async (signal) => {
+    /** Takes all messages that have arrived, at least one; none once `signal` aborts. */
+    take: async (signal: AbortSignal): Promise<Delivery[]> => {
       const stop = () => arrival.resolve()
       signal.addEventListener('abort', stop)
       if (arrived.length === 0 && !signal.aborted) await arrival.promise
@@ -64,7 +62,7 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
       request()
       return taken
     },
-    [Symbol.dispose]: () => {
+    [Symbol.dispose]: (): void => {
       clearTimeout(timer)
       back[Symbol.dispose]()
       subscription[Symbol.dispose]()

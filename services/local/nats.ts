@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { succeeds } from '#shared/process/succeeds.ts'
 import { type Child, startChild, startError, stopChild } from './child.ts'
 import { natsConfig } from './nats-config.ts'
 import { type Facts, machineEnv } from './service-env.ts'
@@ -25,11 +26,7 @@ export const readGreeting = async (to: { host: string; port: number }, waitMs: n
   throw new Error('closed without INFO')
 }
 
-const greets = (port: number): Promise<boolean> =>
-  readGreeting({ host: '127.0.0.1', port }, helloMs).then(
-    () => true,
-    () => false,
-  )
+const greets = (port: number): Promise<boolean> => succeeds(readGreeting({ host: '127.0.0.1', port }, helloMs))
 
 /** Starts our own nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNats = async (facts: Facts, program: string, signal: AbortSignal): Promise<Child> => {

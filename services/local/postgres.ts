@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { chown, mkdir, open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Child, startChild, startError, stopChild } from './child.ts'
 import { asUser, findUser, type SystemUser } from './system-user.ts'
-import { waitFor, waitUntil } from './wait-for.ts'
+import { waitUntil } from './wait-for.ts'
 
 const initMs = 60_000
 /** Recovery after a crash reads the log since the last checkpoint. */
@@ -79,7 +80,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
     logPath,
     descriptors: [folder.fd, password.fd],
   })
-  const ended = await waitFor(initMs, async () => (child.hasExited() ? child.exited : undefined))
+  const ended = await Promise.race([child.exited, sleep(initMs, undefined, { ref: false })])
   await stopChild(child, 'SIGKILL', 0)
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return

@@ -24,13 +24,7 @@ export type PartPlan = {
 }
 
 /** A part that is started again whenever it ends. */
-export type Part = {
-  readonly name: string
-  /** The process that runs now, or the last one that did. */
-  readonly current: () => Running
-  /** Ends the part for good, within the bound of its plan. */
-  readonly stop: () => Promise<void>
-}
+export type Part = Awaited<ReturnType<typeof supervise>>
 
 /** Who wants to know of a part's life. */
 export type PartWatcher = {
@@ -55,7 +49,7 @@ const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping
 }
 
 /** Starts a part and keeps it running. The first start's error is thrown; later ones are repeated with back-off until `stop`. */
-export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: PartWatcher): Promise<Part> => {
+export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: PartWatcher) => {
   let running = await plan.start(signal)
   const stopping = new AbortController()
 
@@ -91,8 +85,10 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
 
   return {
     name: plan.name,
-    current: () => running,
-    stop: async () => {
+    /** The process that runs now, or the last one that did. */
+    current: (): Running => running,
+    /** Ends the part for good, within the bound of its plan. */
+    stop: async (): Promise<void> => {
       stopping.abort()
       await stopChild(running.child, plan.stopSignal, plan.stopMs)
       await watching

@@ -2,16 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const pollMs = 25
 
-/** Looks until `look` answers something other than undefined; undefined once `withinMs` have passed. */
-export const waitFor = async <T>(withinMs: number, look: () => Promise<T | undefined>): Promise<T | undefined> => {
+/** Whether `holds` became true within `withinMs`. */
+export const waitUntil = async (withinMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
   const end = performance.now() + withinMs
-  for (;;) {
-    const seen = await look()
-    if (seen !== undefined || performance.now() >= end) return seen
+  while (!(await holds())) {
+    if (performance.now() >= end) return false
     await sleep(pollMs)
   }
+  return true
 }
-
-/** Whether `holds` became true within `withinMs`. */
-export const waitUntil = async (withinMs: number, holds: () => Promise<boolean>): Promise<boolean> =>
-  (await waitFor(withinMs, async () => ((await holds()) ? true : undefined))) ?? false

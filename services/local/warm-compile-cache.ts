@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { succeeds } from '#shared/process/succeeds.ts'
 
 const loadMs = 60_000
 
@@ -13,15 +14,8 @@ const stateOf = async (sources: string): Promise<string> => {
   return `${process.version} ${process.getuid?.()} ${names.length} ${Math.max(...times)}`
 }
 
-const isWritable = async (folder: string): Promise<boolean> => {
-  try {
-    await mkdir(folder, { recursive: true })
-    await access(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
+const isWritable = (folder: string): Promise<boolean> =>
+  succeeds(mkdir(folder, { recursive: true }).then(() => access(folder, constants.W_OK)))
 
 /**
  * Loads all modules once where they have changed, so that Node's compile cache has them before the services start: each

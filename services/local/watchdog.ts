@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { succeeds } from '#shared/process/succeeds.ts'
 
 /** Reads whether a process answers; rejects where it does not, or when `signal` aborts. */
 export type Probe = (signal: AbortSignal) => Promise<unknown>
@@ -25,13 +26,7 @@ export const healthProbe =
 export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, everyMs = probeMs): Promise<string> => {
   for (let failures = 0; failures < failuresMax;) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
-    const [answered] = await Promise.all([
-      probe(within).then(
-        () => true,
-        () => false,
-      ),
-      sleep(everyMs, undefined, { signal }),
-    ])
+    const [answered] = await Promise.all([succeeds(probe(within)), sleep(everyMs, undefined, { signal })])
     failures = answered ? 0 : failures + 1
   }
   return `the event loop has not answered for ${(everyMs * failuresMax) / 1000} s`

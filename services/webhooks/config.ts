@@ -1,5 +1,4 @@
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { databaseSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
@@ -10,4 +9,4 @@ const settings = { ...commonSettings, ...databaseSettings, ...trustSettings, ...
 export type Config = ValuesOf<typeof settings>
 
 /** Reads the sender's settings; throws `CONFIGURATION` with all problems at once. */
-export const readConfig = (env: Env): Config => readEnv(settings, env, knownNames)
+export const readConfig = (env: Env): Config => readEnv(settings, env)

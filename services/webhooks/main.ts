@@ -10,12 +10,7 @@ await runMain('webhooks', async ({ env, stop, announce }) => {
   await using sender = await openContext(config, stop)
   // A proxy that filters nothing would let receivers be addresses of this network.
   await checkEgress(config.egress, config.egressToken)
-  await using probe = await startProbeServer({
-    host: config.probeHost,
-    port: config.probePort,
-    metrics: sender.metrics,
-    health: sender.health,
-  })
+  await using probe = await startProbeServer(config, sender)
   announce({ probeUrl: probe.url })
   await runSender(sender, stop, config.drainMs)
 })

@@ -69,9 +69,8 @@ export const createContext = async (
   const slots = createSlots({ config, isolation, browsers, users, environment, events }, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(startHeartbeat(publish))
-  const { probeHost: host, probePort: port } = config
   const health = () => healthOf({ queue, lifecycle, slots })
-  const probe = stack.use(await startProbeServer({ host, port, metrics, health }))
+  const probe = stack.use(await startProbeServer(config, { metrics, health }))
   void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
   const worker = { queue, pool, pod, openingKeys, egress, events, puller, lifecycle, slots, service }
   const owned = stack.move()

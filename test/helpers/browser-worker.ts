@@ -15,7 +15,7 @@ import {
 } from '#shared/queue/messages.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { type SealingKey, seal } from '#shared/queue/seal.ts'
-import { lastStored } from '#shared/queue/stored.ts'
+import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -158,7 +158,7 @@ export const startedOf = async (
   id: string,
   pool: Pool = 'standard',
 ): Promise<StartedMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, startedSubject({ pool, id }))
+  const bytes = (await lastMessage(queue, resultsStream.name, startedSubject({ pool, id })))?.data
   return bytes && startedCodec.decode(bytes)
 }
 
@@ -168,7 +168,7 @@ export const resultOf = async (
   id: string,
   pool: Pool = 'standard',
 ): Promise<ResultMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool, id }))
+  const bytes = (await lastMessage(queue, resultsStream.name, resultSubject({ pool, id })))?.data
   return bytes && resultCodec.decode(bytes)
 }
 

@@ -4,7 +4,7 @@ import { acceptCapture, type NewCapture } from '#gateway/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type BacklogMessage, eventCodec, type EventMessage } from '#shared/queue/messages.ts'
-import { lastStored } from '#shared/queue/stored.ts'
+import { lastMessage } from '#shared/queue/stored.ts'
 import { backlogSubject, captureSubject, eventFilter } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { eventually } from './eventually.ts'
@@ -79,5 +79,5 @@ export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database
 }
 
 /** The message of a capture that stands in the queue, if one does. */
-export const standing = (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
-  lastStored(queue, capturesStream.name, captureSubject(capture))
+export const standing = async (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
+  (await lastMessage(queue, capturesStream.name, captureSubject(capture)))?.data

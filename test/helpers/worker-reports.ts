@@ -1,6 +1,6 @@
 import type { Queue } from '#shared/queue/connection.ts'
 import { type CompletedResult, type FailedResult, resultCodec, startedCodec } from '#shared/queue/messages.ts'
-import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import { lastMessage, publishStored } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -43,6 +43,6 @@ export const reportFailure = async (queue: Queue, id: string, more: Partial<Fail
 
 /** The last result of a capture of the standard pool that stands in the queue, if one does. */
 export const lastResult = async (queue: Queue, id: string) => {
-  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool: 'standard', id }))
+  const bytes = (await lastMessage(queue, resultsStream.name, resultSubject({ pool: 'standard', id })))?.data
   return bytes && resultCodec.decode(bytes)
 }

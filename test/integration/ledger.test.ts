@@ -9,7 +9,7 @@ import { changeCaptures } from '#shared/db/change-captures.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
-import { lastStored, manage, publishStored } from '#shared/queue/stored.ts'
+import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { nudgeSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
@@ -298,7 +298,7 @@ t.test('ledger: a result that did not count does not stop the next attempt', asy
   await reportFailure(queue, id, { token: 'not the token' })
   await statusIs(database, id, 'processing')
   await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
-  const stale = () => lastStored(queue, 'RESULTS', resultSubject({ pool: 'standard', id }))
+  const stale = () => lastMessage(queue, 'RESULTS', resultSubject({ pool: 'standard', id }))
   await eventually(async () => (await stale()) === undefined, { what: 'the result that did not count is removed' })
   t.match(await row(database, id), { status: 'processing', attempts: 1 })
 })

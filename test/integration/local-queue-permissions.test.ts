@@ -4,7 +4,7 @@ import { accountsText } from '#local/nats-config.ts'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
-import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import { lastMessage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import {
   heartbeatFilter,
@@ -84,10 +84,10 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
   ;(await late)?.nak()
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
   t.equal(textOf(delivery?.data), 'one', 'what was handed back waits again')
-  t.equal(await lastStored(worker.queue, resultsStream.name, started('one')), undefined)
+  t.equal(await lastMessage(worker.queue, resultsStream.name, started('one')), undefined)
   t.equal(await publishStored(worker.queue, started('one'), bytes('begun')), 'stored')
   t.equal(await publishStored(worker.queue, result('one'), bytes('done')), 'stored')
-  t.equal(textOf(await lastStored(worker.queue, resultsStream.name, result('one'))), 'done')
+  t.equal(textOf((await lastMessage(worker.queue, resultsStream.name, result('one')))?.data), 'done')
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
   t.equal(await unreadReports(ledger.queue), 2)
@@ -217,7 +217,7 @@ t.test("no answer to a worker's request goes anywhere but to workers of its pool
   const { heard, flush } = await sendDeputies(nats, worker.queue)
   // Answers come in the order of the requests: after these, all others have been given.
   await publishStored(worker.queue, started('after'), bytes())
-  await lastStored(worker.queue, resultsStream.name, result('one'))
+  await lastMessage(worker.queue, resultsStream.name, result('one'))
   await pullBatch(
     worker.queue,
     { stream: capturesStream.name, consumer: laneConsumerName('standard', 'normal') },
@@ -253,9 +253,13 @@ t.test('local queue permissions: with the same rights in one account every harmf
 t.test('local queue permissions: a worker finds no report of another pool, however it asks', async (t) => {
   await publishStored(worker.queue, result('own'), bytes('done'))
   for (const id of ['own', '*', '>']) {
-    t.equal(await lastStored(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
+    t.equal(await lastMessage(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
   }
-  t.equal(textOf(await lastStored(worker.queue, resultsStream.name, result('*'))), 'done', 'its own pool has some')
+  t.equal(
+    textOf((await lastMessage(worker.queue, resultsStream.name, result('*')))?.data),
+    'done',
+    'its own pool has some',
+  )
   const get = `$JS.API.DIRECT.GET.${resultsStream.name}.${resultSubject({ pool: 'stealth', id: 'own' })}`
   t.equal((await stealth.queue.request(get, bytes('{"seq":1}'), 2000)).statusCode, 408)
   t.strictSame(stealth.refusals, [])

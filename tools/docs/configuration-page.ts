@@ -1,4 +1,5 @@
-import { prefix, type Settings } from '#shared/config/read-env.ts'
+import { prefix } from '#shared/config/read-env.ts'
+import type { Settings } from '#shared/config/setting.ts'
 import type { Setting } from '#shared/config/setting.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import { cell } from './schema-table.ts'

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
-import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
+import { createKubeApi, listPages } from '#shared/kube/client.ts'
 import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
@@ -12,14 +11,7 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 type Selected = { readonly namespace?: string | undefined; readonly labelSelector?: string }
 
 /** What the cluster of the caller's kubeconfig shows to one look, all of whose requests end with it. */
-export type Cluster = Pick<KubeApi, 'get' | 'create'> & {
-  /** All objects of a kind, in one namespace or in all, 10,000 at most. */
-  readonly list: <T extends KubeObject>(resource: Resource, of?: Selected) => Promise<readonly T[]>
-  /** The answer to a GET, for at most `waitMs`. */
-  readonly read: (path: string, waitMs?: number) => Promise<KubeAnswer>
-  /** The namespace that the kubeconfig names. */
-  readonly namespace: string
-}
+export type Cluster = Readonly<ReturnType<typeof boundTo>>
 
 /** Something that is wrong, or may be, and what to do about it. */
 export type Trouble = { readonly detail: string; readonly advice: string }
@@ -35,38 +27,41 @@ export type Found = {
 export const failing = (detail: string, advice: string): Found => ({ summary: '', troubles: [{ detail, advice }] })
 
 const lookMs = 20_000
-const pageObjects = 500
-const pagesMax = 20
+const objectsMax = 10_000
 
 /** `SHUTTERFLEET_KUBECONFIG`, else what kubectl goes by; undefined where only Kubernetes itself can give it, to a pod. */
 const kubeconfigOf = (env: Env): string | undefined => {
-  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env, knownNames)
+  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
   // Of several files kubectl merges what is in them; the first is the one that it writes to.
   const [first = ''] = (env['KUBECONFIG'] ?? '').split(':')
   const home = join(env['HOME'] ?? '', '.kube/config')
   return kubeconfig || first || (existsSync(home) ? home : undefined)
 }
 
-const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal): Cluster => {
+const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal) => {
   const send = (request: KubeRequest) =>
     connection.send({ ...request, signal: AbortSignal.any([request.signal, until]) })
   const { get, create, list } = createKubeApi({ send })
   return {
     get,
     create,
-    list: async <T extends KubeObject>(resource: Resource, { namespace, ...selection }: Selected = {}) => {
+    /** All objects of a kind, in one namespace or in all, 10,000 at most. */
+    list: async <T extends KubeObject>(
+      resource: Resource,
+      { namespace, ...selection }: Selected = {},
+    ): Promise<readonly T[]> => {
+      const of = { resource, ...selection, ...(namespace !== undefined && { namespace }) }
       const items: T[] = []
-      let continueAt: string | undefined
-      for (let page = 0; page < pagesMax; page += 1) {
-        const query = { ...selection, limit: pageObjects, ...(continueAt !== undefined && { continueAt }) }
-        const read = await list<T>({ resource, ...(namespace !== undefined && { namespace }) }, query)
-        items.push(...read.items)
-        continueAt = read.continueAt
-        if (continueAt === undefined) break
+      for await (const page of listPages<T>({ list }, of, () => until)) {
+        items.push(...page.items)
+        if (items.length >= objectsMax) break
       }
       return items
     },
-    read: (path, waitMs = lookMs) => send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
+    /** The answer to a GET, for at most `waitMs`. */
+    read: (path: string, waitMs = lookMs): Promise<KubeAnswer> =>
+      send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
+    /** The namespace that the kubeconfig names. */
     namespace: connection.namespace,
   }
 }

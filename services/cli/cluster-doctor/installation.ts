@@ -4,23 +4,7 @@ import { type Cluster, failing, type Found } from './cluster.ts'
 import { kinds, type Workload } from './objects.ts'
 
 /** A release of the chart, by its controller's settings. */
-export type Installation = {
-  readonly release: string
-  readonly namespace: string
-  /** What its objects' names begin with; the label `app.kubernetes.io/instance` of its workers. */
-  readonly instance: string
-  readonly version: string
-  readonly workersNamespace: string
-  /** Where the Jobs of proxied captures run, and take their Secrets from. */
-  readonly jobsNamespace: string
-  readonly isolation: string
-  /** Secrets of the workers are this name and the pool. */
-  readonly workerSecret: string
-  /** Whether these Secrets hold authorities too. */
-  readonly hasAuthorities: boolean
-  /** Service account of the controller. */
-  readonly controllerAccount: string
-}
+export type Installation = ReturnType<typeof installationOf>
 
 /** Which release is meant; without a namespace that of the kubeconfig, else the only one of the cluster. */
 export type Wanted = { readonly namespace: string | undefined; readonly release: string | undefined }
@@ -37,7 +21,7 @@ export const releaseObjects = ({ release, namespace }: Installation) => ({
 export const upgradeCommand = ({ release, namespace }: Installation): string =>
   `\`helm upgrade --reset-then-reuse-values ${release} charts/shutterfleet -n ${namespace}\``
 
-const installationOf = ({ metadata, spec }: Workload): Installation => {
+const installationOf = ({ metadata, spec }: Workload) => {
   const { serviceAccountName = 'default', containers } = spec.template.spec
   const variables = containers.flatMap(({ env = [] }) => env)
   const valueOf = (name: string, otherwise: string) =>
@@ -46,14 +30,18 @@ const installationOf = ({ metadata, spec }: Workload): Installation => {
   return {
     release: metadata.labels?.[releaseLabel] ?? '',
     namespace: metadata.namespace,
+    /** What its objects' names begin with; the label `app.kubernetes.io/instance` of its workers. */
     instance: valueOf('INSTANCE', 'shutterfleet'),
     version: metadata.labels?.['app.kubernetes.io/version'] ?? 'of unknown version',
     workersNamespace,
-    // Empty means none to the controller.
+    /** Where the Jobs of proxied captures run, and take their Secrets from. Empty means none to the controller. */
     jobsNamespace: valueOf('JOBS_NAMESPACE', '') || workersNamespace,
     isolation: valueOf('POD_ISOLATION', 'namespace'),
+    /** Secrets of the workers are this name and the pool. */
     workerSecret: valueOf('POD_SECRET', 'shutterfleet-worker'),
+    /** Whether these Secrets hold authorities too. */
     hasAuthorities: valueOf('POD_EXTRA_CA', 'false') === 'true',
+    /** Service account of the controller. */
     controllerAccount: serviceAccountName,
   }
 }

@@ -3,7 +3,6 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { fillSecret, readSecret, withCluster } from './cluster-api.ts'
@@ -25,7 +24,7 @@ export const clusterAccount: Command = {
     const secret = requiredText(typed, 'secret')
     const plan = requiredText(typed, 'plan')
     const [name, email] = [flagText(typed, 'name') ?? 'first', flagText(typed, 'email') ?? 'first@localhost']
-    const { databaseUrl, pepper } = readEnv(settings, env, knownNames)
+    const { databaseUrl, pepper } = readEnv(settings, env)
     await withCluster(env, async ({ api, namespace }) => {
       const { 'account-id': kept, 'api-key': keptKey } = (await readSecret(api, namespace, secret)).data
       if (keptKey !== undefined) return print({ json: { accountId: kept }, text: `account ${kept} is there` })

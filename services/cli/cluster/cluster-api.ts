@@ -1,6 +1,5 @@
 import { kinds, type Secret } from '#cli/cluster-doctor/objects.ts'
 import { readEnv, type Env } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
@@ -11,7 +10,7 @@ export type ClusterApi = { readonly api: Pick<KubeApi, 'get' | 'patch'>; readonl
 
 /** Runs `work` with the cluster that the environment names. Throws `CONFIGURATION` where it names none. */
 export const withCluster = async <T>(env: Env, work: (cluster: ClusterApi) => Promise<T>): Promise<T> => {
-  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env, knownNames)
+  const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
   const options = { ...(kubeconfig !== '' && { kubeconfig }), userAgent: 'shutterfleet' }
   await using connection = openConnection(options)
   return await work({ api: createKubeApi(connection), namespace: connection.namespace })

@@ -1,38 +1,23 @@
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { readRecentCaptures, type RecentCount, type RecentFailure, type RecentStage } from './recent-captures.ts'
-import { type PoolFigures, readPools } from './read-pools.ts'
+import { readRecentCaptures } from './recent-captures.ts'
+import { readPools } from './read-pools.ts'
 
 /** Window of rates and stages. */
 export const windowSeconds = 60
 const answerMs = 3000
 
+/** Read from the database. */
+export type CaptureFigures = Awaited<ReturnType<typeof readCaptures>>
+
 /** One queue: what is in it, and what came and went within the window. */
-export type QueueFigures = RecentCount & {
-  readonly pending: number
-  readonly processing: number
-  readonly oldestMs: number
-}
+export type QueueFigures = CaptureFigures['queues'][number]
 
 /** A failure as it is shown: of the address its host alone. */
-export type ShownFailure = Omit<RecentFailure, 'url'> & { readonly host: string | undefined }
-
-/** Read from the database. */
-export type CaptureFigures = {
-  readonly queues: readonly QueueFigures[]
-  /** The slowest first; `total` is not among them. */
-  readonly stages: readonly RecentStage[]
-  readonly total: RecentStage | undefined
-  readonly failures: readonly ShownFailure[]
-}
+export type ShownFailure = CaptureFigures['failures'][number]
 
 /** What is shown at one time; a part that could not be read is the reason for it. */
-export type Snapshot = {
-  readonly at: Date
-  readonly of: string
-  readonly pools: readonly PoolFigures[] | string
-  readonly captures: CaptureFigures | string
-}
+export type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>
 
 /** Where it is read. `controllerUrl`: address of the metrics of the leading controller; undefined where none is known. */
 export type Sources = {
@@ -45,7 +30,7 @@ export type Sources = {
 const hostOf = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).host : undefined
 
-const readCaptures = async (database: Sql, nowMs: number): Promise<CaptureFigures> => {
+const readCaptures = async (database: Sql, nowMs: number) => {
   const [backlog, recent] = await Promise.all([
     countBacklog(database),
     readRecentCaptures(database, { windowSeconds, nowMs }),
@@ -57,6 +42,7 @@ const readCaptures = async (database: Sql, nowMs: number): Promise<CaptureFigure
   const slowest = recent.stages.toSorted((one, other) => other.p95Ms - one.p95Ms)
   return {
     queues: queues.toSorted((one, other) => one.queue.localeCompare(other.queue)),
+    /** The slowest first; `total` is not among them. */
     stages: slowest.filter(({ stage }) => stage !== 'total'),
     total: slowest.find(({ stage }) => stage === 'total'),
     failures: recent.failures.map(({ url, ...failure }) => ({ ...failure, host: hostOf(url) })),
@@ -69,7 +55,7 @@ const reasonOf = (thrown: unknown): string => {
 }
 
 /** Reads everything at once; what does not answer within its bound is its reason, and the rest is there. */
-export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Sources, at: Date): Promise<Snapshot> => {
+export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Sources, at: Date) => {
   const [pools, captures] = await Promise.all([
     controllerUrl === undefined
       ? 'no address of a controller: give that of its metrics with --metrics'

@@ -19,17 +19,11 @@ export type ProcessPoolOptions = {
   readonly killAfterMs: number
 }
 
-/** Workers that are child processes of this one. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
-type ProcessPool = AsyncDisposable & {
-  readonly running: () => readonly WorkerProcess[]
-  /** Starts one, under a name that begins with `kind`. */
-  readonly start: (kind: 'worker' | 'job') => WorkerProcess
-  /** Terminates one, and kills it after `killAfterMs`. */
-  readonly stop: (pod: string) => void
-}
-
-/** Creates an empty process pool. */
-export const createProcessPool = (options: ProcessPoolOptions, events: WorkerProcessEvents): ProcessPool => {
+/**
+ * Creates an empty pool of workers that are child processes of this one. Dispose terminates all and waits, at most
+ * `killAfterMs` and the time to reap.
+ */
+export const createProcessPool = (options: ProcessPoolOptions, events: WorkerProcessEvents) => {
   const { entry, env, killAfterMs } = options
   const running = new Map<string, WorkerProcess>()
   let turn = 0
@@ -40,8 +34,9 @@ export const createProcessPool = (options: ProcessPoolOptions, events: WorkerPro
   }
 
   return {
-    running: () => [...running.values()],
-    start: (kind) => {
+    running: (): readonly WorkerProcess[] => [...running.values()],
+    /** Starts one, under a name that begins with `kind`. */
+    start: (kind: 'worker' | 'job'): WorkerProcess => {
       turn += 1
       const pod = `${kind}-${turn}-${randomBytes(4).toString('hex')}`
       const launch = { pod, entry, env: { ...env, [podVariable]: pod } }
@@ -49,8 +44,9 @@ export const createProcessPool = (options: ProcessPoolOptions, events: WorkerPro
       running.set(pod, worker)
       return worker
     },
-    stop: (pod) => running.get(pod)?.stop(killAfterMs),
-    [Symbol.asyncDispose]: async () => {
+    /** Terminates one, and kills it after `killAfterMs`. */
+    stop: (pod: string): void => running.get(pod)?.stop(killAfterMs),
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       const all = [...running.values()]
       for (const worker of all) worker.stop(killAfterMs)
       const allEnded = Promise.all(all.map((worker) => worker.ended))

@@ -25,7 +25,7 @@ type RecorderDeps = {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** Repeats that one event tells of. */
+/** Repeats that one event counts. */
 type Series = {
   readonly namespace: string
   readonly name: string
@@ -33,8 +33,8 @@ type Series = {
   readonly note: string
   newest: Occurrence
   count: number
-  /** How many the event tells of. */
-  told: number
+  /** How many the event counts. */
+  written: number
   lastMs: number
 }
 
@@ -42,7 +42,7 @@ const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural
 /** After a pause of this length a repeat is an event of its own (as in client-go). */
 const seriesMs = 360_000
 const seriesMax = 1000
-/** Repeats are counted here and told together. */
+/** Repeats are counted here and written together. */
 const gatherMs = 30_000
 const noteCharsMax = 1000
 const burst = 25
@@ -87,18 +87,18 @@ export class Recorder implements AsyncDisposable {
     series.count += 1
     series.lastMs = nowMs
     series.newest = occurrence
-    this.#gathering ??= this.#deps.clock.after(gatherMs, () => this.#tellCounts())
+    this.#gathering ??= this.#deps.clock.after(gatherMs, () => this.#writeCounts())
   }
 
   /** Writes the counts that are left, for at most 2 s. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#tellCounts()
+    this.#writeCounts()
     using _timer = this.#deps.clock.after(lastMs, () => this.#stop.abort())
     await this.#sending
     this.#stop.abort()
   }
 
-  /** Begins an event that tells of so many, the last of which is given. */
+  /** Begins an event that counts so many, the last of which is given. */
   #begin(key: string, occurrence: Occurrence, count: number) {
     const { regarding, type, reason, action, note } = occurrence
     const { resource, object } = regarding
@@ -110,7 +110,7 @@ export class Recorder implements AsyncDisposable {
       note,
       newest: occurrence,
       count,
-      told: count,
+      written: count,
       lastMs: this.#deps.clock.nowMs(),
     }
     const now = microTime(this.#deps.clock.date())
@@ -142,21 +142,21 @@ export class Recorder implements AsyncDisposable {
     this.#series.delete(oldest)
   }
 
-  #tellCounts() {
+  #writeCounts() {
     this.#gathering?.[Symbol.dispose]()
     this.#gathering = undefined
     for (const [key, series] of this.#series) {
-      const { namespace, name, count, told, newest } = series
-      if (count === told) continue
+      const { namespace, name, count, written, newest } = series
+      if (count === written) continue
       if (newest.note !== series.note) {
-        this.#begin(key, newest, count - told)
+        this.#begin(key, newest, count - written)
         continue
       }
       const body = { series: { count, lastObservedTime: microTime(this.#deps.clock.date()) } }
       const isTaken = this.#send(key, async (signal) => {
         await this.#deps.api.patch({ resource: events, namespace, name }, { kind: 'merge', body }, signal)
       })
-      if (isTaken) series.told = count
+      if (isTaken) series.written = count
     }
   }
 

@@ -1,5 +1,4 @@
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
@@ -16,4 +15,4 @@ const settings = {
 export type OperatorConfig = ValuesOf<typeof settings>
 
 /** Reads the settings of the controller on Kubernetes. Throws `CONFIGURATION` with everything that is wrong with them. */
-export const readConfig = (env: Env): OperatorConfig => readEnv(settings, env, knownNames)
+export const readConfig = (env: Env): OperatorConfig => readEnv(settings, env)

@@ -8,13 +8,10 @@ import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { OperatorConfig } from './config.ts'
 import { openOperator } from './open-operator.ts'
 
-/** Everything that a running operator holds. Dispose releases the Lease before it closes the rest. */
-type OperatorContext = AsyncDisposable & { readonly probeUrl: string }
-
 const userAgent = 'shutterfleet-controller'
 
-/** Connects to NATS and to the API server, and starts the operator. */
-export const openContext = async (config: OperatorConfig): Promise<OperatorContext> => {
+/** Connects to NATS and to the API server, and starts the operator. Dispose releases the Lease before it closes the rest. */
+export const openContext = async (config: OperatorConfig) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const logger = createLogger({ service: 'controller', level: config.logLevel })
@@ -32,9 +29,7 @@ export const openContext = async (config: OperatorConfig): Promise<OperatorConte
   const operator = opened.use(
     openOperator({ config, connection, queue, clock: systemClock, random: Math.random, logger, metrics }),
   )
-  const probe = opened.use(
-    await startProbeServer({ host: config.probeHost, port: config.probePort, metrics, health: operator.health }),
-  )
+  const probe = opened.use(await startProbeServer(config, { metrics, health: operator.health }))
   const parts = opened.move()
   return { probeUrl: probe.url, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }

@@ -36,12 +36,7 @@ type LeadDeps = Pick<
 }
 
 /** The work of one term. Dispose stops it and waits for all requests in flight. */
-export type Lead = AsyncDisposable & {
-  /** Pools that are reconciled. */
-  readonly pools: () => number
-  /** Milliseconds since the pool loop that is stalled for longest last turned. */
-  readonly stalledMs: () => number
-}
+export type Lead = ReturnType<typeof lead>
 
 /** Everything is reconciled again after this long, whatever the informers report. */
 const resyncMs = 1000
@@ -49,7 +44,7 @@ const resyncMs = 1000
 type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
 
 /** Starts to reconcile. Every write is fenced: it happens only while the term lasts. */
-export const lead = (deps: LeadDeps, term: Term): Lead => {
+export const lead = (deps: LeadDeps, term: Term) => {
   const { clock, informers, events } = deps
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
@@ -89,7 +84,9 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   opened.use(deps.subscriptions.onChange((kind) => loops.wakeKind(kind)))
   opened.use(repeat(clock, resync))
   return {
+    /** Pools that are reconciled. */
     pools: () => loops.size,
+    /** Milliseconds since the pool loop that is stalled for longest last turned. */
     stalledMs: () => loops.stalledMs(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -34,9 +34,6 @@ type OperatorDeps = {
   readonly metrics: Metrics
 }
 
-/** Runs informers and subscriptions all the time, and reconciles while it leads. Dispose ends both and releases the Lease. */
-type Operator = AsyncDisposable & { readonly health: () => Health }
-
 /** Longest time of one step of a loop. */
 const limitMs = 5000
 /** A loop that has ended no tick for this long is stalled. */
@@ -51,8 +48,11 @@ const timingOf = (leaseSeconds: number) => {
   return { leaseMs, renewDeadlineMs: (leaseMs * 2) / 3, retryMs: Math.min(retryMsMax, leaseMs / 7.5) }
 }
 
-/** Opens informers and NATS subscriptions, and competes for the Lease. */
-export const openOperator = (given: OperatorDeps): Operator => {
+/**
+ * Opens informers and NATS subscriptions, which run all the time, and competes for the Lease; reconciles while it leads. Dispose
+ * ends both and releases the Lease.
+ */
+export const openOperator = (given: OperatorDeps) => {
   const { config, queue, clock, random, logger, metrics } = given
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
@@ -103,7 +103,7 @@ export const openOperator = (given: OperatorDeps): Operator => {
     { namespace: pools, name: leaseName, identity, timing: timingOf(config.leaseSeconds) },
   )
   return {
-    health: () => {
+    health: (): Health => {
       const now = leading.now()
       const synced = informers.hasSynced()
       const detail = {
@@ -114,7 +114,7 @@ export const openOperator = (given: OperatorDeps): Operator => {
       }
       return { live: (now?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       // No request may be in flight when the Lease is released.
       await leading[Symbol.asyncDispose]()
       await elector[Symbol.asyncDispose]()
@@ -122,8 +122,6 @@ export const openOperator = (given: OperatorDeps): Operator => {
     },
   }
 }
-
-const dispose = async (of: Lead): Promise<void> => of[Symbol.asyncDispose]()
 
 /** Runs the work of each term, one after another. */
 const createLeading = (begin: (term: Term) => Lead) => {
@@ -135,7 +133,7 @@ const createLeading = (begin: (term: Term) => Lead) => {
   const end = () => {
     wanted = undefined
     if (!current) return
-    const ended = dispose(current)
+    const ended = current[Symbol.asyncDispose]()
     current = undefined
     ending.add(ended)
     void ended.finally(() => ending.delete(ended))

@@ -12,17 +12,7 @@ export type JobReport = {
 }
 
 /** Reports of the workers of Jobs, by the Job's name, kept longer than heartbeats: a claim holds as long as the Job. */
-export type JobReports = {
-  readonly of: (job: string) => JobReport | undefined
-  /** Jobs whose worker became ready, counted since the start. */
-  readonly ready: () => number
-  /** Takes a heartbeat that differs from the last. */
-  readonly heartbeat: (heartbeat: HeartbeatMessage) => void
-  /** Takes the report that an attempt begins. */
-  readonly started: (message: StartedMessage) => void
-  /** Forgets Jobs that are not among these and have reported nothing for a minute. */
-  readonly keep: (jobs: ReadonlySet<string>) => void
-}
+export type JobReports = ReturnType<typeof createJobReports>
 
 /** Most Jobs that are remembered; the oldest are forgotten first. */
 const reportsMax = 8192
@@ -30,7 +20,7 @@ const reportsMax = 8192
 const unseenMs = 60_000
 
 /** Creates an empty store. */
-export const createJobReports = (now: () => number): JobReports => {
+export const createJobReports = (now: () => number) => {
   const reports = new Map<string, JobReport>()
   let ready = 0
 
@@ -43,17 +33,21 @@ export const createJobReports = (now: () => number): JobReports => {
   }
 
   return {
-    of: (job) => reports.get(job),
-    ready: () => ready,
-    heartbeat: ({ pod, state, captures: [captureId] }) => {
+    of: (job: string): JobReport | undefined => reports.get(job),
+    /** Jobs whose worker became ready, counted since the start. */
+    ready: (): number => ready,
+    /** Takes a heartbeat that differs from the last. */
+    heartbeat: ({ pod, state, captures: [captureId] }: HeartbeatMessage): void => {
       if (state === 'starting') return
       const isSpent = state !== 'ready' && captureId === undefined
       note(pod, { isSpent, ...(captureId !== undefined && { captureId }) })
     },
-    started: ({ pod, kind, id }) => {
+    /** Takes the report that an attempt begins. */
+    started: ({ pod, kind, id }: StartedMessage): void => {
       if (kind === 'begun') note(pod, { isSpent: reports.get(pod)?.isSpent ?? false, captureId: id })
     },
-    keep: (jobs) => {
+    /** Forgets Jobs that are not among these and have reported nothing for a minute. */
+    keep: (jobs: ReadonlySet<string>): void => {
       for (const [job, { atMs }] of reports) if (!jobs.has(job) && now() - atMs > unseenMs) reports.delete(job)
     },
   }

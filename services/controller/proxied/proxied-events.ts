@@ -1,6 +1,6 @@
 import type { Tick } from '#controller/loop.ts'
 import { type Decision, troubles } from '#controller/pool.ts'
-import { type PoolLabels, type PoolMetrics, shownStates } from '#controller/pool-metrics.ts'
+import { type PoolLabels, poolLabelNames, type PoolMetrics, shownStates } from '#controller/pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
@@ -15,19 +15,17 @@ export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
   return { jobs: jobs.length, ready, busy, waiting }
 }
 
-const poolLabels = ['queue', 'browserpool'] as const
-
 const createJobMetrics = (metrics: Metrics) => ({
-  created: metrics.counter({ name: 'pool_jobs_created_total', help: 'Jobs created', labels: poolLabels }),
+  created: metrics.counter({ name: 'pool_jobs_created_total', help: 'Jobs created', labels: poolLabelNames }),
   claimed: metrics.counter({
     name: 'pool_jobs_claimed_total',
     help: 'Claims that were written to Jobs',
-    labels: poolLabels,
+    labels: poolLabelNames,
   }),
   refused: metrics.counter({
     name: 'pool_jobs_refused_total',
     help: 'Jobs that were refused, by cause',
-    labels: [...poolLabels, 'trouble'],
+    labels: [...poolLabelNames, 'trouble'],
   }),
 })
 

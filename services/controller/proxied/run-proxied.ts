@@ -64,10 +64,7 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
   let memory = blankProxiedMemory
   return runLoop(
     {
-      observe: deps.observe,
-      wakeup: deps.wakeup,
-      failed: deps.failed,
-      ...(deps.took && { took: deps.took }),
+      ...deps,
       decide: (seen) => {
         const next = decideProxied(seen, deps.policy(), memory)
         memory = next.memory

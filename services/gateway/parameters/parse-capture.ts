@@ -104,12 +104,14 @@ const checkMeaning = (options: CaptureParameters, report: Report) => {
 const checkAll = (parameters: Input, allow: readonly AllowTarget[], faults: Faults) => {
   const sized = checkSize(parameters, faults.report)
   if (!sized) return
-  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !faults.isNamed(name)))
+  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !faults.hasFault(name)))
   checkSchema(readable, faults.report)
   for (const [name, value] of Object.entries(readable)) {
-    if (!faults.isNamed(name)) checkWellFormed(name, value, faults.report)
+    if (!faults.hasFault(name)) checkWellFormed(name, value, faults.report)
   }
-  const sound = Object.fromEntries(Object.entries(readable).filter(([name]) => !faults.has(name))) as CaptureParameters
+  const sound = Object.fromEntries(
+    Object.entries(readable).filter(([name]) => !faults.hasFaultWithin(name)),
+  ) as CaptureParameters
   checkSource(parameters, faults.report)
   checkMeaning(sound, faults.report)
   checkParts(readable, checkTargets(sound, allow, faults.report), faults)

@@ -11,14 +11,7 @@ import type { Report } from './read-report.ts'
 export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** What reports change of one capture. `notifies`: it has ended, and a sender of these reports may wait for its completion. */
-export type ReportsJudgement = {
-  readonly change: CaptureChange | undefined
-  /** Age of the report by which the latest attempt began, in milliseconds: hours after an outage. */
-  readonly begunMsAgo: number
-  readonly losers: readonly string[]
-  readonly notifies: boolean
-  readonly ignored: readonly Ignored[]
-}
+export type ReportsJudgement = ReturnType<typeof judgeReports>
 
 /** Bound on how far a record is dated back, since clocks differ; the consumer holds a report for far less. */
 const begunMsAgoMax = 1000
@@ -147,11 +140,7 @@ const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { 
  * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the completion
  * of a repeated result is published again, another success has lost.
  */
-export const judgeReports = (
-  capture: JudgedCapture,
-  reports: readonly Report[],
-  nowMs = Date.now(),
-): ReportsJudgement => {
+export const judgeReports = (capture: JudgedCapture, reports: readonly Report[], nowMs = Date.now()) => {
   const state = stateOf(capture)
   for (const report of reports) {
     // By two clocks, which may differ.
@@ -162,10 +151,16 @@ export const judgeReports = (
   }
   const { attempts, unendedStarts, begins, begunMsAgo, end, losers, notifies, ignored } = state
   const isChanged = end || begins || attempts !== capture.attempts
+  const change: CaptureChange = {
+    attempts,
+    unendedStarts,
+    begins,
+    begunMsAgo: Math.min(begunMsAgo, begunMsAgoMax),
+    end,
+  }
   return {
-    change: isChanged
-      ? { attempts, unendedStarts, begins, begunMsAgo: Math.min(begunMsAgo, begunMsAgoMax), end }
-      : undefined,
+    change: isChanged ? change : undefined,
+    /** Age of the report by which the latest attempt began, in milliseconds: hours after an outage. */
     begunMsAgo,
     losers,
     notifies,

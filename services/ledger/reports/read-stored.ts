@@ -3,23 +3,13 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
-import { readReport, type Report } from './read-report.ts'
+import { readReport } from './read-report.ts'
 
 /** The latest start and the latest result that workers stored of one capture. */
-export type StoredReports = {
-  /** In the order in which they were stored, without unreadable ones. */
-  readonly reports: readonly Report[]
-  /** Sequence of the result in its stream, readable or not. */
-  readonly resultSequence: number | undefined
-  /** When the later one was stored, by the clock of NATS; minus infinity where there is none. */
-  readonly newestAtMs: number
-}
+export type StoredReports = Awaited<ReturnType<typeof readStored>>
 
 /** Reads the results stream's messages of a capture. Throws `SERVICE_UNAVAILABLE` after two seconds. */
-export const readStored = async (
-  queue: Pick<Queue, 'request'>,
-  of: { readonly pool: Pool; readonly id: string },
-): Promise<StoredReports> => {
+export const readStored = async (queue: Pick<Queue, 'request'>, of: { readonly pool: Pool; readonly id: string }) => {
   const last = async (subject: string) => {
     const message = await lastMessage(queue, resultsStream.name, subject)
     return message && { ...message, subject }
@@ -27,10 +17,13 @@ export const readStored = async (
   const [started, result] = await Promise.all([last(startedSubject(of)), last(resultSubject(of))])
   const stored = [started, result].filter((message) => message !== undefined)
   return {
+    /** In the order in which they were stored, without unreadable ones. */
     reports: stored
       .toSorted((one, other) => one.sequence - other.sequence)
       .flatMap((message) => readReport(message) ?? []),
+    /** Sequence of the result in its stream, readable or not. */
     resultSequence: result?.sequence,
+    /** When the later one was stored, by the clock of NATS; minus infinity where there is none. */
     newestAtMs: Math.max(...stored.map(({ storedAtMs }) => storedAtMs)),
   }
 }

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Setting } from './setting.ts'
+import type { Setting, Settings } from './setting.ts'
+import { knownNames } from './settings/all.ts'
 
 /** Prefix of every environment variable of this project. */
 export const prefix = 'SHUTTERFLEET_'
-
-/** A group of settings by the name that code reads them under. */
-export type Settings = Readonly<Record<string, Setting<unknown>>>
 
 /** The values of a group of settings. */
 export type ValuesOf<S extends Settings> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>
@@ -44,14 +42,14 @@ const readOne = (setting: Setting<unknown>, env: Env, report: (problem: string) 
  * Reads a group of settings from the environment and freezes it. Reports all problems at once as a `CONFIGURATION`
  * error, one for each variable with the project's prefix that is not a setting.
  */
-export const readEnv = <S extends Settings>(settings: S, env: Env, known: ReadonlySet<string>): ValuesOf<S> => {
+export const readEnv = <S extends Settings>(settings: S, env: Env): ValuesOf<S> => {
   const problems: string[] = []
   const report = (problem: string) => problems.push(problem)
   const values = Object.entries(settings).map(([key, setting]) => [key, readOne(setting, env, report)] as const)
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(prefix)) continue
     const name = variable.slice(prefix.length)
-    if (!known.has(name) && !known.has(name.replace(/_FILE$/, '')))
+    if (!knownNames.has(name) && !knownNames.has(name.replace(/_FILE$/, '')))
       report(`${variable} is not a setting of Shutterfleet`)
   }
   if (problems.length > 0) {

@@ -13,6 +13,9 @@ export type Setting<T> = {
   readonly parse: (text: string) => Parsed<T>
 }
 
+/** A group of settings by the name that code reads them under. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
 type Common = { readonly help: string; readonly fallback?: string; readonly secret?: boolean }
 
 const setting = <T>(name: string, kind: string, common: Common, parse: Setting<T>['parse']): Setting<T> => ({

@@ -7,7 +7,7 @@ import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
-import { keepListening, type Listening } from './listen.ts'
+import { keepListening, type Listening, type Pool } from './listen.ts'
 import { migrations } from './migrations.ts'
 
 const usualStatementMs = 10_000
@@ -42,14 +42,6 @@ export type Database = Sql &
     /** The mapper that owns the pool; only `shared/db` uses it. */
     readonly orm: MikroORM
   }
-
-/** The part of the driver's pool that is used here. */
-type Client = {
-  query: (statement: string | { name: string; text: string }, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
-  on: (event: 'notification' | 'end', notified: () => void) => unknown
-  release: (broken?: boolean) => void
-}
-type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
 
 /**
  * `poolMax`: connections at most, but two at least. `statementMs`: how long a statement may take; ten seconds where not given.
@@ -128,7 +120,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
   })
 }
 
-const sqlOn = (client: Pick<Client, 'query'>): Sql => ({
+const sqlOn = (client: Pick<Pool, 'query'>): Sql => ({
   query: async <Row extends object>(text: string, parameters: readonly unknown[] = []) =>
     (await client.query(text, [...parameters])).rows as Row[],
 })

@@ -11,16 +11,7 @@ import { isId } from './is-id.ts'
 import { confirmPepper } from './key-pepper.ts'
 
 /** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
-type KeyView = {
-  readonly id: string
-  readonly name: string
-  /** The key's first characters. */
-  readonly prefix: string
-  readonly domains: readonly string[]
-  readonly expiresAt: string | null
-  readonly revokedAt: string | null
-  readonly createdAt: string
-}
+type KeyView = Awaited<ReturnType<typeof listKeys>>[number]
 
 /** A key in the form in which administration and command line show it. */
 export const keyToJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
@@ -104,13 +95,14 @@ export const createKey = async (
 }
 
 /** All keys of an account, revoked ones included, the oldest first. Throws `NOT_FOUND` for an unknown account. */
-export const listKeys = (database: Database, accountId: string): Promise<KeyView[]> =>
+export const listKeys = (database: Database, accountId: string) =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId)
     const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
     return keys.map(({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }) => ({
       id,
       name,
+      /** The key's first characters. */
       prefix,
       domains,
       expiresAt: expiresAt?.toISOString() ?? null,

@@ -10,20 +10,23 @@ export type Listening = Disposable & {
 
 /** The part of the driver's client that is used here. */
 type Client = {
-  readonly query: (statement: string) => Promise<unknown>
+  readonly query: (
+    statement: string | { name: string; text: string },
+    parameters?: unknown[],
+  ) => Promise<{ rows: unknown[] }>
   readonly on: (event: 'notification' | 'end', notified: () => void) => unknown
-  readonly release: (broken: boolean) => void
+  readonly release: (broken?: boolean) => void
 }
 
-/** Opens a session to listen in, and notifies a channel from another one. */
-type Sessions = { readonly connect: () => Promise<Client>; readonly query: (statement: string) => Promise<unknown> }
+/** The part of the driver's pool that is used here. */
+export type Pool = Pick<Client, 'query'> & { readonly connect: () => Promise<Client> }
 
 /**
  * Listens to a channel in a session of its own, which it opens again a second after it was lost, until `stop` aborts. `notified`
  * is called for each notification, and each time the session was lost: some may have been missed. Never throws.
  */
 export const keepListening = async (
-  sessions: () => Promise<Sessions>,
+  sessions: () => Promise<Pool>,
   channel: string,
   { stop, notified }: { readonly stop: AbortSignal; readonly notified: (isListening: boolean) => void },
 ): Promise<void> => {

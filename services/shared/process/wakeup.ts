@@ -1,12 +1,8 @@
 /** Wakes the one loop that waits for it. A notification while nobody waits is kept, but only once. */
-export type Wakeup = {
-  readonly notify: () => void
-  /** Resolves at the next notification, or a kept one, after `boundMs`, or once `stop` aborts. */
-  readonly wait: (boundMs: number, stop: AbortSignal) => Promise<void>
-}
+export type Wakeup = ReturnType<typeof createWakeup>
 
 /** A wait takes at least `gapMs`, however often the wakeup is notified, unless stopped. */
-export const createWakeup = (gapMs = 0): Wakeup => {
+export const createWakeup = (gapMs = 0) => {
   let isNotified = false
   let wake = () => {}
 
@@ -25,11 +21,12 @@ export const createWakeup = (gapMs = 0): Wakeup => {
   }
 
   return {
-    notify: () => {
+    notify: (): void => {
       isNotified = true
       wake()
     },
-    wait: async (boundMs, stop) => {
+    /** Resolves at the next notification, or a kept one, after `boundMs`, or once `stop` aborts. */
+    wait: async (boundMs: number, stop: AbortSignal): Promise<void> => {
       if (gapMs > 0) await sleep(gapMs, stop, () => false)
       await sleep(Math.max(0, boundMs - gapMs), stop, () => isNotified)
       isNotified = false

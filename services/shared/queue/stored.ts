@@ -42,20 +42,8 @@ export const publishStored = async (
   }
 }
 
-type StoredMessage = {
-  readonly data: Uint8Array
-  /** Its number in the stream, from 1. */
-  readonly sequence: number
-  /** When it was stored, by the server's clock, in milliseconds since 1970. */
-  readonly storedAtMs: number
-}
-
 /** The newest stored message of an exact subject, or undefined where there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
-export const lastMessage = async (
-  queue: Pick<Queue, 'request'>,
-  stream: string,
-  subject: string,
-): Promise<StoredMessage | undefined> => {
+export const lastMessage = async (queue: Pick<Queue, 'request'>, stream: string, subject: string) => {
   const answer = await queue.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, new Uint8Array(), readTimeoutMs)
   if (answer.statusCode === 404) return undefined
   if (answer.statusCode >= 400) {
@@ -63,17 +51,12 @@ export const lastMessage = async (
   }
   return {
     data: answer.data,
+    /** Its number in the stream, from 1. */
     sequence: Number(answer.header('Nats-Sequence')),
+    /** When it was stored, by the server's clock, in milliseconds since 1970. */
     storedAtMs: Date.parse(answer.header('Nats-Time-Stamp') ?? ''),
   }
 }
-
-/** What the newest stored message of an exact subject holds; see `lastMessage`. */
-export const lastStored = async (
-  queue: Pick<Queue, 'request'>,
-  stream: string,
-  subject: string,
-): Promise<Uint8Array | undefined> => (await lastMessage(queue, stream, subject))?.data
 
 /** Opens JetStream's management interface; only `shared/queue` uses it. Whether JetStream is there, the request itself shows. */
 export const manage = (queue: Queue): Promise<JetStreamManager> =>

@@ -1,6 +1,5 @@
 import { type ConsumerConfig, JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream'
-import type { Pool } from '#shared/capture/lane.ts'
-import { lanes } from '#shared/capture/lane.ts'
+import { lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
@@ -24,11 +23,9 @@ type Wanted = Partial<StreamConfig> & { readonly name: string }
 const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
   try {
     await manager.streams.update(wanted.name, wanted)
-    return false
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== streamMissing) throw error
     await manager.streams.add({ ...initial, ...wanted })
-    return true
   }
 }
 
@@ -37,10 +34,10 @@ const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial:
   const found = await readStream(manager, wanted.name)
   if ((found?.replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
   try {
-    return await declareStream(manager, { ...wanted, num_replicas: clusterReplicas }, initial)
+    await declareStream(manager, { ...wanted, num_replicas: clusterReplicas }, initial)
   } catch (error) {
     if (!(error instanceof JetStreamApiError)) throw error
-    return declareStream(manager, wanted, initial)
+    await declareStream(manager, wanted, initial)
   }
 }
 
@@ -48,23 +45,18 @@ const asStream = (declared: object) => declared as Wanted
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
 /**
- * Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be
- * made, which means that what it held is gone. The results stream gets `maxBytes`, or keeps what it has where that is 0. Both
+ * Creates or repairs both streams and all consumers; only the ledger calls it. The results stream gets `maxBytes`, or keeps what it has where that is 0. Both
  * get `replicas`; where that is 0 three on a cluster that has room for them, unless they have more.
  */
-export const declareStreams = async (
-  queue: Queue,
-  { maxBytes = 0, replicas = 0 } = {},
-): Promise<{ capturesWereLost: boolean }> => {
+export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 } = {}): Promise<void> => {
   const manager = await manage(queue)
   const declare = replicas === 0 && isClustered(queue) ? declareCopies : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
-  const capturesWereLost = await declare(manager, asStream({ ...capturesStream, ...copies }))
+  await declare(manager, asStream({ ...capturesStream, ...copies }))
   const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }
   await declare(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
   for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
   await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
-  return { capturesWereLost }
 }
 
 const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined

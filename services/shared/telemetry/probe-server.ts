@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { authorityOf } from '#shared/policy/host.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Health of a service. `live` false requests a restart, `ready` false no new work. */
 export type Health = { live: boolean; ready: boolean; detail: Readonly<Record<string, string>> }
-
-type ProbeServer = AsyncDisposable & { readonly url: string }
 
 const answer = (response: ServerResponse, ok: boolean, health: Health) => {
   response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' })
@@ -14,12 +13,10 @@ const answer = (response: ServerResponse, ok: boolean, health: Health) => {
 }
 
 /** Serves `/healthz`, which only shows that the event loop runs, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
-export const startProbeServer = async (options: {
-  host: string
-  port: number
-  metrics: Metrics
-  health: () => Promise<Health> | Health
-}): Promise<ProbeServer> => {
+export const startProbeServer = async (
+  { probeHost, probePort }: { readonly probeHost: string; readonly probePort: number },
+  { metrics, health: read }: { readonly metrics: Metrics; readonly health: () => Promise<Health> | Health },
+): Promise<AsyncDisposable & { readonly url: string }> => {
   const server = createServer(async (request, response) => {
     try {
       if (request.url === '/healthz') {
@@ -28,10 +25,10 @@ export const startProbeServer = async (options: {
       }
       if (request.url === '/metrics') {
         response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
-        response.end(await options.metrics.text())
+        response.end(await metrics.text())
         return
       }
-      const health = await options.health()
+      const health = await read()
       if (request.url === '/livez') answer(response, health.live, health)
       else if (request.url === '/readyz') answer(response, health.live && health.ready, health)
       else response.writeHead(404).end()
@@ -40,11 +37,11 @@ export const startProbeServer = async (options: {
     }
   })
   server.requestTimeout = 10_000
-  server.listen(options.port, options.host)
+  server.listen(probePort, probeHost)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url: `http://${authorityOf({ host: probeHost, port })}`,
     [Symbol.asyncDispose]: async () => {
       server.close()
       server.closeAllConnections()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CosmeticFilter, FiltersEngine, type NetworkFilter, parseFilters } from '@ghostery/adblocker'
 import { type CompiledKind, compiledIndex, type CompiledLists, type ListKind, listKinds } from './compiled.ts'
@@ -75,17 +75,11 @@ const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; r
   }
 }
 
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
-
 /** Compiles lists into the folder `<into>/<key>` unless it is there, and returns that folder. Whoever else does so at the same time makes the same. */
 export const compileLists = async (lists: readonly FilterList[], into: string): Promise<string> => {
   const key = keyOf(lists)
   const folder = join(into, key)
-  if (await exists(join(folder, compiledIndex))) return folder
+  if (existsSync(join(folder, compiledIndex))) return folder
   const textOf = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
   const compiled = listKinds.map(
     (kind) => [kind, compileKind([...textOf(kind), ...(kind === 'cookies' ? [consentContainers()] : [])])] as const,
@@ -104,7 +98,7 @@ export const compileLists = async (lists: readonly FilterList[], into: string): 
     await rename(work, folder)
   } catch (error) {
     await rm(work, { recursive: true, force: true })
-    if (!(await exists(join(folder, compiledIndex)))) throw error
+    if (!existsSync(join(folder, compiledIndex))) throw error
   }
   return folder
 }

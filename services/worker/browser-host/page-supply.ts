@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
 import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
 import { emulateSize } from './capture/page/emulate.ts'
@@ -11,15 +12,7 @@ import type { HostSettings } from './protocol.ts'
 const closeMs = 2000
 
 /** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
-export type PageSupply = {
-  /**
-   * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
-   * rejects. `isOtherAccounts`: the captures before were of another account than this.
-   */
-  readonly acquire: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
-  /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
-  readonly release: (open: OpenPage, isTainted: boolean) => void
-}
+export type PageSupply = ReturnType<typeof createPageSupply>
 
 /** What captures emulate by default; their pages are opened ahead. */
 export const defaultEmulation = (browser: BrowserKind): Emulation =>
@@ -31,14 +24,8 @@ const serves = (open: OpenPage, emulation: Emulation): boolean => {
   return isDeepStrictEqual({ ...open.emulation, width, height }, emulation)
 }
 
-const close = async (open: OpenPage): Promise<boolean> => {
-  try {
-    await within(open.close(), closeMs, () => new Error('the context did not close'))
-    return true
-  } catch {
-    return false
-  }
-}
+const close = (open: OpenPage): Promise<boolean> =>
+  succeeds(within(open.close(), closeMs, () => new Error('the context did not close')))
 
 /** When browsers are replaced, which is started first, and the proxy by which pages are loaded. */
 export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCaptures' | 'recycleMs'> & {
@@ -53,11 +40,10 @@ export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCapture
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
   { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
-): PageSupply => {
+) => {
   let served = 0
   let bornAt = 0
   let current: Browser | undefined
-
   let spare: { readonly kind: BrowserKind; readonly page: Promise<OpenPage> } | undefined
 
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
@@ -86,11 +72,14 @@ export const createPageSupply = (
 
   let next = openInFresh(kept)
   return {
-    acquire: async (emulation, isOtherAccounts) => {
+    /**
+     * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
+     * rejects. `isOtherAccounts`: the captures before were of another account than this.
+     */
+    acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
       const opened = await next
-      const isOfKind = opened.emulation.browser === emulation.browser
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
-      const isFit = isOfKind && mayServe && !opened.browser.ended.aborted
+      const isFit = opened.emulation.browser === emulation.browser && mayServe && !opened.browser.ended.aborted
       const ahead = isFit ? opened : await openInFresh(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
@@ -101,7 +90,8 @@ export const createPageSupply = (
       if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    release: (used, isTainted) => {
+    /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
+    release: (used: OpenPage, isTainted: boolean): void => {
       const { browser: kind } = used.emulation
       if (isTainted || isDue() || used.browser.ended.aborted) {
         next = openInFresh(kind)

@@ -2,7 +2,7 @@ import { maxAttempts } from '#shared/capture/budget.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { type CaptureMessage, startedCodec } from '#shared/queue/messages.ts'
-import { lastStored } from '#shared/queue/stored.ts'
+import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 
@@ -34,11 +34,11 @@ export const readProgress = async (
   of: Pick<CaptureMessage, 'pool' | 'id' | 'attempts'>,
 ): Promise<Progress> => {
   const [result, started] = await Promise.all([
-    lastStored(queue, resultsStream.name, resultSubject(of)),
-    lastStored(queue, resultsStream.name, startedSubject(of)),
+    lastMessage(queue, resultsStream.name, resultSubject(of)),
+    lastMessage(queue, resultsStream.name, startedSubject(of)),
   ])
   if (result) return 'ended'
-  const next = readStarted(started)
+  const next = readStarted(started?.data)
   const attempt = Math.max(of.attempts + 1, next.attempt)
   if (attempt > maxAttempts) return 'no-attempt-left'
   return { attempt, handBacks: attempt === next.attempt ? next.handBacks : 0 }

@@ -19,16 +19,10 @@ type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
 const retryMs = [200, 500, 1000, 2000, 5000]
 
 /** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
-export type Slot = AsyncDisposable & {
-  readonly isWarm: () => boolean
-  /** Milliseconds since when a warm host has failed to start; 0 while there is one, or none is needed. */
-  readonly coldForMs: () => number
-  /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
-  readonly host: (stop: AbortSignal) => Promise<Host | undefined>
-}
+export type Slot = ReturnType<typeof createSlot>
 
 /** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
-export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents): Slot => {
+export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents) => {
   let current: Host | undefined
   let coldSince: number | undefined
   const isWarm = () => current?.gone.aborted === false
@@ -39,8 +33,10 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: 
   }
   return {
     isWarm,
+    /** Milliseconds since when a warm host has failed to start; 0 while there is one, or none is needed. */
     coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
-    host: async (stop) => {
+    /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
+    host: async (stop: AbortSignal): Promise<Host | undefined> => {
       for (let failures = 0; !stop.aborted; failures += 1) {
         if (current && !current.gone.aborted) return current
         if (current) events.hostGone(String(current.gone.reason))

@@ -8,10 +8,7 @@ import { type EgressEndpoint, requestTunnel, type TrafficOf } from './request-tu
 import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
 
 /** The only way out of a browser's network namespace. */
-export type Relay = Disposable & {
-  /** Serves this capture until its traffic is disposed; between captures every connection is cut. */
-  readonly begin: (of: TrafficOf) => Disposable
-}
+export type Relay = ReturnType<typeof createRelay>
 
 const close = (client: Socket, reply: SocksReply): void => {
   client.end(socksReply(reply), () => client.destroy())
@@ -63,7 +60,7 @@ const serve = async (client: Socket, way: EgressEndpoint, traffic: CaptureTraffi
  * joined byte by byte to a tunnel of egress. Who it is for, and the token, are put into the request here, which no browser
  * host can reach.
  */
-export const createRelay = (server: Server, way: EgressEndpoint & TrafficBounds, owner: TrafficOwner): Relay => {
+export const createRelay = (server: Server, way: EgressEndpoint & TrafficBounds, owner: TrafficOwner) => {
   let active: CaptureTraffic | undefined
   server.on('connection', (client: Socket) => {
     client.on('error', () => {})
@@ -75,7 +72,8 @@ export const createRelay = (server: Server, way: EgressEndpoint & TrafficBounds,
     serve(client.setNoDelay(), way, active).catch(() => client.destroy())
   })
   return {
-    begin: (of) => {
+    /** Serves this capture until its traffic is disposed; between captures every connection is cut. */
+    begin: (of: TrafficOf): Disposable => {
       const traffic = openCaptureTraffic(of, way, owner)
       active = traffic
       return {

@@ -26,7 +26,7 @@ const begin = () => {
     }),
     depth: async (): Promise<Depth> => ({ waiting: 1, inFlight: 2 }),
   }
-  const observer = createObserver(
+  const observe = createObserver(
     {
       subscription: {
         backlog: () => ({ ...quiet, pending: 7 }),
@@ -46,7 +46,7 @@ const begin = () => {
       heartbeat: { pod, pool: 'standard', pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given },
       atMs: world.nowMs,
     })
-  return { world, observer, heartbeats, heartbeat }
+  return { world, observe, heartbeats, heartbeat }
 }
 
 const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker => ({
@@ -57,9 +57,9 @@ const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker =>
 })
 
 t.test('observe: stamps the time and reports what it read', async (t) => {
-  const { observer, world } = begin()
+  const { observe, world } = begin()
   world.refused = { count: 2, trouble: 'quota' }
-  t.strictSame(await observer.observe(), {
+  t.strictSame(await observe(), {
     nowMs: 100_000,
     backlog: { ...quiet, pending: 7 },
     depth: { waiting: 1, inFlight: 2 },
@@ -75,16 +75,16 @@ t.test('observe: stamps the time and reports what it read', async (t) => {
 t.test(
   'observe: reports failed and hanging reads as unknown, keeps what it knew of starts, and does not repeat a hanging read',
   async (t) => {
-    const { observer, world } = begin()
-    await observer.observe()
+    const { observe, world } = begin()
+    await observe()
     let reads = 0
     world.depth = () => {
       reads += 1
       return never
     }
     world.list = () => Promise.reject(new Error('planted'))
-    const first = await observer.observe()
-    const second = await observer.observe()
+    const first = await observe()
+    const second = await observe()
     t.match(
       [first, second],
       Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', elsewhere: { slots: 0, busy: 0 } })),
@@ -95,7 +95,7 @@ t.test(
 )
 
 t.test('observe: joins the list of workers with their heartbeats', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.workers = [
     placed('new', { ageMs: 1000 }),
     placed('up', { ageMs: 9000 }),
@@ -104,7 +104,7 @@ t.test('observe: joins the list of workers with their heartbeats', async (t) => 
   heartbeat('up', { busy: 1, state: 'draining', serviceMs: 800 })
   heartbeat('going', { serviceMs: 1200 })
   heartbeat('foreign', { serviceMs: 5 })
-  const { workers, serviceMs } = await observer.observe()
+  const { workers, serviceMs } = await observe()
   t.match(workers, [
     { pod: 'new', state: 'starting', ageMs: 1000, slots: 4, busy: 0 },
     { pod: 'up', state: 'draining', ageMs: 9000, slots: 2, busy: 1 },
@@ -114,91 +114,87 @@ t.test('observe: joins the list of workers with their heartbeats', async (t) => 
 })
 
 t.test('observe: takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.workers = [placed('pending', { trouble: 'unschedulable' }), placed('crashed', { trouble: 'crash-looping' })]
   heartbeat('crashed', { busy: 2 })
-  t.match((await observer.observe()).workers, [
+  t.match((await observe()).workers, [
     { pod: 'pending', state: 'stuck', trouble: 'unschedulable', busy: 0 },
     { pod: 'crashed', state: 'stuck', trouble: 'crash-looping', busy: 0 },
   ])
 })
 
 t.test('observe: keeps the measured service time when all workers are gone', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.workers = [placed('up')]
   heartbeat('up', { serviceMs: 800 })
-  await observer.observe()
+  await observe()
   world.workers = []
-  t.equal((await observer.observe()).serviceMs, 800)
+  t.equal((await observe()).serviceMs, 800)
 })
 
 t.test('observe: measures silence from the last heartbeat, and before the first from the start', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.workers = [placed('up'), placed('mute', { ageMs: 3000 })]
   heartbeat('up')
   world.nowMs += 12_000
-  t.match((await observer.observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
+  t.match((await observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
   world.sinceMs = world.nowMs
-  t.match(
-    (await observer.observe()).workers,
-    [{ silentMs: 0 }, { silentMs: 0 }],
-    'what could not be heard is no silence',
-  )
+  t.match((await observe()).workers, [{ silentMs: 0 }, { silentMs: 0 }], 'what could not be heard is no silence')
 })
 
 t.test(
   'observe: remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
   async (t) => {
-    const { observer, world, heartbeat, heartbeats } = begin()
+    const { observe, world, heartbeat, heartbeats } = begin()
     world.workers = [placed('hung')]
     heartbeat('hung', { busy: 1 })
-    await observer.observe()
+    await observe()
     heartbeats.clear()
     world.nowMs += 70_000
-    t.match((await observer.observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
+    t.match((await observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
   },
 )
 
 t.test('observe: counts the slots of workers that serve the same queue for others', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.workers = [placed('own')]
   heartbeat('own', { busy: 1 })
   heartbeat('ready', { slots: 4, busy: 3 })
   heartbeat('draining', { slots: 4, busy: 1, state: 'draining' })
   heartbeat('drained', { state: 'drained' })
   heartbeat('starting', { state: 'starting' })
-  t.strictSame((await observer.observe()).elsewhere, { slots: 5, busy: 4 })
+  t.strictSame((await observe()).elsewhere, { slots: 5, busy: 4 })
   world.nowMs += 5001
   heartbeat('ready', { slots: 4, busy: 2 })
-  t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
+  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
 })
 
 t.test('observe: does not count the slots of a name under which nobody runs', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   world.invented.add('ghost')
   heartbeat('ghost', { slots: 16 })
   heartbeat('real', { slots: 2, busy: 1 })
-  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 1 })
+  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 1 })
 })
 
 t.test('observe: does not look who else serves the queue while something else decides the size', async (t) => {
-  const { observer, world, heartbeat } = begin()
+  const { observe, world, heartbeat } = begin()
   heartbeat('other')
   world.isByQueue = false
-  t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).elsewhere, { slots: 0, busy: 0 })
   world.isByQueue = true
-  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 })
+  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 })
 })
 
 t.test('observe: does not take its own worker for one of others when it is gone', async (t) => {
-  const { observer, world, heartbeat, heartbeats } = begin()
+  const { observe, world, heartbeat, heartbeats } = begin()
   world.workers = [placed('killed')]
   heartbeat('killed')
-  await observer.observe()
+  await observe()
   world.workers = []
-  t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).elsewhere, { slots: 0, busy: 0 })
   heartbeats.delete('killed')
-  await observer.observe()
+  await observe()
   heartbeat('killed')
-  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
+  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
 })

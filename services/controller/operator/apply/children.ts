@@ -34,16 +34,7 @@ type ChildrenDeps = {
 }
 
 /** Applies the children of a pool, its Deployment and its PodDisruptionBudget, without the size. */
-export type Children = {
-  /** Applies what has drifted, within 4 s. A failure is retried by later calls, with back-off while the same is desired. */
-  readonly reconcile: (pool: BrowserPool) => Promise<void>
-  /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
-  readonly isPending: () => boolean
-  /** Why the children cannot be applied, where an operator has to intervene. */
-  readonly problem: () => string | undefined
-  /** Hash of what is applied to the Deployment. */
-  readonly appliedHash: (pool: BrowserPool) => string | undefined
-}
+export type Children = ReturnType<typeof createChildren>
 
 /** A child without drift is applied again after this long: its generation does not count changes of its metadata. */
 const reapplyMs = 600_000
@@ -51,8 +42,8 @@ const reapplyMs = 600_000
 type Fields = ReturnType<typeof deploymentFields>
 
 /** Creates what applies the children of one pool during one term. */
-export const createChildren = (deps: ChildrenDeps): Children => {
-  const { clock, informers, turns } = deps
+export const createChildren = (deps: ChildrenDeps) => {
+  const { clock, informers, turns, settings } = deps
   const deployment = createChild(deps, {
     resource: deployments,
     trim: trimDeployment,
@@ -72,7 +63,6 @@ export const createChildren = (deps: ChildrenDeps): Children => {
 
   const fieldsOf = (pool: BrowserPool) => {
     if (last?.pool !== pool) {
-      const { settings } = deps
       last = { pool, deployment: deploymentFields(pool, settings), budget: budgetFields(pool, settings.instance) }
     }
     return last
@@ -109,14 +99,17 @@ export const createChildren = (deps: ChildrenDeps): Children => {
     else if (budget.hasDrift(foundBudget, pool, fields.budget)) await budget.apply(pool, fields.budget, signal)
   }
   return {
-    reconcile: async (pool) => {
+    /** Applies what has drifted, within 4 s. A failure is retried by later calls, with back-off while the same is desired. */
+    reconcile: async (pool: BrowserPool): Promise<void> => {
       // A change of its template would replace workers.
       if (pool.spec.paused) return retries.reset()
       await retries.run(desiredState(informers, pool), () => applyAll(pool, AbortSignal.timeout(requestMs)))
     },
+    /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
     isPending: () => retries.hasFailed() || waitsForTurn,
     problem: retries.problem,
-    appliedHash: (pool) => hashIn(fieldsOf(pool).deployment),
+    /** Hash of what is applied to the Deployment. */
+    appliedHash: (pool: BrowserPool) => hashIn(fieldsOf(pool).deployment),
   }
 }
 

@@ -3,20 +3,6 @@ import type { Clock } from '#controller/kube/clock.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 
-/** Runs work that is called for again and again, with back-off after a failure. */
-type Retries = {
-  /**
-   * Runs `work` unless it is to wait after a failure: 0.1 s, doubled with each further one up to five minutes, or as long as the
-   * server has asked for. With another desired state than that of the failure it runs at once, unless the server has asked.
-   */
-  readonly run: (desired: string, work: () => Promise<void>) => Promise<void>
-  readonly hasFailed: () => boolean
-  /** Why the last run failed, where an operator has to intervene: a transient failure is no problem. */
-  readonly problem: () => string | undefined
-  /** Forgets the failures. */
-  readonly reset: () => void
-}
-
 type Failure = {
   readonly times: number
   readonly retryAtMs: number
@@ -27,14 +13,15 @@ type Failure = {
 
 const bounds = { firstMs: 100, lastMs: 300_000 }
 
-/** Creates retries without a failure; `failed` is called with each. */
-export const createRetries = (
-  { nowMs }: Pick<Clock, 'nowMs'>,
-  failed: (error: AppError, retryMs: number) => void,
-): Retries => {
+/** Creates retries, without a failure, of work that is called for again and again; `failed` is called with each failure. */
+export const createRetries = ({ nowMs }: Pick<Clock, 'nowMs'>, failed: (error: AppError, retryMs: number) => void) => {
   let failure: Failure | undefined
   return {
-    run: async (desired, work) => {
+    /**
+     * Runs `work` unless it is to wait after a failure: 0.1 s, doubled with each further one up to five minutes, or as long as the
+     * server has asked for. With another desired state than that of the failure it runs at once, unless the server has asked.
+     */
+    run: async (desired: string, work: () => Promise<void>): Promise<void> => {
       const isHeldBack = failure && (failure.mustWait || failure.desired === desired)
       if (failure && isHeldBack && nowMs() < failure.retryAtMs) return
       try {
@@ -51,7 +38,9 @@ export const createRetries = (
       }
     },
     hasFailed: () => failure !== undefined,
+    /** Why the last run failed, where an operator has to intervene: a transient failure is no problem. */
     problem: () => (failure && !isTransient(failure.error) ? failure.error.message : undefined),
+    /** Forgets the failures. */
     reset: () => {
       failure = undefined
     },

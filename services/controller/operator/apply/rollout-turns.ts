@@ -1,4 +1,4 @@
-import { createMutationCache, type MutationCache } from '#controller/operator/watch/mutation-cache.ts'
+import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import type { Clock } from '#controller/kube/clock.ts'
@@ -9,12 +9,7 @@ import { rolloutOf } from './rollout.ts'
 const rollingMsMax = 1_800_000
 
 /** Rolls the Deployments of pools out one after another. */
-export type RolloutTurns = {
-  /** The turn to change the Deployment of a pool, until disposed; undefined while another holds it or is being rolled out. */
-  readonly take: (uid: string) => Disposable | undefined
-  /** The Deployments that this process wrote last, by the pool's uid. */
-  readonly written: MutationCache<ObservedDeployment>
-}
+export type RolloutTurns = ReturnType<typeof createRolloutTurns>
 
 /** A rollout that exceeded its progress deadline delays no other. */
 const isRolling = (deployment: ObservedDeployment): boolean => {
@@ -24,10 +19,7 @@ const isRolling = (deployment: ObservedDeployment): boolean => {
 }
 
 /** Creates the turns; none is taken. */
-export const createRolloutTurns = (
-  clock: Clock,
-  informers: Pick<Informers, 'pools' | 'deployment' | 'hasSynced'>,
-): RolloutTurns => {
+export const createRolloutTurns = (clock: Clock, informers: Pick<Informers, 'pools' | 'deployment' | 'hasSynced'>) => {
   const written = createMutationCache<ObservedDeployment>(clock)
   const since = new Map<string, number>()
   let isTaken = false
@@ -39,8 +31,10 @@ export const createRolloutTurns = (
       return newest && isRolling(newest) ? [newest.metadata.uid] : []
     })
   return {
+    /** The Deployments that this process wrote last, by the pool's uid. */
     written,
-    take: (uid) => {
+    /** The turn to change the Deployment of a pool, until disposed; undefined while another holds it or is being rolled out. */
+    take: (uid: string): Disposable | undefined => {
       if (!informers.hasSynced()) return undefined
       const nowMs = clock.nowMs()
       const rolling = rollingBeside(uid)

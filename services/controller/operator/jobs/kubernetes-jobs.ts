@@ -48,8 +48,8 @@ export class KubernetesJobs implements JobRunner {
 
   async list(): Promise<JobList> {
     await this.#listFromServer()
-    for (const { hasSynced, downMs } of [this.#deps.jobs, this.#deps.pods].map(freshnessOf)) {
-      if (hasSynced && downMs <= downMsMax) continue
+    for (const lister of [this.#deps.jobs, this.#deps.pods]) {
+      if (lister.hasSynced && lister.downMs() <= downMsMax) continue
       throw new KubeError('unavailable', { message: 'Jobs and their pods are unknown: no watch of the API server' })
     }
     const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
@@ -134,8 +134,3 @@ export class KubernetesJobs implements JobRunner {
     return this.#deps.jobs.get(`${this.#namespace}/${name}`) !== undefined
   }
 }
-
-const freshnessOf = (lister: Pick<Lister<ObservedJob>, 'hasSynced' | 'downMs'>) => ({
-  hasSynced: lister.hasSynced,
-  downMs: lister.downMs(),
-})

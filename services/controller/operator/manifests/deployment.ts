@@ -1,7 +1,6 @@
 import type { V1OwnerReference } from '@kubernetes/client-node'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { BrowserPool } from '#shared/kube/browser-pool.ts'
-import { browserPools } from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import type { Fields } from '#controller/kube/apply.ts'
 import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { hashOf } from '#controller/operator/watch/observed-object.ts'

@@ -1,4 +1,3 @@
-import type { WorkerList } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import { conditionOf } from '#controller/operator/watch/observed-object.ts'
@@ -30,25 +29,14 @@ export type WorkerListParts = {
 }
 
 /** The workers, and what else the status of the pool shows. */
-export type PodWorkerList = WorkerList & {
-  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
-  readonly provisionMs: number | undefined
-  /** Troubles of pods, or of their creation, with one message each. */
-  readonly troubles: ReadonlyMap<Trouble, string>
-  /** Whether pods are replaced by others of a newer template. */
-  readonly isRollingOut: boolean
-  /** Whether all pods of the newer template that were never ready are in trouble. */
-  readonly isRolloutStalled: boolean
-  /** Whether there are more than requested: some terminate by themselves, as those of an older template. */
-  readonly hasSurplus: boolean
-}
+export type PodWorkerList = ReturnType<typeof listWorkers>
 
 /** Pods that Kubernetes counts for the size: neither ended nor terminating. */
 export const presentPods = (pods: readonly ObservedPod[]): readonly ObservedPod[] =>
   pods.filter((pod) => !hasEnded(pod) && !isStopping(pod))
 
 /** Lists the workers of a pool from its pods and its Deployment. */
-export const listWorkers = (parts: WorkerListParts): PodWorkerList => {
+export const listWorkers = (parts: WorkerListParts) => {
   const { deployment, replicas, pods, terminating, ageMs, starts } = parts
   const troubles = troublesOf(parts)
   const surplus = surplusOf(parts, troubles)
@@ -66,12 +54,16 @@ export const listWorkers = (parts: WorkerListParts): PodWorkerList => {
     }),
     ...starts,
     ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),
-    troubles: new Map([
+    /** Troubles of pods, or of their creation, with one message each. */
+    troubles: new Map<Trouble, string>([
       ...[...troubles.values()].map(({ trouble, message }) => [trouble, message] as const),
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
+    /** Whether pods are replaced by others of a newer template. */
     isRollingOut: isRollingOut(deployment),
+    /** Whether all pods of the newer template that were never ready are in trouble. */
     isRolloutStalled: isRolloutStalled(parts),
+    /** Whether there are more than requested: some terminate by themselves, as those of an older template. */
     hasSurplus: presentPods(pods).filter(({ metadata }) => !terminating.has(metadata.uid)).length > replicas,
   }
 }

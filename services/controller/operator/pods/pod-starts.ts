@@ -22,22 +22,7 @@ export type Starts = Pick<WorkerList, 'starts' | 'startMs'> & {
 }
 
 /** Start times of pods, by the clock of this process: others' clocks may be off. */
-export type PodStarts = {
-  /** Follows a change of a pod. */
-  readonly follow: (change: Change<ObservedPod>) => void
-  /** Milliseconds since the pod began; of one that had to wait for a node, since it has it. */
-  readonly ageMs: (pod: ObservedPod) => number
-  /** What keeps the pod from starting. */
-  readonly troubleOf: (pod: ObservedPod) => PodTrouble | undefined
-  /** Whether the pod was ever observed ready. */
-  readonly wasReady: (pod: ObservedPod) => boolean
-  /** Starts in the pool of this label. */
-  readonly startsOf: (label: string) => Starts
-  /** Calls a listener, until disposed, when a worker of the pool of this label becomes ready, once each, or ends. */
-  readonly onWorker: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
-  /** Forgets all pools but those of these labels. */
-  readonly keep: (labels: ReadonlySet<string>) => void
-}
+export type PodStarts = ReturnType<typeof createPodStarts>
 
 type FollowedPod = {
   last: ObservedPod
@@ -95,7 +80,7 @@ const createPoolStarts = () => {
  * now; one that waits has waited since its conditions' time. A failed start shows as the pod's trouble, and Kubernetes retries:
  * none is counted here.
  */
-export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }): PodStarts => {
+export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }) => {
   const followed = new Map<string, FollowedPod>()
   const pools = createPoolStarts()
   const { notify, add } = createListeners<[label: string | undefined, notice: WorkerNotice]>()
@@ -125,7 +110,8 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
   }
 
   return {
-    follow: (change) => {
+    /** Follows a change of a pod. */
+    follow: (change: Change<ObservedPod>): void => {
       const { kind, object } = change
       const { uid, name, labels } = object.metadata
       const label = labelledPool(labels)
@@ -142,19 +128,25 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
       start.wasReady = true
       if (label !== undefined) becomeReady(label, name, start)
     },
-    ageMs: ({ metadata: { uid } }) => clock.nowMs() - (followed.get(uid)?.atMs ?? clock.nowMs()),
-    troubleOf: (pod) => {
+    /** Milliseconds since the pod began; of one that had to wait for a node, since it has it. */
+    ageMs: ({ metadata: { uid } }: ObservedPod): number => clock.nowMs() - (followed.get(uid)?.atMs ?? clock.nowMs()),
+    /** What keeps the pod from starting. */
+    troubleOf: (pod: ObservedPod): PodTrouble | undefined => {
       const nowMs = clock.nowMs()
       const { unscheduledSinceMs = nowMs, comingSinceMs = nowMs } = followed.get(pod.metadata.uid) ?? {}
       const waits = { unscheduledMs: nowMs - unscheduledSinceMs, comingMs: nowMs - comingSinceMs }
       return troubleOf(pod, waits, of.nodeProvisionMs)
     },
-    wasReady: ({ metadata: { uid } }) => followed.get(uid)?.wasReady ?? false,
+    /** Whether the pod was ever observed ready. */
+    wasReady: ({ metadata: { uid } }: ObservedPod): boolean => followed.get(uid)?.wasReady ?? false,
+    /** Starts in the pool of this label. */
     startsOf: pools.startsOf,
-    onWorker: (wanted, listener) =>
+    /** Calls a listener, until disposed, when a worker of the pool of this label becomes ready, once each, or ends. */
+    onWorker: (wanted: string, listener: (notice: WorkerNotice) => void): Disposable =>
       add((label, notice) => {
         if (label === wanted) listener(notice)
       }),
+    /** Forgets all pools but those of these labels. */
     keep: pools.keep,
   }
 }

@@ -11,16 +11,7 @@ const lowestCost = '-2147483647'
 const atOnce = 10
 
 /** Writes to pods that are to terminate. Each call may be repeated; a pod that is gone is no error. */
-export type TerminatingPods = {
-  readonly mark: (leaving: readonly ObservedPod[]) => Promise<void>
-  readonly unmark: (staying: readonly ObservedPod[]) => Promise<void>
-  /** Deletes pods, which the ReplicaSet replaces; answers those that existed. */
-  readonly remove: (terminating: readonly ObservedPod[]) => Promise<readonly ObservedPod[]>
-  /** From now on these count as terminating for 10 s, though the informer does not show it yet. */
-  readonly add: (terminating: readonly ObservedPod[]) => void
-  /** Uids of those that count as terminating. */
-  readonly uids: () => ReadonlySet<string>
-}
+export type TerminatingPods = ReturnType<typeof createTerminatingPods>
 
 /** Whether a pod is marked to be deleted first. */
 export const isMarked = ({ metadata }: ObservedPod): boolean =>
@@ -30,7 +21,7 @@ export const isMarked = ({ metadata }: ObservedPod): boolean =>
 export const createTerminatingPods = (
   { api, clock }: { readonly api: Pick<KubeApi, 'patch' | 'remove'>; readonly clock: Clock },
   namespace: string,
-): TerminatingPods => {
+) => {
   const untilMs = new Map<string, number>()
   const refOf = ({ metadata: { name } }: ObservedPod) => ({ resource: pods, namespace, name })
 
@@ -43,21 +34,24 @@ export const createTerminatingPods = (
     for (const { metadata } of terminating) untilMs.set(metadata.uid, clock.nowMs() + mutationTtlMs)
   }
   return {
-    mark: async (leaving) => {
+    mark: async (leaving: readonly ObservedPod[]): Promise<void> => {
       await inTurn(leaving, (pod) => setCost(pod, lowestCost))
     },
-    unmark: async (staying) => {
+    unmark: async (staying: readonly ObservedPod[]): Promise<void> => {
       await inTurn(staying.filter(isMarked), (pod) => setCost(pod, null))
     },
-    remove: async (terminating) => {
+    /** Deletes pods, which the ReplicaSet replaces; answers those that existed. */
+    remove: async (terminating: readonly ObservedPod[]): Promise<readonly ObservedPod[]> => {
       const removed = await inTurn(terminating, (pod) =>
         ifThere(api.remove(refOf(pod), { uid: pod.metadata.uid }, AbortSignal.timeout(requestMs))),
       )
       add(terminating)
       return terminating.filter((_pod, index) => removed[index])
     },
+    /** From now on these count as terminating for 10 s, though the informer does not show it yet. */
     add,
-    uids: () => {
+    /** Uids of those that count as terminating. */
+    uids: (): ReadonlySet<string> => {
       for (const [uid, endMs] of untilMs) if (endMs < clock.nowMs()) untilMs.delete(uid)
       return new Set(untilMs.keys())
     },

@@ -54,7 +54,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
   // A pool of a fixed size does not read the queue.
   const isByQueue = () => policy().size === 'by-queue'
   const readDepth = async () => (isByQueue() ? poolDepth(queue, kind) : empty)
-  const { observe } = createObserver(
+  const observe = createObserver(
     {
       subscription: subscriptions.of(kind),
       actuator: { list },

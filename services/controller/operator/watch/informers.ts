@@ -9,14 +9,7 @@ import type { Change } from '#controller/kube/object-cache.ts'
 import { type Reflected, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { pick } from './observed-object.ts'
-import {
-  budgets,
-  deployments,
-  type ObservedChild,
-  type ObservedDeployment,
-  trimChild,
-  trimDeployment,
-} from './observed-deployment.ts'
+import { budgets, deployments, type ObservedChild, trimChild, trimDeployment } from './observed-deployment.ts'
 import { jobNameLabel, jobs, type ObservedJob, trimJob } from './observed-job.ts'
 import { pods, type ObservedPod, trimPod } from './observed-pod.ts'
 
@@ -45,31 +38,7 @@ export type Lister<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'h
 type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
 /** Local caches of all objects that the controller reads, kept by watches. */
-export type Informers = AsyncDisposable & {
-  readonly namespace: string
-  readonly jobsNamespace: string
-  readonly pools: () => readonly BrowserPool[]
-  readonly pool: (name: string) => BrowserPool | undefined
-  /** The pools of this label: one, unless names that differ give the same. */
-  readonly poolsOf: (label: string) => readonly BrowserPool[]
-  readonly deployment: (name: string) => ObservedDeployment | undefined
-  readonly budget: (name: string) => ObservedChild | undefined
-  /** The pods that carry the labels of the pool of this label. */
-  readonly podsOf: (label: string) => readonly ObservedPod[]
-  /** Whether there is a pod of this name, of whatever pool. */
-  readonly hasPod: (name: string) => boolean
-  readonly jobs: Lister<ObservedJob>
-  /** The pods of the Jobs, and others. */
-  readonly jobPods: Lister<ObservedPod>
-  /** Whether every kind was listed at least once. */
-  readonly hasSynced: () => boolean
-  /** Throws `SERVICE_UNAVAILABLE` where a kind was never listed, or has had no watch for more than 5 s. */
-  readonly assertFresh: () => void
-  /** Calls a listener at each change, until disposed. */
-  readonly onChange: (listener: PoolListener) => Disposable
-  /** Calls a listener at each change of a Job, until disposed. */
-  readonly onJobChange: (listener: (change: Change<ObservedJob>) => void) => Disposable
-}
+export type Informers = ReturnType<typeof openInformers>
 
 const trimPool = (object: KubeObject): BrowserPool => {
   const { metadata, spec, status } = object as BrowserPool
@@ -146,7 +115,7 @@ const reflectAll = (
 }
 
 /** Starts the informers of everything that the controller reads. */
-export const openInformers = (deps: InformersDeps, scope: InformersScope): Informers => {
+export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
   const namespace = scope.pools
   const poolListeners = createListeners<Parameters<PoolListener>>()
   const jobListeners = createListeners<[Change<ObservedJob>]>()
@@ -174,24 +143,33 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope): Infor
     namespace,
     jobsNamespace: scope.jobs,
     pools: () => reflected.pools.all(),
-    pool: (name) => reflected.pools.get(keyOf(name)),
-    poolsOf: (label) => reflected.pools.all().filter(({ metadata }) => objectName(metadata.name) === label),
-    deployment: (name) => reflected.deployments.get(keyOf(name)),
-    budget: (name) => reflected.budgets.get(keyOf(name)),
+    pool: (name: string) => reflected.pools.get(keyOf(name)),
+    /** The pools of this label: one, unless names that differ give the same. */
+    poolsOf: (label: string): readonly BrowserPool[] =>
+      reflected.pools.all().filter(({ metadata }) => objectName(metadata.name) === label),
+    deployment: (name: string) => reflected.deployments.get(keyOf(name)),
+    budget: (name: string) => reflected.budgets.get(keyOf(name)),
+    /** The pods that carry the labels of the pool of this label. */
     podsOf: groups.of,
-    hasPod: (name) => reflected.pods.get(keyOf(name)) !== undefined,
-    jobs: reflected.jobs,
-    jobPods: reflected.jobPods,
+    /** Whether there is a pod of this name, of whatever pool. */
+    hasPod: (name: string) => reflected.pods.get(keyOf(name)) !== undefined,
+    jobs: reflected.jobs as Lister<ObservedJob>,
+    /** The pods of the Jobs, and others. */
+    jobPods: reflected.jobPods as Lister<ObservedPod>,
+    /** Whether every kind was listed at least once. */
     hasSynced: () => all.every(({ hasSynced }) => hasSynced),
-    assertFresh: () => {
+    /** Throws `SERVICE_UNAVAILABLE` where a kind was never listed, or has had no watch for more than 5 s. */
+    assertFresh: (): void => {
       if (ofPools.every((each) => each.hasSynced && each.downMs() <= unknownAfterMs)) return
       throw new AppError('SERVICE_UNAVAILABLE', {
         message: 'an informer has had no watch of the API server for more than 5 s',
       })
     },
+    /** Calls a listener at each change, until disposed. */
     onChange: poolListeners.add,
+    /** Calls a listener at each change of a Job, until disposed. */
     onJobChange: jobListeners.add,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await Promise.all(all.map((each) => each[Symbol.asyncDispose]()))
     },
   }

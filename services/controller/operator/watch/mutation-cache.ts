@@ -8,19 +8,10 @@ export const mutationTtlMs = 10_000
 export const requestMs = 4000
 
 /** The latest writes of this process, where the informer lags behind; as client-go's mutation cache. */
-export type MutationCache<T> = {
-  /** Keeps the result of a write of the object `key`. */
-  readonly remember: (key: string, version: string, value: T) => void
-  /** The last write of the object; undefined once the informer, which shows `cachedVersion`, is as new. */
-  readonly newerThan: (key: string, cachedVersion: string | undefined) => T | undefined
-  /** Forgets an object that is gone. */
-  readonly forget: (key: string) => void
-  /** Writes that are kept; expired ones are removed at the next write. */
-  readonly size: () => number
-}
+export type MutationCache<T> = ReturnType<typeof createMutationCache<T>>
 
 /** Creates an empty cache; each write counts for 10 s. */
-export const createMutationCache = <T>(clock: Clock): MutationCache<T> => {
+export const createMutationCache = <T>(clock: Clock) => {
   const writes = new Map<string, { readonly version: string; readonly atMs: number; readonly value: T }>()
   /** Expired ones stand first. Those of deleted objects are never read again. */
   const prune = () => {
@@ -30,13 +21,16 @@ export const createMutationCache = <T>(clock: Clock): MutationCache<T> => {
     }
   }
   return {
-    remember: (key, version, value) => {
+    /** Keeps the result of a write of the object `key`. */
+    remember: (key: string, version: string, value: T): void => {
       prune()
       writes.delete(key)
       writes.set(key, { version, atMs: clock.nowMs(), value })
     },
-    size: () => writes.size,
-    newerThan: (key, cachedVersion) => {
+    /** Writes that are kept; expired ones are removed at the next write. */
+    size: (): number => writes.size,
+    /** The last write of the object; undefined once the informer, which shows `cachedVersion`, is as new. */
+    newerThan: (key: string, cachedVersion: string | undefined): T | undefined => {
       const write = writes.get(key)
       if (!write) return undefined
       const isShown = cachedVersion !== undefined && !isNewer(write.version, cachedVersion)
@@ -44,6 +38,7 @@ export const createMutationCache = <T>(clock: Clock): MutationCache<T> => {
       writes.delete(key)
       return undefined
     },
-    forget: (key) => void writes.delete(key),
+    /** Forgets an object that is gone. */
+    forget: (key: string) => void writes.delete(key),
   }
 }

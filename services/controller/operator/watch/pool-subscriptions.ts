@@ -1,6 +1,6 @@
-import { createJobReports, type JobReports, wakeByReports } from '#controller/proxied/job-reports.ts'
+import { createJobReports, wakeByReports } from '#controller/proxied/job-reports.ts'
 import { type PoolSubscription, subscribeToPool, wakeByState } from '#controller/subscribe-to-pool.ts'
-import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#controller/kube/clock.ts'
 import { createListeners } from '#controller/kube/listeners.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -14,31 +14,20 @@ const heartbeatMsMax = 1.25 * heartbeatMs
 const pollMs = 100
 
 /** Subscriptions to the reports of all kinds of pools, held by every replica. */
-export type PoolSubscriptions = Disposable & {
-  readonly of: (kind: Pool) => PoolSubscription
-  /** Reports of the workers of Jobs. */
-  readonly reports: JobReports
-  /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
-  readonly onChange: (listener: (kind: Pool) => void) => Disposable
-  /**
-   * Resolves once the backlog of a kind, and heartbeats of all its workers, those of these pods at least, were received; after
-   * 5 s, or when `signal` aborts, anyway.
-   */
-  readonly waitForSync: (kind: Pool, pods: () => readonly string[], signal: AbortSignal) => Promise<void>
-}
+export type PoolSubscriptions = ReturnType<typeof openPoolSubscriptions>
 
 /** Subscribes to the reports of all kinds of pools. */
 export const openPoolSubscriptions = (deps: {
   readonly queue: Pick<Queue, 'subscribe'>
   readonly clock: Clock
   readonly malformed: (subject: string) => void
-}): PoolSubscriptions => {
+}) => {
   const { queue, clock, malformed } = deps
   const now = clock.nowMs
   const sinceMs = now()
   const reports = createJobReports(now)
   const listeners = createListeners<[kind: Pool]>()
-  using opened = new DisposableStack()
+  const opened = new DisposableStack()
 
   const subscribe = (kind: Pool): PoolSubscription => {
     const wake = () => listeners.notify(kind)
@@ -46,23 +35,28 @@ export const openPoolSubscriptions = (deps: {
     const woken = kind === 'proxied' ? wakeByReports(reports, wake) : wakeByState(wake)
     return opened.use(subscribeToPool({ queue, now, malformed, ...woken }, kind))
   }
-  const subscriptions = new Map(kinds.map((kind) => [kind, subscribe(kind)]))
+  const subscriptions = new Map(pools.map((kind) => [kind, subscribe(kind)]))
   const of = (kind: Pool): PoolSubscription => {
     const subscription = subscriptions.get(kind)
     if (!subscription) throw new TypeError(`no subscription to pool ${kind}`)
     return subscription
   }
-  const parts = opened.move()
   return {
     of,
+    /** Reports of the workers of Jobs. */
     reports,
+    /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
     onChange: listeners.add,
-    waitForSync: async (kind, pods, signal) => {
+    /**
+     * Resolves once the backlog of a kind, and heartbeats of all its workers, those of these pods at least, were received; after
+     * 5 s, or when `signal` aborts, anyway.
+     */
+    waitForSync: async (kind: Pool, pods: () => readonly string[], signal: AbortSignal): Promise<void> => {
       const { backlog, heartbeats } = of(kind)
       const isSynced = () =>
         now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => heartbeats.has(pod))
       while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)
     },
-    [Symbol.dispose]: () => parts.dispose(),
+    [Symbol.dispose]: () => opened.dispose(),
   }
 }

@@ -73,8 +73,8 @@ const checkRange = (given: Given, { report }: Faults) => {
 }
 
 const checkPage = ({ page = 1, ...given }: Given, faults: Faults) => {
-  const size = faults.has('per_page') ? perPageUsual : given.per_page
-  if (faults.has('page') || isReachable(page, size)) return
+  const size = faults.hasFaultWithin('per_page') ? perPageUsual : given.per_page
+  if (faults.hasFaultWithin('page') || isReachable(page, size)) return
   const last = Math.ceil(countedMax / size)
   faults.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }

@@ -49,7 +49,9 @@ export const webhookChange = Type.Partial(
 /** Reports an address that is no public https address, and text that is no Unicode. */
 export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, faults, { allowTargets: allow }) => {
   const target =
-    fields.url === undefined || faults.has('url') ? undefined : checkTarget(fields.url, { schemes: ['https:'], allow })
+    fields.url === undefined || faults.hasFaultWithin('url')
+      ? undefined
+      : checkTarget(fields.url, { schemes: ['https:'], allow })
   if (target?.ok === false) faults.report('url', target.problem)
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string' && !value.isWellFormed()) faults.report(name, 'must be well-formed Unicode')

@@ -9,7 +9,7 @@ t.test('faults: tells of 200 fields at most, and of every problem of these', asy
   t.equal(Object.keys(all).length, 200)
   t.same(all['first'], ['known', 'is wrong too'])
   t.same(
-    [faults.has('list'), faults.has('lis'), faults.isNamed('list.5'), faults.isNamed('list')],
+    [faults.hasFaultWithin('list'), faults.hasFaultWithin('lis'), faults.hasFault('list.5'), faults.hasFault('list')],
     [true, false, true, false],
   )
 })

@@ -7,14 +7,13 @@ import type { AppError } from '#shared/errors/app-error.ts'
 
 const settings = {
   max: integer('POOL_MAX', { help: 'most workers', fallback: 4, min: 1, max: 100 }),
-  level: oneOf('LEVEL', { help: 'how much to say', values: ['low', 'high'], fallback: 'low' }),
-  secret: text('SECRET', { help: 'a secret', secret: true }),
-  loud: flag('LOUD', { help: 'whether to be loud', fallback: false }),
-  hosts: list('HOSTS', { help: 'some hosts', fallback: '' }),
-  url: address('URL', { help: 'an address', schemes: ['http'], fallback: '' }),
+  level: oneOf('LOG_LEVEL', { help: 'how much to say', values: ['low', 'high'], fallback: 'low' }),
+  secret: text('KEY_PEPPER', { help: 'a secret', secret: true }),
+  loud: flag('POD_EXTRA_CA', { help: 'whether to be loud', fallback: false }),
+  hosts: list('ALLOW_TARGETS', { help: 'some hosts', fallback: '' }),
+  url: address('PUBLIC_URL', { help: 'an address', schemes: ['http'], fallback: '' }),
 }
-const known = new Set(Object.values(settings).map((setting) => setting.name))
-const read = (env: Env) => readEnv(settings, env, known)
+const read = (env: Env) => readEnv(settings, env)
 
 const problemsOf = (env: Env): string[] => {
   try {
@@ -26,34 +25,38 @@ const problemsOf = (env: Env): string[] => {
 }
 
 t.test('read env: fills in defaults and freezes what it read', async (t) => {
-  const values = read({ SHUTTERFLEET_SECRET: 's', SHUTTERFLEET_HOSTS: 'a, b,,c' })
+  const values = read({ SHUTTERFLEET_KEY_PEPPER: 's', SHUTTERFLEET_ALLOW_TARGETS: 'a, b,,c' })
   t.strictSame(values, { max: 4, level: 'low', secret: 's', loud: false, hosts: ['a', 'b', 'c'], url: undefined })
   t.ok(Object.isFrozen(values))
 })
 
 t.test('read env: reports all problems at once, each with the variable, its value and the bound', async (t) => {
-  const problems = problemsOf({ SHUTTERFLEET_POOL_MAX: '0', SHUTTERFLEET_LEVEL: 'mid', SHUTTERFLEET_LOUD: 'yes' })
+  const problems = problemsOf({
+    SHUTTERFLEET_POOL_MAX: '0',
+    SHUTTERFLEET_LOG_LEVEL: 'mid',
+    SHUTTERFLEET_POD_EXTRA_CA: 'yes',
+  })
   t.strictSame(problems, [
     'SHUTTERFLEET_POOL_MAX = 0, must be a whole number from 1 to 100',
-    'SHUTTERFLEET_LEVEL = mid, must be one of low, high',
-    'SHUTTERFLEET_SECRET is not set; a secret (text)',
-    'SHUTTERFLEET_LOUD = yes, must be true or false',
+    'SHUTTERFLEET_LOG_LEVEL = mid, must be one of low, high',
+    'SHUTTERFLEET_KEY_PEPPER is not set; a secret (text)',
+    'SHUTTERFLEET_POD_EXTRA_CA = yes, must be true or false',
   ])
 })
 
 t.test('read env: refuses a variable with the prefix that no setting knows', async (t) => {
-  t.strictSame(problemsOf({ SHUTTERFLEET_SECRET: 's', SHUTTERFLEET_POOL_MAXX: '3' }), [
+  t.strictSame(problemsOf({ SHUTTERFLEET_KEY_PEPPER: 's', SHUTTERFLEET_POOL_MAXX: '3' }), [
     'SHUTTERFLEET_POOL_MAXX is not a setting of Shutterfleet',
   ])
-  t.strictSame(problemsOf({ SHUTTERFLEET_SECRET: 's', OTHER: '3' }), [])
+  t.strictSame(problemsOf({ SHUTTERFLEET_KEY_PEPPER: 's', OTHER: '3' }), [])
 })
 
 t.test('read env: reads a secret from a file and never shows it', async (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'secret')
   writeFileSync(path, 'from a file\n')
-  t.equal(read({ SHUTTERFLEET_SECRET_FILE: path }).secret, 'from a file')
-  t.match(problemsOf({ SHUTTERFLEET_SECRET_FILE: `${path}x` })[0], /SECRET_FILE = .*cannot be read/)
-  t.match(problemsOf({ SHUTTERFLEET_SECRET_FILE: path, SHUTTERFLEET_SECRET: 's' })[0], /both set/)
-  t.match(problemsOf({ SHUTTERFLEET_SECRET: '' })[0], /\(hidden\)/)
+  t.equal(read({ SHUTTERFLEET_KEY_PEPPER_FILE: path }).secret, 'from a file')
+  t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER_FILE: `${path}x` })[0], /KEY_PEPPER_FILE = .*cannot be read/)
+  t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER_FILE: path, SHUTTERFLEET_KEY_PEPPER: 's' })[0], /both set/)
+  t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER: '' })[0], /\(hidden\)/)
 })

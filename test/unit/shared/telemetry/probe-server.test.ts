@@ -6,7 +6,10 @@ t.test('probe server: tells liveness from readiness, serves metrics, and fails w
   const metrics = createMetrics('test')
   metrics.counter({ name: 'things_total', help: 'things', labels: ['kind'] }).inc({ kind: 'good' })
   let health = (): Health => ({ live: true, ready: true, detail: { database: 'answers' } })
-  await using probes = await startProbeServer({ host: '127.0.0.1', port: 0, metrics, health: () => health() })
+  await using probes = await startProbeServer(
+    { probeHost: '127.0.0.1', probePort: 0 },
+    { metrics, health: () => health() },
+  )
   const statusOf = async (path: string) => (await fetch(probes.url + path)).status
   t.strictSame(await Promise.all(['/livez', '/readyz', '/metrics', '/'].map(statusOf)), [200, 200, 200, 404])
   const text = await (await fetch(`${probes.url}/metrics`)).text()

@@ -57,14 +57,6 @@ const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''
   }
 }
 
-/** A PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off. */
-export type PdfDocument = {
-  readonly bytes: Buffer
-  readonly width: number
-  readonly height: number
-  readonly frame: Frame | undefined
-}
-
 const sizeOf = ({ width, height }: PdfPage) => ({
   width: Math.round(width * pixelsPerInch),
   height: Math.round(height * pixelsPerInch),
@@ -98,12 +90,15 @@ const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
   margins,
 })
 
-/** Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size. */
+/**
+ * Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size.
+ * Answers the PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off.
+ */
 export const printPdf = async (
   open: OpenPage,
   { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
   bounds: SizeBounds,
-): Promise<PdfDocument> => {
+) => {
   const { subject, emulation } = plan
   if (subject.kind === 'viewport') return { bytes: await print(open, page), ...sizeOf(page), frame: undefined }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
