@@ -1,8 +1,8 @@
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { keyForm } from '#gateway/http/idempotency.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
-import type { ErrorSet } from './errors.ts'
 import { examples } from './examples.ts'
 import { closed, id, type JsonSchema, schemaRef } from './json-schema.ts'
 
@@ -40,7 +40,7 @@ export type Contract = {
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
   readonly answers: Readonly<Record<number, AnswerDoc>>
-  readonly errors: readonly ErrorSet[]
+  readonly errors: readonly ErrorCode[]
 }
 
 /** A JSON content by the component that is its schema. */

@@ -1,5 +1,6 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import type { Caller } from '#shared/db/check-request.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
@@ -15,6 +16,7 @@ import {
   pathParameter,
   queryParameters,
 } from '#gateway/openapi/contract.ts'
+import { commonErrors } from '#gateway/openapi/errors.ts'
 
 /** One operation of the interface: its contract, and what serves it. */
 export type Operation = Contract & {
@@ -24,26 +26,30 @@ export type Operation = Contract & {
   readonly run: (context: Context, exchange: Exchange) => Promise<Answer>
 }
 
-/** What is written down of an operation; its parameters follow from its path, its method and these. */
-type Described = Omit<Contract, 'parameters'> & {
+/** What is written down of an operation; its parameters and errors follow from its path, its method and these. */
+type Described = Omit<Contract, 'parameters' | 'errors'> & {
   /** What the named parts of the path are. */
   readonly ids?: Readonly<Record<string, string>>
   /** Parameters of query and headers. */
   readonly parameters?: readonly Parameter[]
+  /** Errors beside the common ones. */
+  readonly errors?: readonly ErrorCode[]
 }
 
 /** An operation that reads its request itself: it accepts captures, or needs no key. */
 export const operation = ({
   ids = {},
   parameters = [],
+  errors = [],
   ...of
-}: Described & Omit<Operation, 'parameters'>): Operation => ({
+}: Described & Omit<Operation, 'parameters' | 'errors'>): Operation => ({
   ...of,
   parameters: [
     ...Object.entries(ids).map(([name, description]) => pathParameter(name, description)),
     ...parameters,
     ...(of.method === 'POST' ? [idempotencyKey] : []),
   ],
+  errors: [...commonErrors(of), ...errors],
 })
 
 /** A request of a caller who is known, read by the operation's schemas. */

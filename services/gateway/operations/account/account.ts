@@ -1,7 +1,6 @@
 import type { DescribedAccount } from '#gateway/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 
@@ -59,7 +58,6 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Show the account',
     description: 'The account of the key, with the plan that is in force for it.',
     answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
-    errors: plainErrors,
     run: async (context, { caller }) => {
       const account = await context.captures.describeAccount(caller.accountId)
       // Its keys went with it, after this one was checked.
@@ -76,7 +74,6 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Show the usage',
     description: 'What the account has used of its running period, as the headers of the same answer say it.',
     answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
-    errors: plainErrors,
     run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
   }),
 ]

@@ -4,7 +4,6 @@ import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { createBatch } from '#gateway/capture/create-batch.ts'
 import { batchSchema } from '#gateway/openapi/capture-parameters.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { acceptErrors } from '#gateway/openapi/errors.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 /** Accepts one capture for each of `urls`, all or none, and answers with the new batch. */
@@ -24,7 +23,6 @@ export const createScreenshots = operation({
     example: { urls: ['https://example.com/', 'https://example.org/'], full_page: true },
   },
   answers: { 202: jsonAnswer('Accepted.', 'BatchAnswer', ['Location', 'Idempotent-Replayed']) },
-  errors: [...acceptErrors, 'InternalError', 'InvalidOrRepeated', 'TooLarge'],
   run: async (context, exchange) => {
     const { batch, caller, isReplay } = await createBatch(context, exchange)
     return {

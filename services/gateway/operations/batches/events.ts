@@ -7,7 +7,6 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -100,7 +99,6 @@ export const batchEvents = forCaller({
     'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
   ids: { id: 'Id of the batch.' },
   ...streamContract(events, streamExamples.batch, 'What was seen is not told again; after `result` the answer is 204.'),
-  errors: readErrors,
   run: async (context, { caller: { accountId }, id, headers }) => {
     const of = { id, accountId }
     orNotFound(await context.captures.findBatch(of))

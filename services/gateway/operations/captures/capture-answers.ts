@@ -1,9 +1,9 @@
+import { captureErrorCodes, type ErrorCode } from '#shared/errors/catalog.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
-import { acceptErrors, type ErrorSet } from '#gateway/openapi/errors.ts'
 
 /** Errors of operations that may answer with the result of a capture. */
-export const captureErrors: readonly ErrorSet[] = [...acceptErrors, 'ImageGone', 'InternalOrFailed']
+export const captureErrors: readonly ErrorCode[] = ['EXPIRED', ...captureErrorCodes]
 
 /** The answer with the result of a capture. */
 export const resultAnswer: AnswerDoc = {

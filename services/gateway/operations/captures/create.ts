@@ -41,7 +41,7 @@ export const createScreenshot = operation({
       },
     },
   },
-  errors: [...captureErrors, 'InvalidRepeatedOrFailed', 'TooLarge'],
+  errors: captureErrors,
   run: async (context, exchange) => {
     const request = await readCaptureRequest(context, exchange, { operation: 'create', from: 'body' })
     const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options

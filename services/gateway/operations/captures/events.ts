@@ -6,7 +6,6 @@ import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -74,7 +73,6 @@ export const captureEvents = forCaller({
     'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
   ids: { id: 'Id of the screenshot.' },
   ...streamContract(events, streamExamples.capture, 'The last event that was seen; after `result` the answer is 204.'),
-  errors: readErrors,
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
     // The answer at which clients of such streams stop connecting again.

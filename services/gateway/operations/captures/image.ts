@@ -24,7 +24,6 @@ import {
   imageHeaderNames,
   queryParameter,
 } from '#gateway/openapi/contract.ts'
-import { type ErrorSet, usualErrors } from '#gateway/openapi/errors.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
@@ -43,7 +42,7 @@ const rangeParameters = [
   headerParameter('If-Range', 'An `ETag`: the part only where it still holds, else the whole.', { type: 'string' }),
 ]
 
-const errors: readonly ErrorSet[] = [...usualErrors, 'ForbiddenImage', 'ImageNotFound', 'ImageGone']
+const errors = ['INVALID_SIGNATURE', 'SIGNATURE_EXPIRED', 'NOT_READY', 'EXPIRED'] as const
 const unchangedAnswer = emptyAnswer('The client has the image already.', [
   ...limitHeaders,
   'ETag',

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'
@@ -173,7 +172,6 @@ export const listScreenshots = forCaller({
   query: listParameters,
   checkQuery: checkList,
   answers: { 200: jsonAnswer('A page of the list.', 'ScreenshotPage') },
-  errors: plainErrors,
   run: async (context, { caller: { accountId }, query: values, given }) => {
     const asked = toListQuery({ values, given })
     const { at, status, from, to, perPage } = asked

@@ -4,7 +4,6 @@ import { captureUrls } from '#shared/db/record.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { usualErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -30,7 +29,7 @@ export const signUrl = forCaller({
   ids: { id: 'Id of the screenshot.' },
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
   answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', ['Idempotent-Replayed']) },
-  errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated', 'TooLarge'],
+  errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })
     if (!allowed) throw featureError('signed_urls')

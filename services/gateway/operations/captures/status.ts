@@ -5,7 +5,6 @@ import { waitForEnd } from '#gateway/capture/waiters.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
@@ -48,7 +47,6 @@ export const showStatus = forCaller({
     { additionalProperties: false },
   ),
   answers: { 200: jsonAnswer('The screenshot.', 'ScreenshotAnswer') },
-  errors: readErrors,
   run: async (context, { caller, id, query, watchClient }) => {
     const of = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0

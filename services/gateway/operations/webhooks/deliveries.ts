@@ -6,7 +6,6 @@ import type { Answer } from '#gateway/http/answer.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors, repeatableErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -60,7 +59,6 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     query: parameters,
     checkQuery: checkPage,
     answers,
-    errors: readErrors,
     run: async (context, { caller: { accountId }, id, query }) => {
       const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
       return list(context, { accountId, webhookId: webhook.id }, query)
@@ -75,7 +73,6 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     description: 'Sends the same body with the same id at once, and begins its schedule anew.',
     ids: { id: 'Id of the webhook.', delivery_id: deliveryId },
     answers: queued,
-    errors: repeatableErrors,
     run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
       redeliver(context, { accountId, webhookId }, request.deliveryId),
   }),
@@ -94,7 +91,6 @@ export const captureDeliveryOperations: readonly Operation[] = [
     query: parameters,
     checkQuery: checkPage,
     answers,
-    errors: readErrors,
     run: async (context, { caller: { accountId }, id, query }) => {
       const capture = orNotFound(await context.captures.find({ id, accountId }))
       return list(context, { accountId, captureId: capture.id }, query)
@@ -109,7 +105,6 @@ export const captureDeliveryOperations: readonly Operation[] = [
     description: 'As for a delivery of a webhook, for either kind.',
     ids: { id: 'Id of the screenshot.', delivery_id: deliveryId },
     answers: queued,
-    errors: repeatableErrors,
     run: (context, { caller: { accountId }, id: captureId, ...request }) =>
       redeliver(context, { accountId, captureId }, request.deliveryId),
   }),

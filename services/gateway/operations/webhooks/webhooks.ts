@@ -1,6 +1,5 @@
 import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors, readErrors, repeatableErrors, usualErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
 
@@ -14,7 +13,6 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'List webhooks',
     description: 'All webhooks of the account, the oldest first.',
     answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
-    errors: plainErrors,
     run: async (context, { caller }) => ({
       status: 200,
       body: { data: await context.webhooks.list(caller.accountId) },
@@ -37,7 +35,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: {
       200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
     },
-    errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
+    errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
       const fields = { ...body, url: new URL(body.url).href }
       return { status: 200, body: { data: await context.webhooks.create(caller.accountId, fields) } }
@@ -52,7 +50,6 @@ export const webhookOperations: readonly Operation[] = [
     description: 'One webhook, without its secret.',
     ids: { id: 'Id of the webhook.' },
     answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-    errors: readErrors,
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
@@ -69,7 +66,6 @@ export const webhookOperations: readonly Operation[] = [
     ids: { id: 'Id of the webhook.' },
     body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-    errors: [...readErrors, 'TooLarge'],
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
       const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
@@ -85,7 +81,6 @@ export const webhookOperations: readonly Operation[] = [
     description: 'Deletes a webhook, its log, and what still waits to be sent.',
     ids: { id: 'Id of the webhook.' },
     answers: { 204: emptyAnswer('Deleted.') },
-    errors: readErrors,
     run: async (context, { caller, id }) => {
       orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
       return { status: 204 }
@@ -100,7 +95,7 @@ export const webhookOperations: readonly Operation[] = [
     description: 'Queues a `webhook.test` event.',
     ids: { id: 'Id of the webhook.' },
     answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
-    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
+    errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: webhookId }) => {
       const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
       return { status: 202, body: { data: { id } } }
@@ -119,7 +114,6 @@ export const webhookOperations: readonly Operation[] = [
         'Idempotent-Replayed',
       ]),
     },
-    errors: repeatableErrors,
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
