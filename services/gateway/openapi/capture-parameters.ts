@@ -1,7 +1,7 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { Parameter } from './contract.ts'
-import type { Fields, JsonSchema } from './json-schema.ts'
+import { type JsonSchema } from './json-schema.ts'
 
 /** What a capture parameter does, in a sentence, with an example. */
 export type ParameterNote = { readonly note: string; readonly example: unknown }
@@ -140,7 +140,7 @@ export const captureQuery = (): Parameter[] =>
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
-const fieldsWithout = (left: readonly string[]): Fields =>
+const fieldsWithout = (left: readonly string[]) =>
   Object.fromEntries(parameterNames.filter((name) => !left.includes(name)).map((name) => [name, parameterSchema(name)]))
 
 /** The body of a capture. */

@@ -1,7 +1,10 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import { accountSchemas, batchSchemas, webhookSchemas } from './components/answer-schemas.ts'
-import { eventDocs, eventSchemas } from './components/event-schemas.ts'
-import { recordSchemas } from './components/record-schemas.ts'
+import { accountComponents } from './components/account.ts'
+import { batchComponents } from './components/batches.ts'
+import { captureComponents } from './components/captures.ts'
+import { eventDocs, eventSchemas } from './components/events.ts'
+import { recordComponents, recordSchemas } from './components/records.ts'
+import { webhookComponents } from './components/webhooks.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
 import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './errors.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
@@ -79,6 +82,14 @@ const pathsOf = (operations: readonly Contract[]): Record<string, Record<string,
   return paths
 }
 
+const answers = {
+  ...recordComponents,
+  ...batchComponents,
+  ...captureComponents,
+  ...accountComponents,
+  ...webhookComponents,
+}
+
 /** What all operations answer, each set of errors once, the smaller before the larger. */
 const allErrors = (operations: readonly Contract[]): readonly ErrorSet[] => {
   const sets = operations.flatMap(({ errors }) => errorSetsOf(errors)).map((set) => [set.name, set] as const)
@@ -116,9 +127,7 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     components: {
       schemas: {
         ...recordSchemas,
-        ...batchSchemas,
-        ...accountSchemas,
-        ...webhookSchemas,
+        ...Object.fromEntries(Object.values(answers).map(({ name, schema }) => [name, schema])),
         ...eventSchemas,
         ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
         ...Object.fromEntries(errors.map((set) => [set.name, errorSchema(set)])),

@@ -1,5 +1,6 @@
 import { captureErrorCodes, catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { type Fields, id, type JsonSchema, text, word } from './json-schema.ts'
+import { count, id, text, word } from './fields.ts'
+import { type Fields, type JsonSchema, typed } from './json-schema.ts'
 
 const ofTarget = captureErrorCodes.filter((code) => catalog[code].status === 422)
 const ofOurs = captureErrorCodes.filter((code) => catalog[code].status === 500)
@@ -29,9 +30,9 @@ const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
 /** Errors that an operation may answer with one status, at least one, as the document names them together. */
 export type ErrorSet = { readonly name: string; readonly status: number; readonly codes: readonly ErrorCode[] }
 
-/** `NOT_FOUND` as `NotFound`. */
-const inWords = (code: ErrorCode): string =>
-  code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase())
+/** `NOT_FOUND` as `NotFound`, and `webhook.test` as `WebhookTest`. */
+export const inWords = (name: string): string =>
+  name.toLowerCase().replaceAll(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())
 
 const nameOf = (codes: readonly ErrorCode[]): string => {
   const known = Object.entries(setNames).find(([, each]) => each.join() === codes.join())
@@ -69,21 +70,21 @@ const repeatable: readonly number[] = [429, 503]
 /** Statuses with which a request that was, or may have been, accepted can end. */
 const afterAccept: readonly number[] = [404, 410, 422, 500, 503]
 
-const details: JsonSchema = {
+const details = typed({
   type: 'object',
   description: 'With `VALIDATION_ERROR`: what is wrong, by field. All faults are told at once.',
   additionalProperties: { type: 'array', minItems: 1, items: { type: 'string' } },
-}
+})
 
 /** The schema of the error envelope for a set of errors. */
 export const errorSchema = ({ status, codes }: ErrorSet): JsonSchema => {
   const fields: Fields = {
     code: word(codes, 'For machines.'),
     message: text('For people.'),
-    status: { type: 'integer', const: status, description: 'The HTTP status.' },
+    status: typed({ type: 'integer', const: status, description: 'The HTTP status.' }),
     request_id: text('As in `X-Request-Id`.'),
     ...(repeatable.includes(status) && {
-      retry_after: { type: 'integer', minimum: 0, description: 'As in `Retry-After`.' },
+      retry_after: count('As in `Retry-After`.'),
     }),
   }
   const optional: Fields = {

@@ -38,21 +38,9 @@ export const catalog = {
   IDEMPOTENCY_MISMATCH: request(422, 'The Idempotency-Key was already used for a different request.'),
   RATE_LIMIT_EXCEEDED: request(429, 'Too many requests in this minute.'),
   QUEUE_FULL: request(429, 'Too many captures of this account are waiting.'),
-  SERVER_ERROR: { status: 500, blame: 'us', exitCode: 1, publicMessage: 'Internal error.' },
-  SERVICE_UNAVAILABLE: {
-    status: 503,
-
-    blame: 'us',
-    exitCode: 75,
-    publicMessage: 'The service cannot take the request at the moment.',
-  },
-  CONFIGURATION: {
-    status: 500,
-
-    blame: 'us',
-    exitCode: 78,
-    publicMessage: 'The configuration is invalid.',
-  },
+  SERVER_ERROR: ours(1, 'Internal error.'),
+  SERVICE_UNAVAILABLE: { ...ours(75, 'The service cannot take the request at the moment.'), status: 503 },
+  CONFIGURATION: ours(78, 'The configuration is invalid.'),
   TIMEOUT: target(10, 'The page did not load in time.'),
   DNS_FAILED: target(11, 'The host name of the page could not be resolved.'),
   CONNECTION_FAILED: target(12, 'The connection to the page failed.'),

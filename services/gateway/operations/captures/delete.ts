@@ -13,7 +13,6 @@ export const deleteScreenshot = forCaller({
   tag: 'Screenshots',
   summary: 'Delete a screenshot',
   description: 'Deletes a screenshot in whatever state it is, with its image and everything else that is kept of it.',
-  ids: { id: 'Id of the screenshot.' },
   answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
   run: async (context, { caller, id }) => {
     orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))

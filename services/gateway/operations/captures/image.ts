@@ -151,7 +151,6 @@ export const downloadImage = operation({
   description:
     'The image of a completed screenshot, whole or in part, for an API key or a signed link. Parameters that are not named here are ignored.',
   access: 'link',
-  ids: { id: 'Id of the screenshot.' },
   parameters: [...parameters, ...rangeParameters],
   answers: {
     200: {
@@ -187,7 +186,6 @@ export const describeImage = operation({
   summary: 'Look at the image',
   description: 'What the download would say, without the image. Errors have their status and no body.',
   access: 'link',
-  ids: { id: 'Id of the screenshot.' },
   parameters,
   answers: {
     200: emptyAnswer('The image is there.', [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges']),

@@ -3,6 +3,7 @@ import type { Context } from '#gateway/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/contract.ts'
+import { typed } from '#gateway/openapi/json-schema.ts'
 import type { StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
@@ -11,7 +12,7 @@ const parameters = [
 ]
 
 const answersOf = (description: string, type: string, schema: object): Record<number, AnswerDoc> => ({
-  200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: { ...schema } } } },
+  200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: typed({ ...schema }) } } },
   304: emptyAnswer('The client has it already.', ['ETag', 'Cache-Control']),
 })
 

@@ -1,4 +1,5 @@
 import { orNotFound } from '#gateway/http/errors.ts'
+import { webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
@@ -12,7 +13,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the account, the oldest first.',
-    answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
+    answers: { 200: jsonAnswer('The webhooks.', webhookComponents.WebhookList) },
     run: async (context, { caller }) => ({
       status: 200,
       body: { data: await context.webhooks.list(caller.accountId) },
@@ -33,7 +34,9 @@ export const webhookOperations: readonly Operation[] = [
       example: { url: 'https://hooks.example.com/shots', description: 'Production' },
     },
     answers: {
-      200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
+      200: jsonAnswer('The webhook with its secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
+        'Idempotent-Replayed',
+      ]),
     },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
@@ -48,8 +51,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Show a webhook',
     description: 'One webhook, without its secret.',
-    ids: { id: 'Id of the webhook.' },
-    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
+    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
@@ -63,9 +65,8 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'Change a webhook',
     description:
       'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
-    ids: { id: 'Id of the webhook.' },
     body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
-    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
+    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
       const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
@@ -79,7 +80,6 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description: 'Deletes a webhook, its log, and what still waits to be sent.',
-    ids: { id: 'Id of the webhook.' },
     answers: { 204: emptyAnswer('Deleted.') },
     run: async (context, { caller, id }) => {
       orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
@@ -93,8 +93,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Test a webhook',
     description: 'Queues a `webhook.test` event.',
-    ids: { id: 'Id of the webhook.' },
-    answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
+    answers: { 202: jsonAnswer('Queued.', webhookComponents.QueuedDeliveryAnswer, ['Idempotent-Replayed']) },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: webhookId }) => {
       const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
@@ -108,9 +107,8 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Rotate the secret',
     description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
-    ids: { id: 'Id of the webhook.' },
     answers: {
-      200: jsonAnswer('The webhook with its new secret, this once.', 'WebhookWithSecretAnswer', [
+      200: jsonAnswer('The webhook with its new secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
         'Idempotent-Replayed',
       ]),
     },
