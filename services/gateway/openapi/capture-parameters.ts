@@ -1,7 +1,7 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { Parameter } from './contract.ts'
-import { type JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 /** What a capture parameter does, in a sentence, with an example. */
 export type ParameterNote = { readonly note: string; readonly example: unknown }

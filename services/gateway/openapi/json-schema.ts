@@ -69,4 +69,4 @@ export const components = <T extends object>(all: { readonly [K in keyof T]: Exa
 export const schemaRef = <T>(name: string): Schema<T> => typed({ $ref: `#/components/schemas/${name}` })
 
 /** What has the name `name` among the components, where it is part of another. */
-export const partOf = <T>(name: string, [, example]: Exampled<T>): Exampled<T> => [schemaRef(name), example as T]
+export const partOf = <T>(name: string, [, example]: Exampled<T>): Exampled<T> => [schemaRef(name), example]

@@ -1,4 +1,4 @@
-import { type EchoedOptions } from '#shared/capture/echo-options.ts'
+import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
 import {
