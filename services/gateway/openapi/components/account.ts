@@ -1,6 +1,6 @@
 import { featureNames } from '#shared/capture/features.ts'
 import { count, decimal, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
-import { closed, components, type TypeOf, inEnvelope, object, partOf, typed } from '#gateway/openapi/json-schema.ts'
+import { closed, components, inEnvelope, object, partOf, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
 import { exampleIds } from './example-values.ts'
 
 const plan = object({

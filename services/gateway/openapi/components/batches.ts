@@ -3,13 +3,13 @@ import { statuses } from '#shared/capture/status.ts'
 import { count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
 import {
   components,
-  type TypeOf,
   inEnvelope,
   list,
   object,
   partOf,
   schemaRef,
   typed,
+  type TypeOf,
 } from '#gateway/openapi/json-schema.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { exampleIds } from './example-values.ts'

@@ -1,7 +1,7 @@
 import { perPageMax } from '#gateway/http/input.ts'
 import { linkMinutesMax } from '#gateway/links/links.ts'
 import { address, count, moment, orNull, text } from '#gateway/openapi/fields.ts'
-import { components, type TypeOf, inEnvelope, list, object, typed } from '#gateway/openapi/json-schema.ts'
+import { components, inEnvelope, list, object, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
 import { exampleIds } from './example-values.ts'
 import { screenshot } from './records.ts'
 

@@ -1,7 +1,7 @@
 import { type Failure, failures } from '#shared/errors/delivery-failures.ts'
 import { perPageMax } from '#gateway/http/input.ts'
 import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
-import { components, type TypeOf, inEnvelope, list, object, partOf, typed } from '#gateway/openapi/json-schema.ts'
+import { components, inEnvelope, list, object, partOf, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
 import { exampleIds, exampleTimes } from './example-values.ts'
 
 /** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
