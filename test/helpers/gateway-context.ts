@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import type { AcceptBatchOutcome, NewBatch } from '#gateway/db/accept-batch.ts'
 import type { AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
-import type { DescribedAccount } from '#gateway/db/describe-account.ts'
-import type { FoundBatch } from '#gateway/db/find-batch.ts'
+import type { Account } from '#gateway/openapi/components/account.ts'
+import type { Batch } from '#gateway/openapi/components/batches.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CapturePage } from '#gateway/db/list-captures.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
@@ -41,22 +41,24 @@ export const testCaller: Caller = {
 }
 
 /** The same account with its plan. */
-export const testAccount: DescribedAccount = {
+export const testAccount: Account = {
   id: testCaller.accountId,
   name: 'Test',
   email: 't@example.com',
   plan: {
     name: 'Pro',
     slug: testCaller.plan,
-    screenshotsPerMonth: 100,
-    rateLimitPerMinute: 40,
-    retentionSeconds: 5400,
+    screenshots_per_month: 100,
+    rate_limit_per_minute: 40,
+    retention_hours: 1.5,
     features: ['retina', 'pdf'],
-    overagePrice: '0.006',
-    maxApiKeys: 5,
-    priceMonthly: '29.90',
+    overage_price: '0.006',
+    max_api_keys: 5,
+    price_monthly: '29.90',
+    price_yearly: '299.00',
     currency: 'USD',
   },
+  subscription: null,
 }
 
 /** The image of `completedCapture`. */
@@ -132,8 +134,8 @@ export type TestContext = Context & {
     acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
     find: (id: string) => FoundCapture | undefined
     list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
-    account: () => DescribedAccount | undefined
-    findBatch: (id: string) => FoundBatch | undefined
+    account: () => Account | undefined
+    findBatch: (id: string) => Batch | undefined
     object: (key: string) => Buffer | undefined
     maintenance: boolean
     waiter: ReturnType<Context['waiters']['begin']>

@@ -1,4 +1,3 @@
-import { errorSetNames } from '#gateway/openapi/errors.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 
 type Schema = { readonly [name: string]: unknown }
@@ -11,7 +10,7 @@ type Operation = {
 }
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
-  readonly components: { readonly schemas: object }
+  readonly components: { readonly schemas: object; readonly responses: object }
 }
 
 type Promises = { readonly gives: readonly string[]; readonly needs: readonly string[] }
@@ -87,7 +86,7 @@ const operationPromises = (operation: string, { parameters = [], requestBody, re
 
 const shared = (document: Document): Promises[] => [
   ...all(document.components.schemas)
-    .filter(([name]) => !(errorSetNames as readonly string[]).includes(name))
+    .filter(([name]) => !Object.hasOwn(document.components.responses, name))
     .map(([name, schema]) => schemaPromises(name, schema)),
   { gives: Object.entries(catalog).map(([code, { status }]) => `${code} is ${status}`), needs: [] },
 ]

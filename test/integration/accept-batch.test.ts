@@ -44,7 +44,7 @@ t.test('accept batch: a batch is one request and as many captures as it has memb
   const found = await find(tenant, batch.id)
   t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, createdAt: /Z$/ })
   t.same(
-    found.members.map(({ index, id, url, status }) => [index, id, url, status]),
+    found.screenshots.map(({ index, id, url, status }) => [index, id, url, status]),
     batch.members.map(({ id, url }, index) => [index, id, url, 'pending']),
   )
   const order = 'select capture_id as id from outbox where account_id = $1 order by created_at'
@@ -141,13 +141,13 @@ t.test(
     await change(ids[2]!, 'failed')
     t.match(await find(tenant, batch.id), { processing: 1, completed: 1, failed: 1 })
     t.same(
-      (await find(tenant, batch.id)).members.map(({ status }) => status),
+      (await find(tenant, batch.id)).screenshots.map(({ status }) => status),
       ['completed', 'processing', 'failed', 'pending'],
     )
     t.same(await database.query(meterDifferences), [])
     await database.query('delete from capture where id = $1', [ids[0]])
     const after = await find(tenant, batch.id)
-    t.match([after.total, after.completed, after.members.map(({ index }) => index)], [4, 1, [1, 2, 3]])
+    t.match([after.total, after.completed, after.screenshots.map(({ index }) => index)], [4, 1, [1, 2, 3]])
   },
 )
 

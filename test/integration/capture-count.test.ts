@@ -112,12 +112,27 @@ t.test('capture count: whatever an account has, the page, its total and a filter
   t.match(failed.plan, /capture_list_ended .*rows=30/, 'and counted in it')
 })
 
+// Contract: Account
 t.test('capture count: an account is described with the plan that is in force', async (t) => {
-  const { accountId } = await createTenant(database, { overage_price: '0.0090', rate_limit_per_minute: 7 })
+  const prices = { overage_price: '0.0090', price_monthly: '29.90', currency: 'USD' }
+  const { accountId } = await createTenant(database, { ...prices, rate_limit_per_minute: 7, retention_seconds: 5400 })
   t.match(await describeAccount(database, accountId), {
     id: accountId,
     email: 't@example.com',
-    plan: { overagePrice: '0.0090', rateLimitPerMinute: 7, screenshotsPerMonth: null, features: ['retina', 'pdf'] },
+    plan: { ...prices, price_yearly: '299.00', rate_limit_per_minute: 7, retention_hours: 1.5 },
+    subscription: null,
   })
   t.equal(await describeAccount(database, randomUUID()), undefined)
+})
+
+// Contract: Account
+t.test('capture count: what a plan does not have is null', async (t) => {
+  const { accountId } = await createTenant(database)
+  const missing = ['screenshots_per_month', 'rate_limit_per_minute', 'overage_price', 'max_api_keys', 'price_monthly']
+  const { plan } = (await describeAccount(database, accountId))!
+  t.same(
+    Object.entries(plan).flatMap(([name, value]) => (value === null ? [name] : [])),
+    [...missing, 'price_yearly', 'currency'],
+  )
+  t.same([plan.retention_hours, plan.features], [1, ['retina', 'pdf']])
 })

@@ -190,8 +190,8 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Versioning',
-    file: 'services/gateway/openapi/components/answer-schemas.ts',
-    find: '      period_end: moment(',
-    replace: '      resets_at: moment(',
+    file: 'services/gateway/openapi/components/account.ts',
+    find: '  period_end: [moment(',
+    replace: '  resets_at: [moment(',
   },
 ]

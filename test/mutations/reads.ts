@@ -24,7 +24,7 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch status',
-    file: `${gateway}/capture/batch-record.ts`,
+    file: `${gateway}/db/find-batch.ts`,
     find: 'completed + failed >= total',
     replace: 'completed >= total',
   },
@@ -105,9 +105,9 @@ const links: readonly Mutation[] = [
 const accounts: readonly Mutation[] = [
   {
     point: 'Account',
-    file: `${gateway}/operations/account/account.ts`,
-    find: 'monthsPaid = 10',
-    replace: 'monthsPaid = 12',
+    file: 'services/gateway/db/sql/describe-account.sql',
+    find: 'p.price_monthly * 10',
+    replace: 'p.price_monthly * 12',
   },
   {
     point: 'Usage',

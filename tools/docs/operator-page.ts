@@ -288,6 +288,9 @@ spec:
         threshold: "2"
 \`\`\`
 
+The first is what \`test/e2e/horizontal-autoscaler.test.ts\` gives to Kubernetes' own autoscaler, with what the controller's metrics
+say; KEDA makes such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests.
+
 Both know neither how long a worker takes to start nor how long a capture lasts, which the queue's own law does.
 
 ## How to read it

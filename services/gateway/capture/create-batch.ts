@@ -3,8 +3,8 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
-import type { FoundBatch } from '#gateway/db/find-batch.ts'
 import type { Context } from '#gateway/context.ts'
+import type { Batch } from '#gateway/openapi/components/batches.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
@@ -62,7 +62,7 @@ const refuseUnavailable = async (
 }
 
 /** A batch that was accepted, now or when the same request came before. */
-export type CreatedBatch = { readonly batch: FoundBatch; readonly caller: Caller; readonly isReplay: boolean }
+export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
 
 const findAccepted = (context: Context, id: string, caller: Caller): Promise<CreatedBatch> =>
   withFacts({ caller, isReplay: true }, async () => {
@@ -72,20 +72,22 @@ const findAccepted = (context: Context, id: string, caller: Caller): Promise<Cre
   })
 
 /** The batch as it is now that it was accepted. */
-const newBatch = (id: string, createdAt: string, members: Members): FoundBatch => ({
+const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
   id,
-  createdAt,
+  status: 'pending',
   total: members.length,
+  pending: members.length,
   processing: 0,
   completed: 0,
   failed: 0,
-  members: members.map((member, index) => ({
+  created_at: createdAt,
+  screenshots: members.map((member, index) => ({
     index,
     id: member.id,
     status: 'pending',
     url: member.url,
     options: member.options,
-    createdAt,
+    created_at: createdAt,
   })),
 })
 

@@ -1,34 +1,6 @@
 import { maskQuery } from '#shared/capture/mask-url.ts'
 import type { Sql } from '#shared/db/connection.ts'
-
-/** One try at a delivery. */
-export type AttemptView = {
-  /** From 1. */
-  readonly number: number
-  readonly at: string
-  /** HTTP status of the answer; null where there was none. */
-  readonly status: number | null
-  readonly ms: number
-  /** Why it failed, as a word; null where the receiver took it. */
-  readonly error: string | null
-}
-
-/** A delivery as its account sees it. Times are ISO 8601 UTC with microseconds; null is what was not reached. */
-export type DeliveryView = {
-  readonly id: string
-  readonly event: string
-  /** The capture that it tells of, if it is about one. */
-  readonly screenshot_id: string | null
-  /** Null for the address that a request named. */
-  readonly webhook_id: string | null
-  /** Its secrets masked. */
-  readonly url: string
-  readonly status: 'pending' | 'delivered' | 'failed'
-  readonly created_at: string
-  readonly sent_at: string | null
-  readonly next_attempt_at: string | null
-  readonly attempts: readonly AttemptView[]
-}
+import { attemptsMax, type Delivery } from '#gateway/openapi/components/webhooks.ts'
 
 /** Whose deliveries: those of one capture or of one webhook of the account. Ids are UUIDs. */
 export type DeliveriesOf = { readonly accountId: string } & (
@@ -41,9 +13,6 @@ export type DeliveryPage = {
   readonly limit: number
   readonly before?: { readonly createdAt: string; readonly id: string } | undefined
 }
-
-/** Of a delivery that was asked for again and again only the latest attempts are shown. */
-export const attemptsMax = 100
 
 const list = (column: 'capture_id' | 'webhook_id') => `
 select d.id, d.event, d.capture_id as screenshot_id, d.webhook_id, d.url, d.state as status,
@@ -65,11 +34,11 @@ const keyOf = (of: DeliveriesOf) =>
     : ({ column: 'webhook_id', id: of.webhookId } as const)
 
 /** Deliveries of a capture, of both kinds, or of a webhook, with their attempts. */
-export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: DeliveryPage): Promise<DeliveryView[]> => {
+export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: DeliveryPage): Promise<Delivery[]> => {
   const { column, id } = keyOf(of)
   const { limit, before } = page
   const parameters = [id, of.accountId, before?.createdAt ?? null, before?.id ?? null, limit]
-  const rows = await database.query<DeliveryView>(list(column), parameters)
+  const rows = await database.query<Delivery>(list(column), parameters)
   return rows.map((row) => ({ ...row, url: maskQuery(row.url) }))
 }
 

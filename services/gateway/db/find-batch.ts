@@ -1,19 +1,31 @@
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { echoCompleted } from '#shared/capture/echo-options.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import type { Batch } from '#gateway/openapi/components/batches.ts'
 
-/** A batch and those of its captures that were not deleted, in input order; deleted ones stay counted. */
-export type FoundBatch = {
-  readonly id: string
-  readonly total: number
-  readonly processing: number
-  readonly completed: number
-  readonly failed: number
-  /** ISO 8601 UTC with microseconds. */
-  readonly createdAt: string
-  readonly members: readonly (Pick<FoundCapture, 'id' | 'status' | 'url' | 'options' | 'createdAt'> & {
-    readonly index: number
-  })[]
+type Row = Omit<Batch, 'status' | 'pending'>
+
+const statusOf = ({ total, processing, completed, failed }: Row): Batch['status'] => {
+  if (completed + failed >= total) return 'completed'
+  return processing + completed + failed === 0 ? 'pending' : 'processing'
+}
+
+/** The contract's batch record. `completed` says that all have ended, failed ones too; deleted ones stay counted. */
+export const toBatchRecord = (row: Row): Batch => {
+  const { id, total, processing, completed, failed, created_at, screenshots } = row
+  return {
+    id,
+    status: statusOf(row),
+    total,
+    pending: total - processing - completed - failed,
+    processing,
+    completed,
+    failed,
+    created_at,
+    screenshots: screenshots.map((each) =>
+      each.status === 'completed' ? { ...each, options: echoCompleted(each.options) } : each,
+    ),
+  }
 }
 
 const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
@@ -22,7 +34,7 @@ const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
 export const findBatch = async (
   database: Sql,
   of: { readonly id: string; readonly accountId: string },
-): Promise<FoundBatch | undefined> => {
-  const [row] = await database.query<FoundBatch>(find, [of.id, of.accountId])
-  return row
+): Promise<Batch | undefined> => {
+  const [row] = await database.query<Row>(find, [of.id, of.accountId])
+  return row && toBatchRecord(row)
 }

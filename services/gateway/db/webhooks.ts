@@ -2,41 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-
-/** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
-export const webhookEvents = [
-  'screenshot.completed',
-  'screenshot.failed',
-  'batch.completed',
-  'quota.warning',
-  'webhook.test',
-] as const
-
-/** Name of an event. */
-export type WebhookEvent = (typeof webhookEvents)[number]
-
-/** A webhook as its account sees it. Times are ISO 8601 UTC with microseconds. */
-export type WebhookView = {
-  readonly id: string
-  readonly url: string
-  readonly events: readonly WebhookEvent[]
-  readonly description: string
-  readonly active: boolean
-  readonly created_at: string
-  /** End of the latest attempt; null before the first. */
-  readonly last_delivery_at: string | null
-}
+import { type Webhook, webhooksMax } from '#gateway/openapi/components/webhooks.ts'
 
 /** What an account sets of a webhook. */
-export type WebhookFields = Pick<WebhookView, 'url' | 'events' | 'description' | 'active'>
+export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'active'>
 
 /** Whose webhook. Both are UUIDs. */
 export type WebhookOf = { readonly accountId: string; readonly id: string }
 
 type Transactions = Pick<Database, 'transaction'>
 
-/** Most webhooks of an account. */
-export const webhooksMax = 20
 /** How long the secret of before a rotation is still signed with. */
 const previousHours = 24
 
@@ -70,13 +45,13 @@ const requireRoom = async (sql: Sql, accountId: string) => {
 export const createWebhook = (
   database: Transactions,
   wanted: WebhookFields & { readonly accountId: string; readonly seal: (id: string) => Buffer },
-): Promise<WebhookView> =>
+): Promise<Webhook> =>
   database.transaction(async (sql) => {
     const { accountId, url, events, description, active, seal } = wanted
     await requireFeature(sql, accountId, 'for update of a')
     await requireRoom(sql, accountId)
     const id = randomUUID()
-    const rows = await sql.query<WebhookView>(
+    const rows = await sql.query<Webhook>(
       `insert into webhook (id, account_id, url, events, description, active, created_at)
        values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning ${columns}`,
       [id, accountId, url, events, description, active],
@@ -86,15 +61,15 @@ export const createWebhook = (
   })
 
 /** All webhooks of an account, the oldest first; at most 20. */
-export const listWebhooks = (database: Sql, accountId: string): Promise<WebhookView[]> =>
-  database.query<WebhookView>(
+export const listWebhooks = (database: Sql, accountId: string): Promise<Webhook[]> =>
+  database.query<Webhook>(
     `select ${columns} from webhook where account_id = $1 order by webhook.created_at, id limit ${webhooksMax}`,
     [accountId],
   )
 
 /** One webhook of an account; undefined where there is none, another account's included. */
-export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): Promise<WebhookView | undefined> => {
-  const [row] = await database.query<WebhookView>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
+export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): Promise<Webhook | undefined> => {
+  const [row] = await database.query<Webhook>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
     id,
     accountId,
   ])
@@ -109,7 +84,7 @@ export const changeWebhook = (
   database: Transactions,
   { accountId, id }: WebhookOf,
   { url, events, description, active }: Partial<WebhookFields>,
-): Promise<WebhookView | undefined> =>
+): Promise<Webhook | undefined> =>
   database.transaction(async (sql) => {
     const waiting = `where webhook_id = $1 and account_id = $2 and state = 'pending'`
     if (url !== undefined) {
@@ -123,7 +98,7 @@ export const changeWebhook = (
       const giveUp = `update webhook_delivery set state = 'failed', next_attempt_at = null ${waiting}`
       await sql.query(giveUp, [id, accountId])
     }
-    const [row] = await sql.query<WebhookView>(
+    const [row] = await sql.query<Webhook>(
       `update webhook set url = coalesce($3, url), events = coalesce($4, events),
               description = coalesce($5, description), active = coalesce($6, active)
         where id = $1 and account_id = $2 returning ${columns}`,
@@ -143,7 +118,7 @@ export const deleteWebhook = (database: Transactions, { accountId, id }: Webhook
   })
 
 /** Replaces a webhook's secret; the one before it is signed with for another 24 hours. Undefined where there is no such webhook. */
-export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buffer): Promise<WebhookView | undefined> =>
+export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buffer): Promise<Webhook | undefined> =>
   database.transaction(async (sql) => {
     await sql.query(
       `update webhook_secret s

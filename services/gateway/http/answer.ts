@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
-import { type AppError, errorToHttp } from '#shared/errors/app-error.ts'
-import type { ErrorCode } from '#shared/errors/catalog.ts'
+import type { AppError } from '#shared/errors/app-error.ts'
+import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { toRequestError } from './errors.ts'
 
@@ -53,13 +53,14 @@ export type Answer = {
 /** Seconds after which a client may try again where nothing better is known. */
 const unavailableSeconds = 5
 
-/** An error as the contract's envelope. `screenshotId` names the capture that failed or may have been accepted, where there is one. */
+/** An error as the contract's envelope, which shows no internal message. `screenshotId` names the capture that failed or may have been accepted, where there is one. */
 export const errorAnswer = (error: AppError, requestId: string, screenshotId?: string): Answer => {
-  const { status, body } = errorToHttp(error, requestId)
+  const { code, publicMessage: message, details } = error
+  const { status } = catalog[code]
   const retryAfter = error.retryAfterSeconds ?? (status === 503 ? unavailableSeconds : undefined)
   return {
     status,
-    code: error.code,
+    code,
     headers: {
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
@@ -67,7 +68,11 @@ export const errorAnswer = (error: AppError, requestId: string, screenshotId?: s
     },
     body: {
       error: {
-        ...body.error,
+        code,
+        message,
+        status,
+        request_id: requestId,
+        ...(details && { details }),
         ...(retryAfter !== undefined && { retry_after: retryAfter }),
         ...(screenshotId !== undefined && { screenshot_id: screenshotId }),
       },

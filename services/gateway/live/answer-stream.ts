@@ -1,6 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import type { Answer } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { identify } from '#gateway/http/identification/identify.ts'
 import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from './event-stream.ts'
@@ -41,7 +40,7 @@ export const answerStream = (
   asked: Exchange['headers'],
   of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
   report: ChangeReporter,
-): Answer => {
+) => {
   const { isStopping, captures } = context
   const keyHash = captures.hashKey(identify(asked).key)
   const isAuthorized = () => captures.isValidKey(keyHash)

@@ -1,7 +1,7 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { Parameter } from './contract.ts'
-import type { Fields, JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 /** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
 const translated = (schema: JsonSchema): JsonSchema => {
@@ -52,7 +52,7 @@ export const captureQuery = (): Parameter[] =>
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
-const fieldsWithout = (left: readonly string[]): Fields =>
+const fieldsWithout = (left: readonly string[]) =>
   Object.fromEntries(parameterNames.filter((name) => !left.includes(name)).map((name) => [name, parameterSchema(name)]))
 
 /** The body of a capture. */

@@ -1,20 +1,24 @@
+import type { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { keyForm } from '#gateway/http/idempotency.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
-import type { ErrorSet } from './errors.ts'
-import { examples } from './examples.ts'
-import { closed, id, type JsonSchema, schemaRef } from './json-schema.ts'
+import { exampleIds } from './components/example-values.ts'
+import { id, text } from './fields.ts'
+import { closed, type Component, type Fields, type JsonSchema, type Schema, schemaRef, typed } from './json-schema.ts'
 
 /** A parameter in a path, query or header, as OpenAPI holds it. */
 export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
 
-/** An answer that is no error. */
-export type AnswerDoc = {
+/** What a body is, by its media type. */
+type Content<Body> = Readonly<Record<string, { readonly schema: Schema<Body>; readonly example?: unknown }>>
+
+/** An answer that is no error, with the type of its body; undefined where it has none. */
+export type AnswerDoc<Body = unknown> = {
   readonly description: string
   readonly headers: readonly HeaderName[]
-  /** By media type; none where the answer has no body. */
-  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
+  readonly content?: Content<Body>
 }
 
 /** The body that an operation takes, under the name that the document's components have for it. */
@@ -40,40 +44,43 @@ export type Contract = {
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
   readonly answers: Readonly<Record<number, AnswerDoc>>
-  readonly errors: readonly ErrorSet[]
+  readonly errors: readonly ErrorCode[]
 }
 
 /** A JSON content by the component that is its schema. */
-export const jsonContent = (schema: keyof typeof examples): NonNullable<AnswerDoc['content']> => ({
-  'application/json': { schema: schemaRef(schema), example: examples[schema] },
+export const jsonContent = <Body>({ name, example }: Component<Body>): Content<Body> => ({
+  'application/json': { schema: schemaRef(name), example },
 })
 
 /** An answer in JSON to a caller who is known. */
-export const jsonAnswer = (
+export const jsonAnswer = <Body>(
   description: string,
-  schema: keyof typeof examples,
+  body: Component<Body>,
   headers: readonly HeaderName[] = [],
-): AnswerDoc => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(schema) })
+): AnswerDoc<Body> => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(body) })
 
 /** The last event of a stream whose capture or batch was deleted. */
 const deletedEvent = closed({ id: id('Id of what was deleted.') })
 
 /** The last event of a stream whose key is no longer valid. */
 const unauthorizedEvent = closed({
-  code: { type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' },
-  message: { type: 'string', description: 'What happened, for people.' },
+  code: typed({ type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' }),
+  message: text('What happened, for people.'),
 })
 
 /** An answer without a body. */
-export const emptyAnswer = (description: string, headers: readonly HeaderName[] = limitHeaders): AnswerDoc => ({
+export const emptyAnswer = (
+  description: string,
+  headers: readonly HeaderName[] = limitHeaders,
+): AnswerDoc<undefined> => ({
   description,
   headers,
 })
 
-const binary: JsonSchema = { type: 'string', format: 'binary' }
+const binary = typed({ type: 'string', format: 'binary' })
 
 /** The content of an answer that is an image, in each of the formats. */
-export const imageContent: NonNullable<AnswerDoc['content']> = Object.fromEntries(
+export const imageContent: Content<unknown> = Object.fromEntries(
   Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
 )
 
@@ -87,31 +94,33 @@ export const imageHeaderNames: readonly HeaderName[] = [
   'Cache-Control',
 ]
 
-/** An id in a path. */
-export const pathParameter = (name: string, description: string): Parameter => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema: { type: 'string', format: 'uuid' },
-  example: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-})
+/** The ids in a path, each of what the segment before it names: `/webhooks/:id`. */
+export const pathParameters = (path: string): Parameter[] =>
+  path.split('/').flatMap((segment, place, segments) => {
+    if (!segment.startsWith(':')) return []
+    const noun = segments[place - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const schema = { type: 'string', format: 'uuid' }
+    return [
+      {
+        name: segment.slice(1),
+        in: 'path',
+        required: true,
+        description: `Id of the ${noun}.`,
+        schema,
+        example: exampleIds.screenshot,
+      },
+    ]
+  })
+
+const optionalIn =
+  (place: 'query' | 'header') =>
+  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: place, description, schema })
 
 /** An optional parameter of a query. */
-export const queryParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
-  name,
-  in: 'query',
-  description,
-  schema,
-})
+export const queryParameter = optionalIn('query')
 
 /** An optional header of a request. */
-export const headerParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
-  name,
-  in: 'header',
-  description,
-  schema,
-})
+export const headerParameter = optionalIn('header')
 
 /** The header with which a POST may be sent again without harm. */
 export const idempotencyKey = headerParameter(
@@ -120,12 +129,12 @@ export const idempotencyKey = headerParameter(
   { type: 'string', ...keyForm },
 )
 
-const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({
+const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => ({
   description: 'The stream.',
   headers: [...limitHeaders, 'Cache-Control'],
   content: {
     'text/event-stream': {
-      schema: {
+      schema: typed({
         type: ['string', 'object'],
         description: 'One text; for tools that read it by events, each of them.',
         properties: {
@@ -139,14 +148,14 @@ const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: str
           },
         },
         additionalProperties: false,
-      },
+      }),
       example,
     },
   },
 })
 
 /** What an operation promises whose answer is a stream of server-sent events, by their names. `seen`: what its client has had. */
-export const streamContract = (events: Readonly<Record<string, JsonSchema>>, example: string, seen: string) => ({
+export const streamContract = (events: Fields, example: string, seen: string) => ({
   parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
   answers: {
     200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),

@@ -1,9 +1,12 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import { accountSchemas, batchSchemas, webhookSchemas } from './components/answer-schemas.ts'
-import { eventDocs, eventSchemas } from './components/event-schemas.ts'
-import { recordSchemas } from './components/record-schemas.ts'
+import { accountComponents } from './components/account.ts'
+import { batchComponents } from './components/batches.ts'
+import { captureComponents } from './components/captures.ts'
+import { eventDocs, eventSchemas } from './components/events.ts'
+import { recordComponents, recordSchemas } from './components/records.ts'
+import { webhookComponents } from './components/webhooks.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
-import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetNames, statusOf } from './errors.ts'
+import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './errors.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
 import type { AnswerDoc, Contract } from './contract.ts'
 
@@ -30,8 +33,8 @@ const errorHeaders = (status: number): readonly HeaderName[] => {
 
 const errorResponse = (set: ErrorSet): JsonSchema => ({
   description: errorDescription(set),
-  headers: headersOf(errorHeaders(statusOf(set))),
-  content: { 'application/json': { schema: schemaRef(set), example: errorExample(set) } },
+  headers: headersOf(errorHeaders(set.status)),
+  content: { 'application/json': { schema: schemaRef(set.name), example: errorExample(set) } },
 })
 
 const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
@@ -43,8 +46,8 @@ const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
 const errorOf = (set: ErrorSet, method: string): JsonSchema =>
   // The answer to a HEAD has no body, and the document says so.
   method === 'HEAD'
-    ? answer({ description: errorDescription(set), headers: errorHeaders(statusOf(set)) })
-    : { $ref: `#/components/responses/${set}` }
+    ? answer({ description: errorDescription(set), headers: errorHeaders(set.status) })
+    : { $ref: `#/components/responses/${set.name}` }
 
 const securities = { key: undefined, open: [], link: [{ apiKey: [] }, { signedLink: [] }] } as const
 
@@ -65,7 +68,7 @@ const describe = ({ name, method, body, ...of }: Contract): JsonSchema => {
     }),
     responses: Object.fromEntries([
       ...Object.entries(of.answers).map(([status, each]) => [status, answer(each)]),
-      ...of.errors.map((set) => [String(statusOf(set)), errorOf(set, method)]),
+      ...errorSetsOf(of.errors).map((set) => [String(set.status), errorOf(set, method)]),
     ]),
   }
 }
@@ -77,6 +80,20 @@ const pathsOf = (operations: readonly Contract[]): Record<string, Record<string,
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
   }
   return paths
+}
+
+const answers = {
+  ...recordComponents,
+  ...batchComponents,
+  ...captureComponents,
+  ...accountComponents,
+  ...webhookComponents,
+}
+
+/** What all operations answer, each set of errors once, the smaller before the larger. */
+const allErrors = (operations: readonly Contract[]): readonly ErrorSet[] => {
+  const sets = operations.flatMap(({ errors }) => errorSetsOf(errors)).map((set) => [set.name, set] as const)
+  return [...new Map(sets).values()].toSorted((a, b) => a.status - b.status || a.codes.length - b.codes.length)
 }
 
 /** The interface as an OpenAPI 3.1 document. */
@@ -91,41 +108,42 @@ export type OpenapiDocument = JsonSchema & {
 }
 
 /** Describes the operations of a service that clients reach at `publicUrl`. */
-export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => ({
-  openapi: '3.1.0',
-  info: {
-    title: 'Shutterfleet',
-    version: '1',
-    summary: 'A screenshot service of your own.',
-    description: intro,
-    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-  },
-  servers: [{ url: publicUrl }],
-  security: [{ apiKey: [] }],
-  tags,
-  paths: pathsOf(operations),
-  webhooks: eventDocs(),
-  components: {
-    schemas: {
-      ...recordSchemas,
-      ...batchSchemas,
-      ...accountSchemas,
-      ...webhookSchemas,
-      ...eventSchemas,
-      ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
-      ...Object.fromEntries(errorSetNames.map((set) => [set, errorSchema(set)])),
+export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => {
+  const errors = allErrors(operations)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Shutterfleet',
+      version: '1',
+      summary: 'A screenshot service of your own.',
+      description: intro,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    responses: Object.fromEntries(errorSetNames.map((set) => [set, errorResponse(set)])),
-    headers: headerComponents(),
-    securitySchemes: {
-      apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_` and 40 letters and digits.' },
-      signedLink: {
-        type: 'apiKey',
-        in: 'query',
-        name: 'signature',
-        description:
-          'The link of the operation `sign_url`, which also holds `kid` and, unless it is permanent, `expires`.',
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags,
+    paths: pathsOf(operations),
+    webhooks: eventDocs(),
+    components: {
+      schemas: {
+        ...recordSchemas,
+        ...Object.fromEntries(Object.values(answers).map(({ name, schema }) => [name, schema])),
+        ...eventSchemas,
+        ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
+        ...Object.fromEntries(errors.map((set) => [set.name, errorSchema(set)])),
+      },
+      responses: Object.fromEntries(errors.map((set) => [set.name, errorResponse(set)])),
+      headers: headerComponents(),
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_` and 40 letters and digits.' },
+        signedLink: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'signature',
+          description:
+            'The link of the operation `sign_url`, which also holds `kid` and, unless it is permanent, `expires`.',
+        },
       },
     },
-  },
-})
+  }
+}

@@ -1,18 +1,17 @@
 import { captureErrorCodes, catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { type Fields, id, type JsonSchema, text, word } from './json-schema.ts'
+import { count, id, text, word } from './fields.ts'
+import { type Fields, type JsonSchema, typed } from './json-schema.ts'
 
 const ofTarget = captureErrorCodes.filter((code) => catalog[code].status === 422)
 const ofOurs = captureErrorCodes.filter((code) => catalog[code].status === 500)
 
-/** Errors that an operation may answer with one status, by a name of theirs. */
-export const errorSets = {
-  BadRequest: ['BAD_REQUEST'],
+/** Names that the document has for the errors which operations answer with one status. Others are named after their codes. */
+const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
   Unauthorized: ['INVALID_API_KEY'],
   QuotaUsedUp: ['USAGE_LIMIT_EXCEEDED'],
   Forbidden: ['DOMAIN_NOT_ALLOWED'],
   ForbiddenFeature: ['DOMAIN_NOT_ALLOWED', 'FEATURE_NOT_AVAILABLE'],
   ForbiddenImage: ['DOMAIN_NOT_ALLOWED', 'INVALID_SIGNATURE', 'SIGNATURE_EXPIRED'],
-  NotFound: ['NOT_FOUND'],
   ImageNotFound: ['NOT_FOUND', 'NOT_READY'],
   ImageGone: ['EXPIRED'],
   TooLarge: ['PAYLOAD_TOO_LARGE'],
@@ -26,43 +25,66 @@ export const errorSets = {
   InternalError: ['SERVER_ERROR'],
   InternalOrFailed: ['SERVER_ERROR', ...ofOurs],
   Unavailable: ['SERVICE_UNAVAILABLE'],
-} as const satisfies Record<string, readonly [ErrorCode, ...ErrorCode[]]>
+}
 
-/** Name of a set of errors. */
-export type ErrorSet = keyof typeof errorSets
+/** Errors that an operation may answer with one status, at least one, as the document names them together. */
+export type ErrorSet = { readonly name: string; readonly status: number; readonly codes: readonly ErrorCode[] }
 
-/** Codes of no set, beside those that no operation answers. */
-type Forgotten = Exclude<ErrorCode, (typeof errorSets)[ErrorSet][number] | 'METHOD_NOT_ALLOWED' | 'CONFIGURATION'>
-/** By this the compiler names what was forgotten. */
-type Complete = [Forgotten] extends [never] ? object : Forgotten
+/** `NOT_FOUND` as `NotFound`, and `webhook.test` as `WebhookTest`. */
+export const inWords = (name: string): string =>
+  name.toLowerCase().replaceAll(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())
 
-/** Names of all sets of errors. */
-export const errorSetNames = Object.keys(errorSets satisfies Complete) as ErrorSet[]
+const nameOf = (codes: readonly ErrorCode[]): string => {
+  const known = Object.entries(setNames).find(([, each]) => each.join() === codes.join())
+  return known?.[0] ?? codes.map(inWords).join('Or')
+}
 
-/** The HTTP status that all errors of a set have. */
-export const statusOf = (set: ErrorSet): number => catalog[errorSets[set][0]].status
+/** Errors by their status, those of one in the catalogue's order. */
+export const errorSetsOf = (errors: readonly ErrorCode[]): readonly ErrorSet[] => {
+  const ordered = (Object.keys(catalog) as ErrorCode[]).filter((code) => errors.includes(code))
+  const byStatus = Map.groupBy(ordered, (code) => catalog[code].status)
+  return [...byStatus].map(([status, codes]) => ({ name: nameOf(codes), status, codes }))
+}
+
+/** What an operation may answer beside its own errors. */
+export const commonErrors = (of: {
+  readonly access: 'key' | 'link' | 'open'
+  readonly accepts?: true
+  readonly method: string
+  readonly path: string
+  readonly body?: object
+}): readonly ErrorCode[] => {
+  const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
+    [true, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR']],
+    [of.access !== 'open', ['INVALID_API_KEY', 'DOMAIN_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']],
+    [of.access === 'key', ['VALIDATION_ERROR']],
+    [of.path.includes(':'), ['NOT_FOUND']],
+    [of.method === 'POST', ['IDEMPOTENCY_MISMATCH']],
+    [of.body !== undefined, ['PAYLOAD_TOO_LARGE']],
+    [of.accepts === true, ['USAGE_LIMIT_EXCEEDED', 'FEATURE_NOT_AVAILABLE', 'NOT_FOUND', 'QUEUE_FULL']],
+  ]
+  return groups.flatMap(([applies, codes]) => (applies ? codes : []))
+}
 
 const repeatable: readonly number[] = [429, 503]
 /** Statuses with which a request that was, or may have been, accepted can end. */
 const afterAccept: readonly number[] = [404, 410, 422, 500, 503]
 
-const details: JsonSchema = {
+const details = typed({
   type: 'object',
   description: 'With `VALIDATION_ERROR`: what is wrong, by field. All faults are told at once.',
   additionalProperties: { type: 'array', minItems: 1, items: { type: 'string' } },
-}
+})
 
 /** The schema of the error envelope for a set of errors. */
-export const errorSchema = (set: ErrorSet): JsonSchema => {
-  const codes: readonly ErrorCode[] = errorSets[set]
-  const status = statusOf(set)
+export const errorSchema = ({ status, codes }: ErrorSet): JsonSchema => {
   const fields: Fields = {
     code: word(codes, 'For machines.'),
     message: text('For people.'),
-    status: { type: 'integer', const: status, description: 'The HTTP status.' },
+    status: typed({ type: 'integer', const: status, description: 'The HTTP status.' }),
     request_id: text('As in `X-Request-Id`.'),
     ...(repeatable.includes(status) && {
-      retry_after: { type: 'integer', minimum: 0, description: 'As in `Retry-After`.' },
+      retry_after: count('As in `Retry-After`.'),
     }),
   }
   const optional: Fields = {
@@ -87,9 +109,9 @@ export const errorSchema = (set: ErrorSet): JsonSchema => {
 }
 
 /** An example of the error envelope for a set of errors. */
-export const errorExample = (set: ErrorSet): JsonSchema => {
-  const [code] = errorSets[set]
-  const { status, publicMessage } = catalog[code]
+export const errorExample = ({ status, codes }: ErrorSet): JsonSchema => {
+  const [code] = codes as [ErrorCode]
+  const { publicMessage } = catalog[code]
   return {
     error: {
       code,
@@ -103,29 +125,5 @@ export const errorExample = (set: ErrorSet): JsonSchema => {
 }
 
 /** What a set of errors means, in one line. */
-export const errorDescription = (set: ErrorSet): string =>
-  errorSets[set].map((code) => `\`${code}\`: ${catalog[code].publicMessage}`).join(' ')
-
-/** What every operation with a key may answer, beside its own errors. */
-const everyError: readonly ErrorSet[] = ['BadRequest', 'Unauthorized', 'HeadTooLarge', 'Unavailable']
-
-/** As `everyError`, of operations whose other refusals are the usual ones. */
-export const usualErrors: readonly ErrorSet[] = [...everyError, 'TooManyRequests', 'InternalError']
-
-/** Errors of operations on what the account always has. */
-export const plainErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'Invalid']
-
-/** Errors of operations that read something of the account's that may not be there. */
-export const readErrors: readonly ErrorSet[] = [...plainErrors, 'NotFound']
-
-/** Errors of a POST to something of the account's that may not be there. */
-export const repeatableErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'InvalidOrRepeated']
-
-/** Errors of operations that accept captures. */
-export const acceptErrors: readonly ErrorSet[] = [
-  ...everyError,
-  'QuotaUsedUp',
-  'ForbiddenFeature',
-  'NotFound',
-  'TooManyRequestsOrWaiting',
-]
+export const errorDescription = ({ codes }: ErrorSet): string =>
+  codes.map((code) => `\`${code}\`: ${catalog[code].publicMessage}`).join(' ')

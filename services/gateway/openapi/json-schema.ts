@@ -1,57 +1,72 @@
+import { type Static, type TUnsafe, Type } from 'typebox'
+
 /** A schema as OpenAPI 3.1 holds it, in JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Named schemas of an object's fields. */
-export type Fields = Readonly<Record<string, JsonSchema>>
+/** A schema with the type of what it describes. */
+export type Schema<T = unknown> = JsonSchema & TUnsafe<T>
 
-/** An object with these fields and no others: all of `required`, and whichever it has of `optional`. */
-export const closed = (required: Fields, optional: Fields = {}, description?: string): JsonSchema => ({
-  type: 'object',
-  ...(description !== undefined && { description }),
-  properties: { ...required, ...optional },
-  ...(Object.keys(required).length > 0 && { required: Object.keys(required) }),
-  additionalProperties: false,
-})
+/** Named schemas of an object's fields. */
+export type Fields = Readonly<Record<string, Schema>>
+
+/** A schema, and an example of what it describes. */
+export type Exampled<T> = readonly [schema: Schema<T>, example: NoInfer<T>]
 
 /** A schema that the document names under `components`. */
-export const schemaRef = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+export type Component<T = unknown> = { readonly name: string; readonly schema: Schema<T>; readonly example: T }
+
+/** The type of an example, and of all that its schema describes. */
+export type TypeOf<E> = E extends Exampled<infer T> ? T : never
+
+/** Says what a schema describes. */
+export const typed = <T>(schema: JsonSchema): Schema<T> => Type.Unsafe<T>(schema) as Schema<T>
+
+type Closed<R extends Fields, O extends Fields> = { readonly [K in keyof R]: Static<R[K]> } & {
+  readonly [K in keyof O]?: Static<O[K]>
+}
+
+/** An object with these fields and no others: all of `required`, and whichever it has of `optional`. */
+export const closed = <R extends Fields, O extends Fields = {}>(
+  required: R,
+  optional?: O,
+  description?: string,
+): Schema<Closed<R, O>> =>
+  typed({
+    type: 'object',
+    ...(description !== undefined && { description }),
+    properties: { ...required, ...optional },
+    ...(Object.keys(required).length > 0 && { required: Object.keys(required) }),
+    additionalProperties: false,
+  })
+
+/** An object with these fields, each with its example, and no others but `optional` ones. */
+export const object = <T extends object, O extends Fields = {}>(
+  fields: { readonly [K in keyof T]: Exampled<T[K]> },
+  optional?: O,
+): Exampled<T & Closed<{}, O>> => {
+  const pick = (at: 0 | 1) =>
+    Object.fromEntries(Object.entries<Exampled<unknown>>(fields).map(([name, field]) => [name, field[at]]))
+  return [closed(pick(0) as Fields, optional) as Schema<T & Closed<{}, O>>, pick(1) as T & Closed<{}, O>]
+}
+
+/** A list of at most `maxItems`, with one of them as an example. */
+export const list = <T>(
+  [items, example]: Exampled<T>,
+  maxItems: number,
+  description: string,
+): Exampled<readonly T[]> => [typed({ type: 'array', maxItems, items, description }), [example]]
 
 /** What every answer wraps its result into. */
-export const inEnvelope = (content: JsonSchema): JsonSchema => closed({ data: content })
+export const inEnvelope = <T>(content: Exampled<T>): Exampled<{ readonly data: T }> => object({ data: content })
 
-/** A text. */
-export const text = (description: string): JsonSchema => ({ type: 'string', description })
+/** Gives schemas the names that the document has for them. */
+export const components = <T extends object>(all: { readonly [K in keyof T]: Exampled<T[K]> }) =>
+  Object.fromEntries(
+    Object.entries<Exampled<unknown>>(all).map(([name, [schema, example]]) => [name, { name, schema, example }]),
+  ) as { readonly [K in keyof T]: Component<T[K]> }
 
-/** One of a few words. */
-export const word = (values: readonly string[], description: string): JsonSchema => ({
-  type: 'string',
-  enum: values,
-  description,
-})
+/** A schema that the document names under `components`. */
+export const schemaRef = <T>(name: string): Schema<T> => typed({ $ref: `#/components/schemas/${name}` })
 
-/** A whole number from `minimum`, 0 where it is not given. */
-export const count = (description: string, minimum = 0): JsonSchema => ({ type: 'integer', minimum, description })
-
-/** A schema that allows null beside what it says. */
-export const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
-
-/** The id of a record. */
-export const id = (description: string): JsonSchema => ({ type: 'string', format: 'uuid', description })
-
-/** A moment: ISO 8601 UTC with microseconds and a trailing `Z`. */
-export const moment = (description: string): JsonSchema => ({
-  type: 'string',
-  format: 'date-time',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$',
-  description,
-})
-
-/** An absolute address. */
-export const address = (description: string): JsonSchema => ({ type: 'string', format: 'uri', description })
-
-/** An exact decimal as text. */
-export const decimal = (description: string): JsonSchema => ({
-  type: 'string',
-  pattern: '^\\d+(\\.\\d+)?$',
-  description,
-})
+/** What has the name `name` among the components, where it is part of another. */
+export const partOf = <T>(name: string, [, example]: Exampled<T>): Exampled<T> => [schemaRef(name), example]

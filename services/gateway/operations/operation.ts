@@ -1,5 +1,6 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import type { Caller } from '#shared/db/check-request.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
@@ -8,13 +9,15 @@ import { answerIdempotently } from '#gateway/http/idempotency.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
 import { type CheckInput, createBodyReader, createQueryReader, nothing, readOptionalJson } from '#gateway/http/input.ts'
 import {
+  type AnswerDoc,
   bodySchema,
   type Contract,
   idempotencyKey,
   type Parameter,
-  pathParameter,
+  pathParameters,
   queryParameters,
 } from '#gateway/openapi/contract.ts'
+import { commonErrors } from '#gateway/openapi/errors.ts'
 
 /** One operation of the interface: its contract, and what serves it. */
 export type Operation = Contract & {
@@ -24,26 +27,23 @@ export type Operation = Contract & {
   readonly run: (context: Context, exchange: Exchange) => Promise<Answer>
 }
 
-/** What is written down of an operation; its parameters follow from its path, its method and these. */
-type Described = Omit<Contract, 'parameters'> & {
-  /** What the named parts of the path are. */
-  readonly ids?: Readonly<Record<string, string>>
+/** What is written down of an operation; its parameters and errors follow from its path, its method and these. */
+type Described = Omit<Contract, 'parameters' | 'errors'> & {
   /** Parameters of query and headers. */
   readonly parameters?: readonly Parameter[]
+  /** Errors beside the common ones. */
+  readonly errors?: readonly ErrorCode[]
 }
 
 /** An operation that reads its request itself: it accepts captures, or needs no key. */
 export const operation = ({
-  ids = {},
   parameters = [],
+  errors = [],
   ...of
-}: Described & Omit<Operation, 'parameters'>): Operation => ({
+}: Described & Omit<Operation, 'parameters' | 'errors'>): Operation => ({
   ...of,
-  parameters: [
-    ...Object.entries(ids).map(([name, description]) => pathParameter(name, description)),
-    ...parameters,
-    ...(of.method === 'POST' ? [idempotencyKey] : []),
-  ],
+  parameters: [...pathParameters(of.path), ...parameters, ...(of.method === 'POST' ? [idempotencyKey] : [])],
+  errors: [...commonErrors(of), ...errors],
 })
 
 /** A request of a caller who is known, read by the operation's schemas. */
@@ -58,22 +58,30 @@ export type CallerRequest<Q extends TProperties, B extends TProperties> = Pick<E
   readonly body: Static<TObject<B>>
 }
 
-type CallerOperation<Q extends TProperties, B extends TProperties> = Omit<Described, 'body' | 'access'> & {
+/** What `run` answers: a body of the contract, none where it names none. */
+type Reply<Body> = Omit<Answer, 'body'> & (undefined extends Body ? { readonly body?: Body } : { readonly body: Body })
+
+type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
+  Described,
+  'body' | 'access' | 'answers'
+> & {
+  readonly answers: Readonly<Record<number, AnswerDoc<Body>>>
   readonly query?: TObject<Q>
   readonly checkQuery?: CheckInput<Static<TObject<Q>>>
   readonly body?: Omit<NonNullable<Contract['body']>, 'schema'> & {
     readonly schema: TObject<B>
     readonly check?: CheckInput<Static<TObject<B>>>
   }
-  readonly run: (context: Context, request: CallerRequest<Q, B>) => Promise<Answer>
+  readonly run: (context: Context, request: CallerRequest<Q, B>) => Promise<Reply<NoInfer<Body>>>
 }
 
 /**
  * An operation for callers with a key, in the order of the contract: identify who calls and count the request, answer what
- * was answered before, read query and body, run. A field that has no default and is not optional is required.
+ * was answered before, read query and body, run. A field that has no default and is not optional is required. What `run`
+ * answers is what the contract names.
  */
-export const forCaller = <const Q extends TProperties = {}, const B extends TProperties = {}>(
-  of: CallerOperation<Q, B>,
+export const forCaller = <Body, const Q extends TProperties = {}, const B extends TProperties = {}>(
+  of: CallerOperation<Q, B, Body>,
 ): Operation => {
   const { query = nothing as unknown as TObject<Q>, checkQuery, body, run, parameters = [], ...contract } = of
   const readQuery = createQueryReader(query, checkQuery)
@@ -104,7 +112,7 @@ export const forCaller = <const Q extends TProperties = {}, const B extends TPro
     run: async (context, exchange) => {
       const caller = await authorize(context, exchange)
       return await withFacts({ caller }, async () => {
-        const serve = async () => run(context, await read(context, exchange, caller))
+        const serve = async () => (await run(context, await read(context, exchange, caller))) as Answer
         const isRepeatable = contract.method === 'POST'
         const answer = isRepeatable
           ? await answerIdempotently(context.idempotencyStore, { operation: contract, exchange, caller }, serve)

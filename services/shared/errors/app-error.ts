@@ -44,37 +44,6 @@ export const toAppError = (thrown: unknown): AppError => {
   return new AppError('SERVER_ERROR', { message, cause: thrown })
 }
 
-/** The error envelope of the HTTP contract. */
-type ErrorBody = {
-  error: {
-    code: ErrorCode
-    message: string
-    status: number
-    request_id: string
-    details?: FieldFaults
-    retry_after?: number
-    screenshot_id?: string
-  }
-}
-
-/** Turns an error into the status and the body that a client sees. Total: never throws, never shows an internal message. */
-export const errorToHttp = (error: AppError, requestId: string): { status: number; body: ErrorBody } => {
-  const { status } = catalog[error.code]
-  return {
-    status,
-    body: {
-      error: {
-        code: error.code,
-        message: error.publicMessage,
-        status,
-        request_id: requestId,
-        ...(error.details && { details: error.details }),
-        ...(error.retryAfterSeconds !== undefined && { retry_after: error.retryAfterSeconds }),
-      },
-    },
-  }
-}
-
 /** The exit code of a process that ends with this error; a Job's pod failure policy reads it. */
 export const errorToExitCode = (error: AppError): number => catalog[error.code].exitCode
 

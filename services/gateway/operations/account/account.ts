@@ -1,7 +1,6 @@
-import type { DescribedAccount } from '#gateway/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { accountComponents, type Usage } from '#gateway/openapi/components/account.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 
@@ -13,24 +12,6 @@ export const timesExactly = (price: string, times: number): string => {
   return `${digits.slice(0, -fraction.length)}.${digits.slice(-fraction.length)}`
 }
 
-const hourSeconds = 3600
-/** What a year costs, in months: two are free. */
-const monthsPaid = 10
-
-const planOf = ({ plan }: DescribedAccount) => ({
-  name: plan.name,
-  slug: plan.slug,
-  screenshots_per_month: plan.screenshotsPerMonth,
-  rate_limit_per_minute: plan.rateLimitPerMinute,
-  retention_hours: plan.retentionSeconds / hourSeconds,
-  features: plan.features,
-  overage_price: plan.overagePrice,
-  max_api_keys: plan.maxApiKeys,
-  price_monthly: plan.priceMonthly,
-  price_yearly: plan.priceMonthly === null ? null : timesExactly(plan.priceMonthly, monthsPaid),
-  currency: plan.currency,
-})
-
 /** Per cent with two decimals, rounded down: 100 is reached by the last capture of the quota and not before. */
 const percentageOf = (used: number, limit: number | null): number | null => {
   if (limit === null) return null
@@ -38,7 +19,7 @@ const percentageOf = (used: number, limit: number | null): number | null => {
 }
 
 /** The contract's usage record. What no plan charges costs nothing. */
-export const usageRecord = (usage: UsageState): Record<string, unknown> => ({
+export const usageRecord = (usage: UsageState): Usage => ({
   screenshots_used: usage.used,
   screenshots_limit: usage.limit,
   screenshots_remaining: usage.remaining,
@@ -58,14 +39,12 @@ export const accountOperations: readonly Operation[] = [
     tag: 'Account',
     summary: 'Show the account',
     description: 'The account of the key, with the plan that is in force for it.',
-    answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
-    errors: plainErrors,
+    answers: { 200: jsonAnswer('The account.', accountComponents.AccountAnswer) },
     run: async (context, { caller }) => {
-      const account = await context.captures.describeAccount(caller.accountId)
+      const data = await context.captures.describeAccount(caller.accountId)
       // Its keys went with it, after this one was checked.
-      if (!account) throw new AppError('INVALID_API_KEY')
-      const { id, name, email } = account
-      return { status: 200, body: { data: { id, name, email, plan: planOf(account), subscription: null } } }
+      if (!data) throw new AppError('INVALID_API_KEY')
+      return { status: 200, body: { data } }
     },
   }),
   forCaller({
@@ -75,8 +54,7 @@ export const accountOperations: readonly Operation[] = [
     tag: 'Account',
     summary: 'Show the usage',
     description: 'What the account has used of its running period, as the headers of the same answer say it.',
-    answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
-    errors: plainErrors,
+    answers: { 200: jsonAnswer('The usage.', accountComponents.UsageAnswer) },
     run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
   }),
 ]

@@ -1,10 +1,9 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { batchUrl } from '#shared/db/record.ts'
-import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { createBatch } from '#gateway/capture/create-batch.ts'
 import { batchSchema } from '#gateway/openapi/capture-parameters.ts'
+import { batchComponents } from '#gateway/openapi/components/batches.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { acceptErrors } from '#gateway/openapi/errors.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 /** Accepts one capture for each of `urls`, all or none, and answers with the new batch. */
@@ -23,8 +22,7 @@ export const createScreenshots = operation({
     schema: batchSchema,
     example: { urls: ['https://example.com/', 'https://example.org/'], full_page: true },
   },
-  answers: { 202: jsonAnswer('Accepted.', 'BatchAnswer', ['Location', 'Idempotent-Replayed']) },
-  errors: [...acceptErrors, 'InternalError', 'InvalidOrRepeated', 'TooLarge'],
+  answers: { 202: jsonAnswer('Accepted.', batchComponents.BatchAnswer, ['Location', 'Idempotent-Replayed']) },
   run: async (context, exchange) => {
     const { batch, caller, isReplay } = await createBatch(context, exchange)
     return {
@@ -32,7 +30,7 @@ export const createScreenshots = operation({
       caller,
       isReplay,
       headers: { location: batchUrl(context.publicUrl(), batch.id) },
-      body: { data: toBatchRecord(batch) },
+      body: { data: batch },
     }
   },
 })

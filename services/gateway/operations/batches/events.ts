@@ -1,15 +1,13 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
-import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import type { Context } from '#gateway/context.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
-import { streamExamples } from '#gateway/openapi/examples.ts'
-import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
+import { count, word } from '#gateway/openapi/fields.ts'
+import { closed, schemaRef, typed } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Least milliseconds between two reads: each capture of the account that ends asks for one. */
@@ -22,15 +20,18 @@ const events = {
     status: word(['pending', 'processing', 'completed'], 'State of the batch.'),
     ...Object.fromEntries(counts.map((name) => [name, count('How many.')])),
   }),
-  screenshot: {
+  screenshot: typed({
     type: 'object',
     description: 'The record of a screenshot that has ended, with its `index`.',
     properties: { index: count('Place of its URL in the request, from 0.') },
     required: ['index', 'id', 'status'],
     additionalProperties: true,
-  },
+  }),
   result: schemaRef('Batch'),
 }
+
+const example =
+  'retry: 2000\n\nevent: status\nid: m0\ndata: {"status":"processing","total":2,"pending":1,"processing":1,"completed":0,"failed":0}\n\n'
 
 /** The places of a batch whose end a client has received, as the id of an event: it comes back when the client does. */
 export type ReportedMembers = {
@@ -70,12 +71,11 @@ const reportBatch = (
       yield eventText({ name: 'deleted', id: lastId, data: { id } })
       return 'over'
     }
-    const record = toBatchRecord(batch)
-    const { status, total, pending, processing, completed, failed } = record
+    const { status, total, pending, processing, completed, failed } = batch
     const state = { status, total, pending, processing, completed, failed }
     if (JSON.stringify(state) !== reportedState) yield eventText({ name: 'status', id: reported.id(), data: state })
     reportedState = JSON.stringify(state)
-    const ended = batch.members.filter((member) => isTerminal(member.status) && !reported.has(member.index))
+    const ended = batch.screenshots.filter((member) => isTerminal(member.status) && !reported.has(member.index))
     for (const { index, id: memberId } of ended) {
       const capture = await captures.find({ id: memberId, accountId })
       reported.add(index)
@@ -84,7 +84,7 @@ const reportBatch = (
       yield eventText({ name: 'screenshot', id: reported.id(), data })
     }
     if (status !== 'completed') return 'goes-on'
-    yield eventText({ name: 'result', id: lastId, data: record })
+    yield eventText({ name: 'result', id: lastId, data: batch })
     return 'over'
   }
 }
@@ -98,9 +98,7 @@ export const batchEvents = forCaller({
   summary: 'Follow a batch',
   description:
     'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
-  ids: { id: 'Id of the batch.' },
-  ...streamContract(events, streamExamples.batch, 'What was seen is not told again; after `result` the answer is 204.'),
-  errors: readErrors,
+  ...streamContract(events, example, 'What was seen is not told again; after `result` the answer is 204.'),
   run: async (context, { caller: { accountId }, id, headers }) => {
     const of = { id, accountId }
     orNotFound(await context.captures.findBatch(of))

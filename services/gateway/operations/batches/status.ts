@@ -1,7 +1,6 @@
 import { orNotFound } from '#gateway/http/errors.ts'
-import { toBatchRecord } from '#gateway/capture/batch-record.ts'
+import { batchComponents } from '#gateway/openapi/components/batches.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** A batch and its captures as they are now. */
@@ -12,11 +11,9 @@ export const showBatch = forCaller({
   tag: 'Batches',
   summary: 'Show a batch',
   description: 'A batch and its screenshots as they are now.',
-  ids: { id: 'Id of the batch.' },
-  answers: { 200: jsonAnswer('The batch.', 'BatchAnswer') },
-  errors: readErrors,
+  answers: { 200: jsonAnswer('The batch.', batchComponents.BatchAnswer) },
   run: async (context, { caller, id }) => {
-    const batch = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
-    return { status: 200, body: { data: toBatchRecord(batch) } }
+    const data = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
+    return { status: 200, body: { data } }
   },
 })

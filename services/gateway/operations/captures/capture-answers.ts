@@ -1,9 +1,10 @@
+import { captureErrorCodes, type ErrorCode } from '#shared/errors/catalog.ts'
+import { recordComponents } from '#gateway/openapi/components/records.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
-import { acceptErrors, type ErrorSet } from '#gateway/openapi/errors.ts'
 
 /** Errors of operations that may answer with the result of a capture. */
-export const captureErrors: readonly ErrorSet[] = [...acceptErrors, 'ImageGone', 'InternalOrFailed']
+export const captureErrors: readonly ErrorCode[] = ['EXPIRED', ...captureErrorCodes]
 
 /** The answer with the result of a capture. */
 export const resultAnswer: AnswerDoc = {
@@ -11,14 +12,14 @@ export const resultAnswer: AnswerDoc = {
   headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
   content: {
     ...imageContent,
-    ...jsonContent('EndedScreenshotAnswer'),
+    ...jsonContent(recordComponents.EndedScreenshotAnswer),
   },
 }
 
 /** The answer of a synchronous operation whose capture goes on. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
   'The capture goes on: a webhook will tell of its end, or it takes longer than a synchronous answer may.',
-  'FlatScreenshot',
+  recordComponents.FlatScreenshot,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )
 

@@ -33,7 +33,7 @@ export const captureByQuery = operation({
   accepts: true,
   parameters: captureQuery(),
   answers: { 200: resultAnswer, 202: acceptedAnswer },
-  errors: [...captureErrors, 'InvalidOrFailed'],
+  errors: captureErrors,
   run: (context, exchange) => capture(context, exchange, 'query'),
 })
 
@@ -49,6 +49,6 @@ export const captureByBody = operation({
   accepts: true,
   body: { name: 'CaptureParameters', schema: captureSchema, example: captureExample },
   answers: { 200: resultAnswer, 202: acceptedAnswer },
-  errors: [...captureErrors, 'InvalidRepeatedOrFailed', 'TooLarge'],
+  errors: captureErrors,
   run: (context, exchange) => capture(context, exchange, 'body'),
 })

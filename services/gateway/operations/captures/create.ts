@@ -3,13 +3,13 @@ import { acceptedHead, captureSynchronously } from '#gateway/capture/capture-syn
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { recordComponents } from '#gateway/openapi/components/records.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { examples } from '#gateway/openapi/examples.ts'
-import { schemaRef } from '#gateway/openapi/json-schema.ts'
+import { schemaRef, typed } from '#gateway/openapi/json-schema.ts'
 import { operation } from '#gateway/operations/operation.ts'
 import { captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
 
-const accepted = jsonAnswer('Accepted.', 'AcceptedScreenshotAnswer', [
+const accepted = jsonAnswer('Accepted.', recordComponents.AcceptedScreenshotAnswer, [
   'Location',
   'Retry-After',
   'X-Screenshot-Id',
@@ -35,13 +35,13 @@ export const createScreenshot = operation({
       ...accepted,
       content: {
         'application/json': {
-          schema: { anyOf: [schemaRef('AcceptedScreenshotAnswer'), schemaRef('FlatScreenshot')] },
-          example: examples.AcceptedScreenshotAnswer,
+          schema: typed({ anyOf: [schemaRef('AcceptedScreenshotAnswer'), schemaRef('FlatScreenshot')] }),
+          example: recordComponents.AcceptedScreenshotAnswer.example,
         },
       },
     },
   },
-  errors: [...captureErrors, 'InvalidRepeatedOrFailed', 'TooLarge'],
+  errors: captureErrors,
   run: async (context, exchange) => {
     const request = await readCaptureRequest(context, exchange, { operation: 'create', from: 'body' })
     const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options

@@ -1,6 +1,5 @@
 import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /**
@@ -14,9 +13,7 @@ export const deleteScreenshot = forCaller({
   tag: 'Screenshots',
   summary: 'Delete a screenshot',
   description: 'Deletes a screenshot in whatever state it is, with its image and everything else that is kept of it.',
-  ids: { id: 'Id of the screenshot.' },
   answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
-  errors: readErrors,
   run: async (context, { caller, id }) => {
     orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
     // It may have made room in the account's window.

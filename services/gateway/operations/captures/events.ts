@@ -6,9 +6,8 @@ import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
-import { streamExamples } from '#gateway/openapi/examples.ts'
-import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
+import { count, moment, word } from '#gateway/openapi/fields.ts'
+import { closed, schemaRef } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
@@ -20,6 +19,9 @@ const events = {
   started: closed({ started_at: moment('When the attempt began.') }),
   result: schemaRef('EndedScreenshot'),
 }
+
+const example =
+  'retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\nevent: result\nid: result\ndata: {"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","status":"completed"}\n\n'
 
 const stateId = ({ status, position }: Progress): string => (position === null ? status : `${status}-${position}`)
 
@@ -72,9 +74,7 @@ export const captureEvents = forCaller({
   summary: 'Follow a screenshot',
   description:
     'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
-  ids: { id: 'Id of the screenshot.' },
-  ...streamContract(events, streamExamples.capture, 'The last event that was seen; after `result` the answer is 204.'),
-  errors: readErrors,
+  ...streamContract(events, example, 'The last event that was seen; after `result` the answer is 204.'),
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
     // The answer at which clients of such streams stop connecting again.

@@ -24,7 +24,6 @@ import {
   imageHeaderNames,
   queryParameter,
 } from '#gateway/openapi/contract.ts'
-import { type ErrorSet, usualErrors } from '#gateway/openapi/errors.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
@@ -43,7 +42,7 @@ const rangeParameters = [
   headerParameter('If-Range', 'An `ETag`: the part only where it still holds, else the whole.', { type: 'string' }),
 ]
 
-const errors: readonly ErrorSet[] = [...usualErrors, 'ForbiddenImage', 'ImageNotFound', 'ImageGone']
+const errors = ['INVALID_SIGNATURE', 'SIGNATURE_EXPIRED', 'NOT_READY', 'EXPIRED'] as const
 const unchangedAnswer = emptyAnswer('The client has the image already.', [
   ...limitHeaders,
   'ETag',
@@ -152,7 +151,6 @@ export const downloadImage = operation({
   description:
     'The image of a completed screenshot, whole or in part, for an API key or a signed link. Parameters that are not named here are ignored.',
   access: 'link',
-  ids: { id: 'Id of the screenshot.' },
   parameters: [...parameters, ...rangeParameters],
   answers: {
     200: {
@@ -188,7 +186,6 @@ export const describeImage = operation({
   summary: 'Look at the image',
   description: 'What the download would say, without the image. Errors have their status and no body.',
   access: 'link',
-  ids: { id: 'Id of the screenshot.' },
   parameters,
   answers: {
     200: emptyAnswer('The image is there.', [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges']),

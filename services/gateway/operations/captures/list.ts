@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { captureComponents, type ScreenshotPage } from '#gateway/openapi/components/captures.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'
@@ -130,10 +130,9 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
 }
 
 /** The contract's answer of a list. Its links are built from the public address, and keep what was asked for. */
-export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string): Record<string, unknown> => {
+export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
-  const link = (target: Target | undefined) => {
-    if (target === undefined) return null
+  const link = (target: Target) => {
     const place = 'page' in target ? { page: String(target.page) } : target
     return `${path}?${new URLSearchParams({ ...asked.kept, ...place }).toString()}`
   }
@@ -145,8 +144,8 @@ export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string)
     links: {
       first: link({ page: 1 }),
       last: isReachable(lastPage, asked.perPage) ? link({ page: lastPage }) : null,
-      prev: link(prev),
-      next: link(next),
+      prev: prev ? link(prev) : null,
+      next: next ? link(next) : null,
     },
     meta: {
       current_page: places.page,
@@ -172,8 +171,7 @@ export const listScreenshots = forCaller({
   description: "The account's screenshots, newest first, by pages or by cursor.",
   query: listParameters,
   checkQuery: checkList,
-  answers: { 200: jsonAnswer('A page of the list.', 'ScreenshotPage') },
-  errors: plainErrors,
+  answers: { 200: jsonAnswer('A page of the list.', captureComponents.ScreenshotPage) },
   run: async (context, { caller: { accountId }, query: values, given }) => {
     const asked = toListQuery({ values, given })
     const { at, status, from, to, perPage } = asked

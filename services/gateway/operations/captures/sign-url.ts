@@ -3,8 +3,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { captureUrls } from '#shared/db/record.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
+import { captureComponents } from '#gateway/openapi/components/captures.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { usualErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -27,10 +27,9 @@ export const signUrl = forCaller({
   tag: 'Screenshots',
   summary: 'Make a signed link',
   description: 'A link to the image that needs no API key, for example in `<img>`. Deleting the screenshot ends it.',
-  ids: { id: 'Id of the screenshot.' },
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
-  answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', ['Idempotent-Replayed']) },
-  errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated', 'TooLarge'],
+  answers: { 200: jsonAnswer('The link.', captureComponents.SignedUrlAnswer, ['Idempotent-Replayed']) },
+  errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })
     if (!allowed) throw featureError('signed_urls')

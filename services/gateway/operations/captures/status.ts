@@ -4,8 +4,8 @@ import { toRecord } from '#shared/db/record.ts'
 import { waitForEnd } from '#gateway/capture/waiters.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
+import { recordComponents } from '#gateway/openapi/components/records.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
@@ -35,7 +35,6 @@ export const showStatus = forCaller({
   tag: 'Screenshots',
   summary: 'Show a screenshot',
   description: 'The record as it is now; with `wait`, as soon as the capture has ended, or after that many seconds.',
-  ids: { id: 'Id of the screenshot.' },
   query: Type.Object(
     {
       wait: Type.Integer({
@@ -47,8 +46,7 @@ export const showStatus = forCaller({
     },
     { additionalProperties: false },
   ),
-  answers: { 200: jsonAnswer('The screenshot.', 'ScreenshotAnswer') },
-  errors: readErrors,
+  answers: { 200: jsonAnswer('The screenshot.', recordComponents.ScreenshotAnswer) },
   run: async (context, { caller, id, query, watchClient }) => {
     const of = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0

@@ -3,17 +3,16 @@ import type { Context } from '#gateway/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/contract.ts'
-import type { ErrorSet } from '#gateway/openapi/errors.ts'
+import { typed } from '#gateway/openapi/json-schema.ts'
 import type { StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
   headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
 ]
-const errors: readonly ErrorSet[] = ['BadRequest', 'HeadTooLarge', 'InternalError']
 
 const answersOf = (description: string, type: string, schema: object): Record<number, AnswerDoc> => ({
-  200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: { ...schema } } } },
+  200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: typed({ ...schema }) } } },
   304: emptyAnswer('The client has it already.', ['ETag', 'Cache-Control']),
 })
 
@@ -43,7 +42,6 @@ export const showOpenapi = operation({
   access: 'open',
   parameters,
   answers: answersOf('The document.', 'application/json', { type: 'object', required: ['openapi', 'info', 'paths'] }),
-  errors,
   run: async ({ reference }, exchange) =>
     answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
 })
@@ -59,7 +57,6 @@ export const showDocs = operation({
   access: 'open',
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
-  errors,
   run: async ({ reference, publicUrl }, exchange) =>
     answerStaticDocument(exchange, reference.page(), {
       'content-type': 'text/html; charset=utf-8',

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
-import type { DeliveriesOf, DeliveryView } from '#gateway/db/deliveries.ts'
+import type { DeliveriesOf } from '#gateway/db/deliveries.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context.ts'
-import type { Answer } from '#gateway/http/answer.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
+import { type Delivery, webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors, repeatableErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -18,7 +17,7 @@ const parameters = Type.Object(
 )
 type Page = Static<typeof parameters>
 
-const answers = { 200: jsonAnswer('A page of deliveries.', 'DeliveryPage') }
+const answers = { 200: jsonAnswer('A page of deliveries.', webhookComponents.DeliveryPage) }
 
 const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
   if (cursor === undefined || readCursor(cursor)?.direction === 'older') return
@@ -26,23 +25,22 @@ const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
 }
 
 /** A page of a log as it is answered, and where the next one begins; `found` has one more than the caller wants, if there is. */
-const pageBody = (found: readonly DeliveryView[], limit: number) => {
+const pageBody = (found: readonly Delivery[], limit: number) => {
   const data = found.slice(0, limit)
   const last = found.length > limit ? data.at(-1) : undefined
   const cursor = last && writeCursor({ direction: 'older', than: { createdAt: last.created_at, id: last.id } })
   return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
 }
 
-const list = async (context: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page): Promise<Answer> => {
+const list = async (context: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page) => {
   const before = cursor === undefined ? undefined : readCursor(cursor)?.than
   const found = await context.webhooks.deliveries(of, { limit: limit + 1, before })
   return { status: 200, body: pageBody(found, limit) }
 }
 
-const queued = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) }
-const deliveryId = 'Id of the delivery.'
+const queued = { 202: jsonAnswer('Queued.', webhookComponents.QueuedDeliveryAnswer, ['Idempotent-Replayed']) }
 
-const redeliver = async (context: Context, of: DeliveriesOf, id: string): Promise<Answer> => {
+const redeliver = async (context: Context, of: DeliveriesOf, id: string) => {
   orNotFound(await context.webhooks.redeliver(of, id))
   return { status: 202, body: { data: { id } } }
 }
@@ -56,11 +54,9 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: "List a webhook's deliveries",
     description: 'What was sent to a webhook in the last 30 days, newest first, with every attempt.',
-    ids: { id: 'Id of the webhook.' },
     query: parameters,
     checkQuery: checkPage,
     answers,
-    errors: readErrors,
     run: async (context, { caller: { accountId }, id, query }) => {
       const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
       return list(context, { accountId, webhookId: webhook.id }, query)
@@ -73,9 +69,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description: 'Sends the same body with the same id at once, and begins its schedule anew.',
-    ids: { id: 'Id of the webhook.', delivery_id: deliveryId },
     answers: queued,
-    errors: repeatableErrors,
     run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
       redeliver(context, { accountId, webhookId }, request.deliveryId),
   }),
@@ -90,11 +84,9 @@ export const captureDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: "List a screenshot's deliveries",
     description: "What was sent about a screenshot, to its request's `webhook_url` and to webhooks, newest first.",
-    ids: { id: 'Id of the screenshot.' },
     query: parameters,
     checkQuery: checkPage,
     answers,
-    errors: readErrors,
     run: async (context, { caller: { accountId }, id, query }) => {
       const capture = orNotFound(await context.captures.find({ id, accountId }))
       return list(context, { accountId, captureId: capture.id }, query)
@@ -107,9 +99,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: "Send a screenshot's delivery again",
     description: 'As for a delivery of a webhook, for either kind.',
-    ids: { id: 'Id of the screenshot.', delivery_id: deliveryId },
     answers: queued,
-    errors: repeatableErrors,
     run: (context, { caller: { accountId }, id: captureId, ...request }) =>
       redeliver(context, { accountId, captureId }, request.deliveryId),
   }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { webhookEvents, webhooksMax } from '#gateway/db/webhooks.ts'
+import { webhookEvents, webhooksMax } from '#gateway/openapi/components/webhooks.ts'
 import { checkTarget } from '#shared/policy/target.ts'
 import type { CheckInput } from '#gateway/http/input.ts'
 

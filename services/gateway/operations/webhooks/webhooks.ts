@@ -1,6 +1,6 @@
 import { orNotFound } from '#gateway/http/errors.ts'
+import { webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/contract.ts'
-import { plainErrors, readErrors, repeatableErrors, usualErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
 
@@ -13,8 +13,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the account, the oldest first.',
-    answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
-    errors: plainErrors,
+    answers: { 200: jsonAnswer('The webhooks.', webhookComponents.WebhookList) },
     run: async (context, { caller }) => ({
       status: 200,
       body: { data: await context.webhooks.list(caller.accountId) },
@@ -35,9 +34,11 @@ export const webhookOperations: readonly Operation[] = [
       example: { url: 'https://hooks.example.com/shots', description: 'Production' },
     },
     answers: {
-      200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
+      200: jsonAnswer('The webhook with its secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
+        'Idempotent-Replayed',
+      ]),
     },
-    errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
+    errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
       const fields = { ...body, url: new URL(body.url).href }
       return { status: 200, body: { data: await context.webhooks.create(caller.accountId, fields) } }
@@ -50,9 +51,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Show a webhook',
     description: 'One webhook, without its secret.',
-    ids: { id: 'Id of the webhook.' },
-    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-    errors: readErrors,
+    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
@@ -66,10 +65,8 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'Change a webhook',
     description:
       'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
-    ids: { id: 'Id of the webhook.' },
     body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
-    answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
-    errors: [...readErrors, 'TooLarge'],
+    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
       const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
@@ -83,9 +80,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description: 'Deletes a webhook, its log, and what still waits to be sent.',
-    ids: { id: 'Id of the webhook.' },
     answers: { 204: emptyAnswer('Deleted.') },
-    errors: readErrors,
     run: async (context, { caller, id }) => {
       orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
       return { status: 204 }
@@ -98,9 +93,8 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Test a webhook',
     description: 'Queues a `webhook.test` event.',
-    ids: { id: 'Id of the webhook.' },
-    answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
-    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
+    answers: { 202: jsonAnswer('Queued.', webhookComponents.QueuedDeliveryAnswer, ['Idempotent-Replayed']) },
+    errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: webhookId }) => {
       const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
       return { status: 202, body: { data: { id } } }
@@ -113,13 +107,11 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Rotate the secret',
     description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
-    ids: { id: 'Id of the webhook.' },
     answers: {
-      200: jsonAnswer('The webhook with its new secret, this once.', 'WebhookWithSecretAnswer', [
+      200: jsonAnswer('The webhook with its new secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
         'Idempotent-Replayed',
       ]),
     },
-    errors: repeatableErrors,
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import t from 'tap'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
@@ -27,6 +26,6 @@ t.test('answer stream: a stream that has ended leaves its place', async (t) => {
   const context = withPlaces(1, 1)
   const { status, body } = answerStream(context, headers, of, report)
   t.equal(context.streamLimit.count(), 1)
-  t.same([status, (await Array.fromAsync(body as Readable)).join('')], [200, 'retry: 2000\n\na'])
+  t.same([status, (await Array.fromAsync(body)).join('')], [200, 'retry: 2000\n\na'])
   t.equal(context.streamLimit.count(), 0)
 })

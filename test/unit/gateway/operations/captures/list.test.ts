@@ -80,15 +80,10 @@ const pageOf = (length: number, more: Partial<CapturePage>): CapturePage => ({
   ...more,
 })
 
-type Body = {
-  data: { id: string }[]
-  links: Record<'first' | 'last' | 'prev' | 'next', string | null>
-  meta: Record<string, unknown>
-}
 const path = 'https://shots.example/v1/screenshots'
 const read = createQueryReader(listParameters, checkList)
 const bodyOf = (query: string, page: CapturePage) =>
-  pageBody(toListQuery(read(query, { allowTargets: [] })), page, 'https://shots.example') as Body
+  pageBody(toListQuery(read(query, { allowTargets: [] })), page, 'https://shots.example')
 const cursorIn = (link: string | null | undefined) => readCursor(new URL(link ?? '').searchParams.get('cursor') ?? '')
 const from = (direction: Cursor['direction'], place: number) => ({
   direction,

@@ -5,7 +5,7 @@ import { completedCapture, createTestContext, testKey } from '#test/helpers/gate
 
 const delivery = (second: string) => ({
   id: `00000000-0000-4000-8000-0000000000${second}`,
-  event: 'webhook.test',
+  event: 'webhook.test' as const,
   screenshot_id: null,
   webhook_id: null,
   url: 'https://example.com/',

@@ -1,52 +1,81 @@
 import { webhookFields } from '#shared/db/record.ts'
-import { type WebhookEvent, webhookEvents } from '#gateway/db/webhooks.ts'
-import { closed, count, type Fields, id, type JsonSchema, moment, schemaRef } from '#gateway/openapi/json-schema.ts'
-import { eventExamples } from '#gateway/openapi/examples.ts'
+import { inWords } from '#gateway/openapi/errors.ts'
+import { count, id, moment } from '#gateway/openapi/fields.ts'
+import {
+  closed,
+  type Exampled,
+  type Fields,
+  type JsonSchema,
+  object,
+  schemaRef,
+  typed,
+} from '#gateway/openapi/json-schema.ts'
 import { headerParameter, type Parameter } from '#gateway/openapi/contract.ts'
-import { recordSchemas } from './record-schemas.ts'
+import { exampleIds, exampleTimes } from './example-values.ts'
+import { acceptedExample, completedExample, recordSchemas } from './records.ts'
+import { type WebhookEvent, webhookEvents } from './webhooks.ts'
 
 const fieldsOf = (schema: string, names: readonly string[]): Fields => {
   const all = recordSchemas[schema]?.['properties'] as Fields
-  return Object.fromEntries(names.map((name) => [name, all[name] ?? {}]))
+  return Object.fromEntries(names.map((name) => [name, all[name] ?? typed({})]))
 }
 
-const tells = (event: WebhookEvent, data: JsonSchema): JsonSchema =>
-  closed({
-    event: { type: 'string', const: event, description: 'What happened.' },
-    data,
-    sent_at: moment('When the first attempt began, the same over all attempts.'),
-  })
-
-const completed = closed(fieldsOf('CompletedScreenshot', webhookFields.completed), {
+const completedFields = fieldsOf('CompletedScreenshot', webhookFields.completed)
+const completedMore = {
   ...fieldsOf('CompletedScreenshot', ['metadata']),
-  cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." },
+  cached: typed({ type: 'boolean', const: true, description: "There where it shows an earlier capture's result." }),
+}
+
+const completed: Exampled<unknown> = [
+  closed(completedFields, completedMore),
+  Object.fromEntries(
+    Object.entries(completedExample).filter(([name]) => name in completedFields || name === 'metadata'),
+  ),
+]
+
+const { id: failedId, url, created_at } = acceptedExample
+
+const failed: Exampled<unknown> = [
+  closed(fieldsOf('FailedScreenshot', webhookFields.failed)),
+  {
+    id: failedId,
+    status: 'failed',
+    url,
+    error: { code: 'TIMEOUT', message: 'The page did not load in time.' },
+    created_at,
+  },
+]
+
+const batch = object({
+  id: [id('Id of the batch.'), exampleIds.batch],
+  status: [
+    typed({ type: 'string', const: 'completed', description: 'All of it has ended; some may have failed.' }),
+    'completed',
+  ],
+  total: [count('Screenshots of the batch.', 1), 20],
+  completed: [count('Those that completed.'), 19],
+  failed: [count('Those that failed.'), 1],
+  created_at: [moment('When it was accepted.'), created_at],
 })
 
-const failed = closed(fieldsOf('FailedScreenshot', webhookFields.failed))
-
-const batch = closed({
-  id: id('Id of the batch.'),
-  status: { type: 'string', const: 'completed', description: 'All of it has ended; some may have failed.' },
-  total: count('Screenshots of the batch.', 1),
-  completed: count('Those that completed.'),
-  failed: count('Those that failed.'),
-  created_at: moment('When it was accepted.'),
+const quota = object({
+  id: [id('Names this warning.'), exampleIds.delivery],
+  percentage: [
+    typed({ type: 'integer', enum: [80, 95, 100], description: 'What of the quota is used up, in percent.' }),
+    80,
+  ],
+  screenshots_used: [count('Screenshots of this period.', 1), 12_000],
+  screenshots_limit: [count('The quota.', 1), 15_000],
+  period_start: [moment('Beginning of the period.'), '2026-03-01T00:00:00.000000Z'],
 })
 
-const quota = closed({
-  id: id('Names this warning.'),
-  percentage: { type: 'integer', enum: [80, 95, 100], description: 'What of the quota is used up, in percent.' },
-  screenshots_used: count('Screenshots of this period.', 1),
-  screenshots_limit: count('The quota.', 1),
-  period_start: moment('Beginning of the period.'),
+const test = object({
+  id: [id('Id of the delivery.'), exampleIds.delivery],
+  webhook_id: [id('The webhook that is tested.'), exampleIds.webhook],
 })
-
-const test = closed({ id: id('Id of the delivery.'), webhook_id: id('The webhook that is tested.') })
 
 type EventDoc = {
-  /** The component that holds its body. */
-  readonly name: string
-  readonly data: JsonSchema
+  readonly data: Exampled<unknown>
   readonly summary: string
   readonly description: string
 }
@@ -56,42 +85,45 @@ const ended =
 
 const events: Readonly<Record<WebhookEvent, EventDoc>> = {
   'screenshot.completed': {
-    name: 'ScreenshotCompletedEvent',
     data: completed,
     summary: 'A screenshot is completed',
     description: ended,
   },
   'screenshot.failed': {
-    name: 'ScreenshotFailedEvent',
     data: failed,
     summary: 'A screenshot has failed',
     description: ended,
   },
   'batch.completed': {
-    name: 'BatchCompletedEvent',
     data: batch,
     summary: 'A batch has ended',
     description: 'Sent to each active webhook that asks for it, once the last screenshot of the batch has ended.',
   },
   'quota.warning': {
-    name: 'QuotaWarningEvent',
     data: quota,
     summary: 'The quota is running out',
     description:
       'Sent to each active webhook that asks for it, once in a period for each of 80, 95 and 100 % of the quota.',
   },
   'webhook.test': {
-    name: 'WebhookTestEvent',
     data: test,
     summary: 'A test of a webhook',
     description: 'Sent to one webhook when its test is asked for, whatever events it asks for.',
   },
 }
 
+/** The component that holds its body. */
+const nameOf = (event: WebhookEvent) => `${inWords(event)}Event`
+
+const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
+  object({
+    event: [typed({ type: 'string', const: event, description: 'What happened.' }), event],
+    data: events[event].data,
+    sent_at: [moment('When the first attempt began, the same over all attempts.'), exampleTimes.sent],
+  })
+
 /** Bodies that are sent to receivers. */
-export const eventSchemas: Fields = Object.fromEntries(
-  webhookEvents.map((event) => [events[event].name, tells(event, events[event].data)]),
-)
+export const eventSchemas: Fields = Object.fromEntries(webhookEvents.map((event) => [nameOf(event), bodyOf(event)[0]]))
 
 /** Without `always` a delivery to the address that a request named is meant too: it is not signed. */
 const signatureHeaders = (always: boolean): readonly Parameter[] =>
@@ -125,7 +157,7 @@ const eventDoc = (event: WebhookEvent): JsonSchema => ({
     parameters: signatureHeaders(!event.startsWith('screenshot.')),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: schemaRef(events[event].name), example: eventExamples[event] } },
+      content: { 'application/json': { schema: schemaRef(nameOf(event)), example: bodyOf(event)[1] } },
     },
     responses: {
       '2XX': { description: 'Delivered. The answer has 30 seconds, the connection 10; its body is not looked at.' },

@@ -1,0 +1,31 @@
+import t from 'tap'
+import { toBatchRecord } from '#gateway/db/find-batch.ts'
+
+const url = 'https://example.com/a'
+const found = {
+  id: '33333333-3333-4333-8333-333333333333',
+  ...{ total: 4, processing: 0, completed: 0, failed: 0, created_at: 'then' },
+  screenshots: [
+    { index: 1, id: 'x', status: 'pending', url, options: { width: 1 }, created_at: 'then' },
+    { index: 2, id: 'y', status: 'completed', url, options: { width: 1 }, created_at: 'then' },
+  ],
+} as const
+
+// Contract: Batch status
+t.test('find batch: the status of a batch follows from its counts', async (t) => {
+  const statusOf = (counts: object) => {
+    const { status, pending } = toBatchRecord({ ...found, ...counts })
+    return [status, pending]
+  }
+  t.same(statusOf({}), ['pending', 4])
+  t.same(statusOf({ processing: 1 }), ['processing', 3])
+  t.same(statusOf({ completed: 3 }), ['processing', 1])
+  t.same(statusOf({ completed: 3, failed: 1 }), ['completed', 0])
+})
+
+// Contract: Batch response
+t.test('find batch: a completed screenshot shows the main parameters, others what was requested', async (t) => {
+  const [pending, completed] = toBatchRecord(found).screenshots
+  t.same(pending?.options, { width: 1 })
+  t.match(completed, { index: 2, options: { width: 1, quality: 80 } })
+})
