@@ -8,7 +8,7 @@ const leaveDomain = ({ hook, hookDomain }: Pick<TAP, 'hook' | 'hookDomain'>) => 
 
 /**
  * Prepares the process of a test file for worlds. Tap gives each test a domain, whose async hook is called for every promise:
- * worlds make so many that it took a third of the processor's time. Without domains an error that nobody awaits ends the
+ * worlds make so many that it took about a quarter of the processor's time. Without domains an error that nobody awaits ends the
  * process, and fails its file, in place of one test.
  */
 export const prepareForWorlds = (t: TAP): void => {
