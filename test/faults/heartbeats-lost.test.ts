@@ -1,10 +1,10 @@
 import t from 'tap'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import type { Meddling } from './world/meddling.ts'
 import { goOn } from './world/run.ts'
 import { createWorld } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 
 const pool = { pool: 'standard', autoscaling: { minReplicas: 6, maxReplicas: 6 } } as const

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { goOn } from './world/run.ts'
 import { sizeOf } from './world/view.ts'
 import { createWorld } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 
 const pool = {

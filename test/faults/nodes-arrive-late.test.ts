@@ -1,12 +1,12 @@
 import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit } from './world/by-hand.ts'
 import { goOn } from './world/run.ts'
 import { conditionOf, jobsOf, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 const seeds = [1, 2, 3]
 const provisionMs = { least: 60_000, spread: 60_000 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { lossUnconfirmed } from './world/missing-guards.ts'
 import type { Meddling } from './world/meddling.ts'
 import type { NodesOptions } from './world/nodes.ts'
@@ -7,7 +7,7 @@ import { goOn } from './world/run.ts'
 import { readyWorkers } from './world/view.ts'
 import { createWorld } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 const lostMs = 60_000
 

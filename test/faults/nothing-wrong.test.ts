@@ -1,8 +1,9 @@
+import { createHook, executionAsyncId } from 'node:async_hooks'
 import t from 'tap'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { type Fault, playFault } from './world/run.ts'
 
-simulateTime()
+prepareForWorlds(t)
 const nothing: Fault = { name: 'nothing goes wrong', lastsMs: () => 60_000, begin: () => {} }
 
 t.test('nothing wrong: where nothing goes wrong, each capture is begun once and ends', async (t) => {
@@ -17,4 +18,16 @@ t.test('nothing wrong: where nothing goes wrong, each capture is begun once and 
 t.test('nothing wrong: the same seed gives the same world', async (t) => {
   const [one, other] = [await playFault({ seed: 1, fault: nothing }), await playFault({ seed: 1, fault: nothing })]
   t.strictSame(one, other)
+})
+
+const idAfterPromise = () => Promise.resolve().then(executionAsyncId)
+
+t.test('nothing wrong: no async hook is called for the promises of worlds', async (t) => {
+  t.equal(await idAfterPromise(), 0)
+})
+
+t.test('planted fault, where nothing is wrong: an async hook is called for promises', async (t) => {
+  const hook = createHook({ init: () => {} }).enable()
+  t.not(await idAfterPromise(), 0)
+  hook.disable()
 })

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit } from './world/by-hand.ts'
 import { goOn } from './world/run.ts'
 import { conditionOf, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 /** The proxied wait of the worlds, and what the ledger takes to look. */
 const waitMs = 125_000

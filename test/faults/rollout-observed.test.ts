@@ -1,13 +1,13 @@
 import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit, podsOf } from './world/by-hand.ts'
 import { at } from '#test/helpers/model-api/object.ts'
 import { goOn } from './world/run.ts'
 import { conditionOf, poolOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 
 const pools = { standard: { pool: 'standard', autoscaling: { minReplicas: 4, maxReplicas: 4 } } } as const

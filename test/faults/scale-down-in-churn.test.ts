@@ -1,13 +1,13 @@
 import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit, podsOf, targetOf, tryOut } from './world/by-hand.ts'
 import { goOn } from './world/run.ts'
 import { conditionOf, readyWorkers, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
-simulateTime()
+prepareForWorlds(t)
 t.setTimeout(300_000)
 
 const pool = {

@@ -1,4 +1,5 @@
-import { simulateTime } from '#test/helpers/simulated-process.ts'
+import type { TAP } from 'tap'
+import { prepareForWorlds } from './prepare-for-worlds.ts'
 import type { Damage } from './world/audit.ts'
 import type { MissingGuard } from './world/missing-guards.ts'
 import { type Fault, playFault } from './world/run.ts'
@@ -8,20 +9,12 @@ const seeds = Array.from({ length: 50 }, (_, index) => index + 1)
 /** Worlds in which the damage of a missing guard is looked for. */
 const canarySeeds = seeds.slice(0, 12)
 
-type Test = {
-  readonly test: (name: string, run: (t: Assertions) => Promise<void>) => unknown
-}
-type Assertions = {
-  readonly strictSame: (found: unknown, wanted: unknown, message: string) => unknown
-  readonly ok: (value: unknown, message: string) => unknown
-}
-
 /** A guard, and the damage that is done without it. */
 export type Canary = { readonly missing: () => MissingGuard; readonly shows: Damage['what'] }
 
 /** Plays a fault with every seed, then without each of the guards that keep damage away. */
-export const testFault = (t: Test, fault: () => Fault, canaries: readonly Canary[]): void => {
-  simulateTime()
+export const testFault = (t: TAP, fault: () => Fault, canaries: readonly Canary[]): void => {
+  prepareForWorlds(t)
   const { name } = fault()
   t.test(`nothing is damaged where ${name}`, async (of) => {
     for (const seed of seeds) {

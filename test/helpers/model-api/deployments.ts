@@ -11,8 +11,14 @@ const hashLabel = 'pod-template-hash'
 
 const templateOf = (deployment: Stored): Tree => at(deployment, 'spec', 'template') as Tree
 
-const hashOf = (template: Tree): string =>
-  createHash('sha256').update(canonicalJson(template)).digest('hex').slice(0, 10)
+/** Templates are compared at every look, and are the same object as long as nobody writes them. */
+const hashes = new WeakMap<Tree, string>()
+
+const hashOf = (template: Tree): string => {
+  const hash = hashes.get(template) ?? createHash('sha256').update(canonicalJson(template)).digest('hex').slice(0, 10)
+  hashes.set(template, hash)
+  return hash
+}
 
 const createSet = ({ server }: Backstage, deployment: Stored, replicas: number) => {
   const template = templateOf(deployment)

@@ -99,8 +99,16 @@ export const treeOfPaths = (paths: Paths): Tree => {
   return tree
 }
 
-/** FieldsV1 as paths. */
+const pathsByTree = new WeakMap<Tree, Paths>()
+
+/** FieldsV1 as paths; an entry stays the same object through many changes of its object. */
 export const pathsOfTree = (tree: Tree): Paths => {
+  const paths = pathsByTree.get(tree) ?? walkTree(tree)
+  pathsByTree.set(tree, paths)
+  return paths
+}
+
+const walkTree = (tree: Tree): Paths => {
   const paths = new Set<string>()
   const walk = (here: Tree, path: readonly string[]) => {
     const steps = Object.entries(here)

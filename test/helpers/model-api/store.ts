@@ -26,6 +26,8 @@ const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, 
 /** Objects by kind and key, with one version for all that counts every change, as etcd keeps them. */
 export class ModelStore {
   #kinds = new Map<string, Map<string, Stored>>()
+  /** What `all` answered since the last change of a kind. */
+  readonly #sorted = new Map<string, readonly Stored[]>()
   #history = new Map<string, StoreEvent[]>()
   /** Changes up to this version are not known any more. */
   #forgotten = 0
@@ -43,7 +45,11 @@ export class ModelStore {
   /** All of a kind, in the order of their keys as the server lists them. */
   all(resource: string): readonly Stored[] {
     const objects = this.#kinds.get(resource) ?? new Map<string, Stored>()
-    return [...objects].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object)
+    const sorted =
+      this.#sorted.get(resource) ??
+      [...objects].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object)
+    this.#sorted.set(resource, sorted)
+    return sorted
   }
 
   /** Puts an object in place of the one with its name, under the next version. */
@@ -84,6 +90,7 @@ export class ModelStore {
   restore({ version, kinds }: StoreSnapshot): void {
     this.#version = version
     this.#kinds = new Map([...kinds].map(([name, all]) => [name, new Map(all)]))
+    this.#sorted.clear()
     this.forget()
   }
 
@@ -101,6 +108,7 @@ export class ModelStore {
   #objectsOf(resource: string): Map<string, Stored> {
     const objects = this.#kinds.get(resource) ?? new Map<string, Stored>()
     this.#kinds.set(resource, objects)
+    this.#sorted.delete(resource)
     return objects
   }
 
