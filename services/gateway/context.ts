@@ -23,7 +23,7 @@ import type { Config } from './config.ts'
 import { followMaintenance } from './capture/follow-maintenance.ts'
 import { type Clients, createClients, proxyAdvice } from './http/identification/clients.ts'
 import { createKeyGuesses, type KeyGuesses } from './http/identification/key-guesses.ts'
-import { type PepperWatch, watchPepper } from './http/identification/pepper-watch.ts'
+import { watchPepper } from './http/identification/pepper-watch.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from './live/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from './live/batched-loader.ts'
 import { createEvents, type Events } from './events.ts'
@@ -79,7 +79,7 @@ export type Gateway = Context &
     readonly waiters: Waiters
     readonly database: Database
     readonly files: FilesStore | undefined
-    readonly pepper: PepperWatch
+    readonly pepper: Awaited<ReturnType<typeof watchPepper>>
     readonly metrics: Metrics
     readonly health: () => Promise<Health>
   }

@@ -19,12 +19,7 @@ type Dependencies = {
 }
 
 /** Publishes accepted captures without making anybody wait. Whatever fails here, the ledger's relay does later. */
-export type Publisher = AsyncDisposable & {
-  /** Publishes an admitted capture. */
-  readonly publish: (capture: CaptureToPublish) => void
-  /** Says that a capture waits for its turn. */
-  readonly nudge: () => void
-}
+export type Publisher = ReturnType<typeof createPublisher>
 
 /** What is accepted in one turn of the event loop is published together at its end, so that it leaves in one write. */
 const followTurns = (): (() => Promise<void>) => {
@@ -41,7 +36,7 @@ const followTurns = (): (() => Promise<void>) => {
 }
 
 /** Makes a publisher. Disposing it waits for what is under way and deletes the last outbox rows. */
-export const createPublisher = (deps: Dependencies): Publisher => {
+export const createPublisher = (deps: Dependencies) => {
   const inFlight = new Set<Promise<void>>()
   const pokedAt = new Map<Pool, number>()
   let stored: string[] = []
@@ -89,10 +84,12 @@ export const createPublisher = (deps: Dependencies): Publisher => {
   }
 
   return {
-    publish: (capture) => {
+    /** Publishes an admitted capture. */
+    publish: (capture: CaptureToPublish): void => {
       if (inFlight.size < inFlightMax) track(publishOne(capture))
       else deps.nudge()
     },
+    /** Says that a capture waits for its turn. */
     nudge: deps.nudge,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(inFlight)

@@ -111,20 +111,16 @@ export const imageGone = (deps: { readonly events: Pick<Events, 'imageMissing'> 
 }
 
 /** Counts the bytes of images that are held in memory, over all answers together. */
-export type BufferedBytes = {
-  /** Whether so many more may be held. */
-  readonly fits: (bytes: number) => boolean
-  /** Counts bytes as held until it is disposed of. */
-  readonly hold: (bytes: number) => Disposable
-  readonly count: () => number
-}
+export type BufferedBytes = ReturnType<typeof createBufferedBytes>
 
 /** Makes a count that should not go beyond `bytesMax`; it is asked before an image is read. */
-export const createBufferedBytes = (bytesMax: number): BufferedBytes => {
+export const createBufferedBytes = (bytesMax: number) => {
   let held = 0
   return {
-    fits: (bytes) => held + bytes <= bytesMax,
-    hold: (bytes) => {
+    /** Whether so many more may be held. */
+    fits: (bytes: number) => held + bytes <= bytesMax,
+    /** Counts bytes as held until it is disposed of. */
+    hold: (bytes: number): Disposable => {
       held += bytes
       return { [Symbol.dispose]: () => void (held -= bytes) }
     },

@@ -6,15 +6,7 @@ import { remember } from '#gateway/http/remember.ts'
 export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }
 
 /** What the database has just refused and would refuse again, so that it need not be asked. */
-export type RefusalMemory = {
-  /** The refusal that a request of this asker meets now, if it is known. */
-  readonly find: (asker: Asker) => Refusal | undefined
-  /** Asks the database, and remembers its refusal. */
-  readonly watch: <Outcome extends AcceptOutcome | { readonly ok: true }>(
-    asker: Asker,
-    ask: () => Promise<Outcome | Refusal>,
-  ) => Promise<Outcome | Refusal>
-}
+export type RefusalMemory = ReturnType<typeof createRefusalMemory>
 
 /** How long a refusal is taken for granted: a plan with more is seen after this. */
 const memoryMs = 1000
@@ -44,10 +36,11 @@ const toRemembered = (refusal: Refusal, askedMs: number, answeredMs: number): Re
  * beyond the minute. Such requests are not counted, which shows nowhere: nothing remains of their minute. `nowMs` never
  * goes back.
  */
-export const createRefusalMemory = (nowMs: () => number): RefusalMemory => {
+export const createRefusalMemory = (nowMs: () => number) => {
   const known = new Map<string, Remembered>()
   return {
-    find: (asker) => {
+    /** The refusal that a request of this asker meets now, if it is known. */
+    find: (asker: Asker): Refusal | undefined => {
       if (known.size === 0) return undefined
       const name = nameOf(asker)
       const remembered = known.get(name)
@@ -61,7 +54,11 @@ export const createRefusalMemory = (nowMs: () => number): RefusalMemory => {
       if (endsMs === undefined) return refusal
       return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil((endsMs - now) / 1000)) }
     },
-    watch: async (asker, ask) => {
+    /** Asks the database, and remembers its refusal. */
+    watch: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
+      asker: Asker,
+      ask: () => Promise<Outcome | Refusal>,
+    ): Promise<Outcome | Refusal> => {
       const askedMs = nowMs()
       const outcome = await ask()
       const remembered = outcome.ok ? undefined : toRemembered(outcome, askedMs, nowMs())

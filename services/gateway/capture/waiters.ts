@@ -29,18 +29,7 @@ export type Follower = Disposable & {
 }
 
 /** The captures that clients of this gateway wait for. */
-export type Waiters = Disposable & {
-  /** Begins to listen for the end of one capture, or of all captures of an account, by its id. How many may is the caller's to bound. */
-  readonly follow: (id: string) => Follower
-  /** Begins to listen for a capture, before it is accepted; undefined where too many wait already. */
-  readonly begin: (id: string) => Waiter | undefined
-  readonly count: () => number
-  /** Has all waiters look now. */
-  readonly wake: () => void
-  /** Ends all waits, present and future. */
-  readonly stop: () => void
-  readonly isStopping: () => boolean
-}
+export type Waiters = ReturnType<typeof createWaiters>
 
 type Dependencies = {
   readonly queue: Pick<Queue, 'subscribe'>
@@ -115,7 +104,7 @@ const createShares = (max: number) =>
   createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
 /** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
-export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): Waiters => {
+export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) => {
   let stopping = false
   const entries = createEntries(() => stopping)
   const shares = createShares(waitersMax)
@@ -163,10 +152,14 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
   }
 
   return {
+    /** Begins to listen for a capture, before it is accepted; undefined where too many wait already. */
     begin,
-    follow: (id) => entries.add(id, false),
+    /** Begins to listen for the end of one capture, or of all captures of an account, by its id. How many may is the caller's to bound. */
+    follow: (id: string): Follower => entries.add(id, false),
     count: entries.count,
+    /** Has all waiters look now. */
     wake: entries.wakeAll,
+    /** Ends all waits, present and future. */
     stop: () => {
       stopping = true
       entries.wakeAll()

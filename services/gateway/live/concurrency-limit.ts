@@ -1,15 +1,11 @@
 /** A bound on what runs at once, of all and of one account. */
-export type ConcurrencyLimit = {
-  /** Counts one more until it is disposed, once or again; at a bound, returns whose it is. */
-  readonly take: (accountId: string) => Disposable | 'account' | 'all'
-  readonly count: () => number
-}
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
 /** At most `max`, of which one account has at most `accountMax`, by how many accounts there then are. */
 export const createConcurrencyLimit = (bounds: {
   readonly max: number
   readonly accountMax: number | ((accounts: number) => number)
-}): ConcurrencyLimit => {
+}) => {
   const { max, accountMax } = bounds
   const mostOf = typeof accountMax === 'number' ? () => accountMax : accountMax
   const held = new Map<string, number>()
@@ -22,7 +18,8 @@ export const createConcurrencyLimit = (bounds: {
   }
   return {
     count: () => count,
-    take: (accountId) => {
+    /** Counts one more until it is disposed, once or again; at a bound, returns whose it is. */
+    take: (accountId: string): Disposable | 'account' | 'all' => {
       const own = held.get(accountId) ?? 0
       if (own >= mostOf(held.size + (own === 0 ? 1 : 0))) return 'account'
       if (count >= max) return 'all'

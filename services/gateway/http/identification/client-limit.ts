@@ -17,12 +17,7 @@ export type LimitOptions = {
 }
 
 /** Token buckets of clients. */
-export type ClientLimit = {
-  /** Takes a token. Returns 0, or, where there is none, the whole seconds until there is one. */
-  readonly take: (client: Client) => number
-  /** Returns a token that was taken for what did not have to be counted. */
-  readonly giveBack: (client: Client) => void
-}
+export type ClientLimit = ReturnType<typeof createClientLimit>
 
 type Bucket = { left: number; atMs: number }
 type Site = { readonly whole: Bucket; readonly networks: Map<string, Bucket> }
@@ -34,7 +29,7 @@ type Site = { readonly whole: Bucket; readonly networks: Map<string, Bucket> }
  * buckets be forgotten, which lets those others send more, never less. A bucket never goes below zero: whatever came
  * before, there is a token again after the time of one. What is refused costs nothing.
  */
-export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions): ClientLimit => {
+export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => {
   const sites = new Map<string, Site>()
   const perMs = perMinute / 60_000
 
@@ -58,7 +53,8 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions): Cl
     left >= 1 ? 0 : Math.ceil((1 - left) / (perMs * share) / 1000)
 
   return {
-    take: (client) => {
+    /** Takes a token. Returns 0, or, where there is none, the whole seconds until there is one. */
+    take: (client: Client): number => {
       const { own, whole } = bucketsOf(client)
       const waitSeconds = Math.max(secondsUntilOne(own, 1), secondsUntilOne(whole, siteShare))
       if (waitSeconds > 0) return waitSeconds
@@ -66,7 +62,8 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions): Cl
       whole.left -= 1
       return 0
     },
-    giveBack: (client) => {
+    /** Returns a token that was taken for what did not have to be counted. */
+    giveBack: (client: Client): void => {
       const { own, whole } = bucketsOf(client)
       own.left = Math.min(burst, own.left + 1)
       whole.left = Math.min(burst * siteShare, whole.left + 1)

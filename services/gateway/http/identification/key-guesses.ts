@@ -30,10 +30,7 @@ export type SettleKey = (key: 'good' | 'wrong' | 'not judged') => void
 export type Admission = { readonly waitSeconds: number } | { readonly waitSeconds: 0; readonly settle: SettleKey }
 
 /** Limits the wrong keys of each client, so that guesses cost the database little. */
-export type KeyGuesses = {
-  /** `client` is only asked for where the key is not known to be good. */
-  readonly admit: (keyHash: Buffer, client: () => Client) => Promise<Admission>
-}
+export type KeyGuesses = ReturnType<typeof createKeyGuesses>
 
 /**
  * Makes the limit of one gateway. A key that was good lately is always let in. Any other takes one of its client's tokens
@@ -42,7 +39,7 @@ export type KeyGuesses = {
  * in if it is valid: a key has 238 random bits, so what has to be limited is work for the database, and the neighbours of
  * an attacker behind one address are never refused for him.
  */
-export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): KeyGuesses => {
+export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) => {
   const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
   const good = new Map<string, true>()
   /** Until when a key is taken for invalid. */
@@ -66,7 +63,8 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): K
   }
 
   return {
-    admit: async (keyHash, client) => {
+    /** `client` is only asked for where the key is not known to be good. */
+    admit: async (keyHash: Buffer, client: () => Client): Promise<Admission> => {
       const name = keyHash.toString('latin1')
       const isKnown = good.has(name)
       const waitSeconds = isKnown ? 0 : limit.take(client())

@@ -2,12 +2,6 @@ import { pause } from '#shared/process/pause.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 
-/** The comparison of the gateway's pepper with the database's. */
-export type PepperWatch = {
-  /** Resolves with the refusal, or with undefined once the service is stopped. */
-  readonly refused: Promise<AppError | undefined>
-}
-
 /** The refusal; undefined where the pepper is right. */
 const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknown' | undefined> => {
   try {
@@ -26,7 +20,7 @@ const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknow
 export const watchPepper = async (
   confirm: () => Promise<void>,
   { everyMs, stop }: { readonly everyMs: number; readonly stop: AbortSignal },
-): Promise<PepperWatch> => {
+) => {
   let found = await compare(confirm)
   if (found instanceof AppError) throw found
   const follow = async () => {
@@ -38,5 +32,8 @@ export const watchPepper = async (
     await untilStopped(stop)
     return undefined
   }
-  return { refused: follow() }
+  return {
+    /** Resolves with the refusal, or with undefined once the service is stopped. */
+    refused: follow(),
+  }
 }
