@@ -42,7 +42,7 @@ t.test('accept batch: a batch is one request and as many captures as it has memb
   )
   t.same(await rowsOf(tenant), [20, 20, 1, 0])
   const found = await find(tenant, batch.id)
-  t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, createdAt: /Z$/ })
+  t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, created_at: /Z$/ })
   t.same(
     found.screenshots.map(({ index, id, url, status }) => [index, id, url, status]),
     batch.members.map(({ id, url }, index) => [index, id, url, 'pending']),
