@@ -25,7 +25,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
   const app = createApp(gateway)
-  const connections = followConnections(app.server)
+  const closeConnections = followConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)
 
@@ -50,7 +50,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   // Streams of events end as soon as they see that this server stops; their clients find another.
   gateway.waiters.wake()
   const closed = app.close()
-  connections.close()
+  closeConnections()
   await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()
   await Promise.race([closed, pause(lastAnswersMs, undefined, { ref: false })])

@@ -22,10 +22,7 @@ export type Holder = ProcessMark & {
 type HolderFile = Holder & { readonly children: readonly ProcessMark[] }
 
 /** The hold of one process on a data folder. Dispose gives it up; so does the process's end, however it comes. */
-export type Lock = AsyncDisposable & {
-  /** Writes down whether we stop, and which processes we started: a start after a crash waits for their end. */
-  readonly write: (of: { stopping: boolean; children: readonly number[] }) => Promise<void>
-}
+export type Lock = Awaited<ReturnType<typeof acquireLock>>
 
 /** The process that holds the lock, or undefined where nobody does. */
 export const lockHolder = async (paths: LockPaths): Promise<Holder | undefined> => {
@@ -59,12 +56,13 @@ const refuse = async (paths: LockPaths): Promise<never> => {
  * Takes the lock for this process. Throws `CONFIGURATION` with the process that holds it. What a killed holder left
  * running gets `leftoverMs` to end.
  */
-export const acquireLock = async (paths: LockPaths, { leftoverMs = defaultLeftoverMs } = {}): Promise<Lock> => {
+export const acquireLock = async (paths: LockPaths, { leftoverMs = defaultLeftoverMs } = {}) => {
   await using opened = new AsyncDisposableStack()
   const file = opened.use(await open(paths.lockFile, 'a', 0o600))
   if (!(await tryLock(file))) return await refuse(paths)
   const own = await markProcess(process.pid)
-  const write: Lock['write'] = async ({ stopping, children }) => {
+  /** Writes down whether we stop, and which processes we started: a start after a crash waits for their end. */
+  const write = async ({ stopping, children }: { stopping: boolean; children: readonly number[] }) => {
     const marks = await Promise.all(children.map(markProcess))
     await writePrivate(paths.holder, { ...own, stopping, children: marks.filter((mark) => mark !== undefined) })
   }

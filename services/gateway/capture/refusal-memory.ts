@@ -5,9 +5,6 @@ import { remember } from '#gateway/http/remember.ts'
 /** What a verdict on key and minute depends on. */
 export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }
 
-/** What the database has just refused and would refuse again, so that it need not be asked. */
-export type RefusalMemory = ReturnType<typeof createRefusalMemory>
-
 /** How long a refusal is taken for granted: a plan with more is seen after this. */
 const memoryMs = 1000
 /** About 1 KiB each; the oldest makes room. */

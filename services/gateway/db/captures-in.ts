@@ -4,6 +4,7 @@ import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 import { acceptBatch, type NewBatch } from './accept-batch.ts'
 import { acceptCapture, type AcceptOutcome, type NewCapture } from './accept-capture.ts'
 import { describeAccount } from './describe-account.ts'
@@ -17,10 +18,8 @@ type CaptureOf = { readonly id: string; readonly accountId: string }
 /** Least between two reads of keys that are looked up together. */
 const keyGapMs = 100
 
-/** As `check_request` judges a key, but for the domains, which are the request's. */
-const validKeys = `select k.key_hash as "keyHash" from api_key k join account a on a.id = k.account_id
-  where k.key_hash = any ($1::bytea[]) and k.revoked_at is null and a.disabled_at is null
-    and (k.expires_at is null or k.expires_at > clock_timestamp())`
+const validKeys = readStatement(import.meta.dirname, 'sql/valid-keys.sql')
+const judgeSigning = readStatement(import.meta.dirname, 'sql/judge-signing.sql')
 
 /** Deletes a capture of an account, in whatever state; see `sql/delete-capture.sql`. Answers whether there was one. */
 export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boolean> => {
@@ -30,12 +29,7 @@ export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boole
 
 /** Whether an account's plan has links that need no API key, and whether a capture is the account's. */
 const maySign = async (database: Sql, of: CaptureOf) => {
-  const [row] = await database.query<{ allowed: boolean; found: boolean }>(
-    `select 'signed_urls' = any (p.features) as allowed,
-            exists (select from capture c where c.id = $1 and c.account_id = a.id) as found
-       from account a join plan p on p.slug = a.plan where a.id = $2`,
-    [of.id, of.accountId],
-  )
+  const [row] = await database.query<{ allowed: boolean; found: boolean }>(judgeSigning, [of.id, of.accountId])
   return row ?? { allowed: false, found: false }
 }
 

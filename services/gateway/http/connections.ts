@@ -1,20 +1,15 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The connections of a server, as far as its end is concerned. */
-export type Connections = {
-  /** Closes those on which no request runs, now, and the others with the answer that they wait for. */
-  readonly close: () => void
-}
-
 /** What is known of one connection: answers that are not sent whole, and the bytes that had come when the last one was. */
 type Use = { running: number; bytesSeen: number }
 
 /**
- * Follows the connections of a server. Node alone leaves those open on which nothing was ever sent, and those whose last
+ * Follows the connections of a server. What it returns closes those on which no request runs, now, and the others with the
+ * answer that they wait for. Node alone leaves those open on which nothing was ever sent, and those whose last
  * answer had begun before the server was closed: a stop would wait for clients that have nothing to say.
  */
-export const followConnections = (server: Server): Connections => {
+export const followConnections = (server: Server): (() => void) => {
   const uses = new Map<Socket, Use>()
   let closing = false
 
@@ -40,10 +35,8 @@ export const followConnections = (server: Server): Connections => {
     })
   })
 
-  return {
-    close: () => {
-      closing = true
-      for (const [socket, use] of uses) closeIdle(socket, use)
-    },
+  return () => {
+    closing = true
+    for (const [socket, use] of uses) closeIdle(socket, use)
   }
 }

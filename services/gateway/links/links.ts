@@ -4,7 +4,7 @@ import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
-import { type ClientLimit, createClientLimit } from '#gateway/http/identification/client-limit.ts'
+import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 
@@ -68,18 +68,15 @@ export const judgeLink = (
 }
 
 /** What links that need no API key work with. */
-export type Links = {
-  /** The first signs, all are taken. */
-  readonly keys: readonly LinkKey[]
-  readonly limit: Pick<ClientLimit, 'take'>
-}
+export type Links = ReturnType<typeof createLinks>
 
 /** Puts together what links work with, from the gateway's settings. */
 export const createLinks = (config: {
   readonly linkSigningKeys: readonly LinkKey[]
   readonly linkRequestsBurst: number
   readonly linkRequestsPerMinute: number
-}): Links => ({
+}) => ({
+  /** The first signs, all are taken. */
   keys: config.linkSigningKeys,
   limit: createClientLimit({
     burst: config.linkRequestsBurst,

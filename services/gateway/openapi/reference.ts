@@ -9,12 +9,7 @@ import { openapiDocument } from './document.ts'
 export type StaticDocument = { readonly bytes: Buffer; readonly etag: string }
 
 /** The interface's own description, for machines and for people. */
-export type Reference = {
-  readonly document: () => StaticDocument
-  readonly page: () => StaticDocument
-  /** The script of the page, compressed by gzip. Throws `SERVER_ERROR` where it cannot be made. */
-  readonly script: () => Promise<StaticDocument>
-}
+export type Reference = ReturnType<typeof createReference>
 
 /** Where the script is, below the version's prefix. */
 export const scriptPath = '/docs/reference.js'
@@ -57,14 +52,15 @@ const makeScript = async (): Promise<StaticDocument> => {
 }
 
 /** Describes the operations. `publicUrl` is read at the first request: it may not be known before. */
-export const createReference = (operations: readonly Contract[], publicUrl: () => string): Reference => {
+export const createReference = (operations: readonly Contract[], publicUrl: () => string) => {
   let document: StaticDocument | undefined
   let script: Promise<StaticDocument> | undefined
   const pageOnce = toStatic(page)
   return {
-    document: () => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
+    document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
     page: () => pageOnce,
-    script: async () => {
+    /** The script of the page, compressed by gzip. Throws `SERVER_ERROR` where it cannot be made. */
+    script: async (): Promise<StaticDocument> => {
       script ??= makeScript()
       return await script.catch((error: unknown) => {
         script = undefined

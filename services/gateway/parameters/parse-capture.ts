@@ -9,6 +9,7 @@ import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
 import { collectFaults, type Faults, type Report } from '#shared/capture/faults.ts'
 import { type Feature, featuresOf } from '#shared/capture/features.ts'
+import { isRequested } from '#shared/capture/is-requested.ts'
 import {
   type CaptureOptions,
   type CaptureParameters,
@@ -16,12 +17,11 @@ import {
   type Format,
   withDefaults,
 } from '#shared/capture/options.ts'
-import { unavailableIn } from './unavailable.ts'
 
 /** What a request is judged by beside the contract: the operator's allowed targets, and whether there is a full Chromium. */
 export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
 
-/** A request's parameters within all bounds. `unavailable` holds what version or installation cannot do; it is refused last. */
+/** A request's parameters within all bounds. `unavailable` holds what this installation cannot do; it is refused last. */
 export type ParsedCapture = {
   readonly ok: true
   readonly supplied: CaptureParameters
@@ -32,6 +32,9 @@ export type ParsedCapture = {
 
 /** The verdict on a request's parameters, with all faults at once. */
 export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly faults: FieldFaults }
+
+const noStealth =
+  'is not available in this installation, which has no full Chromium: its operator sets SHUTTERFLEET_STEALTH_CHROMIUM for workers and SHUTTERFLEET_SEALING_KEY_STEALTH for the gateway'
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
@@ -131,11 +134,12 @@ export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFa
   const faults = collected.all()
   if (faults) return { ok: false, faults }
   const supplied = { ...parameters } as CaptureParameters
+  const isServed = rules.hasStealth || !isRequested('stealth', supplied.stealth)
   return {
     ok: true,
     supplied,
     options: withDefaults(supplied),
     features: featuresOf(supplied),
-    unavailable: unavailableIn(supplied, rules),
+    unavailable: isServed ? undefined : { stealth: [noStealth] },
   }
 }

@@ -27,12 +27,7 @@ export type KubeAnswer = {
 }
 
 /** The way to one API server. */
-export type KubeConnection = AsyncDisposable & {
-  /** The namespace that the configuration names: in a pod, its own. */
-  readonly namespace: string
-  /** Rejects with an `unavailable` KubeError where nothing is received within 30 s, or `signal` aborts. */
-  readonly send: (request: KubeRequest) => Promise<KubeAnswer>
-}
+export type KubeConnection = ReturnType<typeof openConnection>
 
 /** Where the API server is: a kubeconfig file, or, without one, what Kubernetes gives to every pod. */
 type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
@@ -45,14 +40,16 @@ const headersMs = 30_000
 const overHttp1 = { allowH2: false }
 
 /** Opens the way to the API server; nothing is dialled yet. A configuration that names none is a `CONFIGURATION` error. */
-export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions): KubeConnection => {
+export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => {
   const config = readConfig(kubeconfig)
   const server = serverOf(config)
   const close = keepDispatcher(config)
 
   return {
+    /** The namespace that the configuration names: in a pod, its own. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
-    send: async ({ method, path, query, body, signal, beforeSend }) => {
+    /** Rejects with an `unavailable` KubeError where nothing is received within 30 s, or `signal` aborts. */
+    send: async ({ method, path, query, body, signal, beforeSend }: KubeRequest): Promise<KubeAnswer> => {
       const what = `${method} ${path}`
       const context = new RequestContext(server.href, HttpMethod[method])
       try {

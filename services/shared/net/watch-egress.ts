@@ -11,12 +11,7 @@ export const watchAuthority = 'watch.shutterfleet.invalid:443'
  * A connection that ends with the filter, and as soon as the filter takes no more connections: what broke while it
  * stood was not broken by the filter.
  */
-export type EgressWatch = Disposable & {
-  /** Aborts once the connection has ended, or the filter has left a ping unanswered. */
-  readonly ended: AbortSignal
-  /** Whether the filter answers on this connection, within `answerMs`. */
-  readonly ping: () => Promise<boolean>
-}
+export type EgressWatch = Awaited<ReturnType<typeof watchEgress>>
 
 const establish = async (egress: EgressAddress, token: string, answerMs: number): Promise<Socket> => {
   const asking = requestConnect(egress, { token, path: watchAuthority, answerMs })
@@ -42,10 +37,11 @@ export const watchEgress = async (
     pingEveryMs = 5000,
     answerMs = 5000,
   }: { readonly token?: string; readonly pingEveryMs?: number; readonly answerMs?: number } = {},
-): Promise<EgressWatch> => {
+) => {
   const socket = await establish(egress, token, answerMs)
   const ending = new AbortController()
   const pings: ((answered: boolean) => void)[] = []
+  /** Whether the filter answers on this connection, within `answerMs`. */
   const ping = () =>
     new Promise<boolean>((resolve) => {
       if (ending.signal.aborted) {
@@ -68,5 +64,10 @@ export const watchEgress = async (
     ending.abort()
     for (const answer of pings.splice(0)) answer(false)
   })
-  return { ended: ending.signal, ping, [Symbol.dispose]: () => socket.destroy() }
+  return {
+    /** Aborts once the connection has ended, or the filter has left a ping unanswered. */
+    ended: ending.signal,
+    ping,
+    [Symbol.dispose]: () => socket.destroy(),
+  }
 }

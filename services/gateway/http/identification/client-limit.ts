@@ -16,9 +16,6 @@ export type LimitOptions = {
   readonly nowMs: () => number
 }
 
-/** Token buckets of clients. */
-export type ClientLimit = ReturnType<typeof createClientLimit>
-
 type Bucket = { left: number; atMs: number }
 type Site = { readonly whole: Bucket; readonly networks: Map<string, Bucket> }
 

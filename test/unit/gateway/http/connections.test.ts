@@ -10,7 +10,7 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 const start = async (t: Test, listener: RequestListener) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, listener)
-  const connections = followConnections(server)
+  const closeConnections = followConnections(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.closeAllConnections())
@@ -24,7 +24,7 @@ const start = async (t: Test, listener: RequestListener) => {
   const stop = () => {
     const closed = once(server, 'close')
     server.close()
-    connections.close()
+    closeConnections()
     return closed
   }
   return { open, stop }

@@ -375,7 +375,7 @@ t.test('parse capture: names of the prototype are parameters like any other', as
 })
 
 t.test('parse capture: a valid request keeps what was supplied and fills in the defaults', async (t) => {
-  const { supplied, options, features, unavailable } = valid({ full_page: true })
+  const { supplied, options, features } = valid({ full_page: true })
   t.same(supplied, { url, full_page: true })
   t.match(options, {
     url,
@@ -389,5 +389,12 @@ t.test('parse capture: a valid request keeps what was supplied and fills in the 
     block_cookies: true,
   })
   t.same(features, [])
-  t.equal(unavailable, undefined)
+})
+
+t.test('parse capture: without a full Chromium stealth is refused by the settings that would change it', async (t) => {
+  const without = { allow: [], hasStealth: false }
+  const stealth = [/SHUTTERFLEET_STEALTH_CHROMIUM .*SHUTTERFLEET_SEALING_KEY_STEALTH/]
+  t.match(parseCapture({ url, stealth: true }, without), { unavailable: { stealth } })
+  for (const verdict of [parseCapture({ url, stealth: false }, without), valid({ stealth: true })])
+    t.match(verdict, { ok: true, unavailable: undefined })
 })
