@@ -5,6 +5,12 @@ import { startOutsideServices } from './outside-services.ts'
 import { prepareRelease, releaseOf, type Values } from './release.ts'
 import { colourAnnotation, untilWorkers, type WorkerOnNode } from './workers.ts'
 
+/**
+ * Of the 2 cores of a node: all services ask for 1.2, so that after a drain there is room for two workers beside them on the
+ * other, whoever is scheduled first, and none for a third.
+ */
+const resources = { requests: { cpu: '350m', memory: '700Mi' }, limits: { memory: '3584Mi' } }
+
 /** A pool `standard` between two sizes, spread over nodes and quickly smaller, with further fields of its spec. */
 export const standardPool = (
   [minReplicas, maxReplicas]: readonly [number, number],
@@ -16,6 +22,7 @@ export const standardPool = (
         autoscaling: { minReplicas, maxReplicas },
         scaleDown: { stabilizationWindowSeconds: 5, periodSeconds: 1 },
         template: {
+          resources,
           topologySpreadConstraints: [
             { topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' },
           ],
