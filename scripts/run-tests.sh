@@ -45,7 +45,7 @@ files=''
 verdict=failed
 if [ -n "${CI:-}" ] && [ -n "$files" ] && [ "$(echo "$files" | wc -l)" -le 3 ]; then
   options=$(printf '%s\n' "$@" | sed -n '/^--/p')
-  # Without CI, so that there is no third run. shellcheck disable=SC2086
+  # Without CI, so that there is no third run.
   if CI='' "$0" $options --jobs=1 $files; then verdict=flaky code=0 failed=0; fi
 fi
 for file in $files; do echo "$verdict: $file"; done
