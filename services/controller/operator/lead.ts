@@ -38,7 +38,7 @@ type LeadDeps = Pick<
 /** Reconciliation during one term of leadership. Dispose stops it and waits for all requests in flight. */
 export type Lead = ReturnType<typeof lead>
 
-/** Milliseconds between two resyncs of the set of pool loops, whatever the informers report. */
+/** Milliseconds between two resyncs of the set of pool loops, in addition to informer events. */
 const resyncMs = 1000
 
 type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
@@ -92,7 +92,7 @@ export const lead = (deps: LeadDeps, term: Term) => {
   }
 }
 
-/** Runs the loop of every pool that can be reconciled, and writes the status of those that are skipped. */
+/** Runs the loops of all pools that can be reconciled, and writes the status of skipped pools. */
 const resyncPools = (
   { clock, informers, podStarts, settings }: LeadDeps,
   { loops, statuses }: { readonly loops: PoolLoops; readonly statuses: StatusWriter },

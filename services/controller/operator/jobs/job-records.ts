@@ -15,7 +15,7 @@ export type JobRecordsDeps = {
   readonly notice: (notice: JobNotice) => void
 }
 
-/** State of an unfinished Job that is not in the informer. */
+/** State of an unfinished Job, in addition to what the informer shows. */
 type JobRecord = {
   /** When this process first requested or observed the Job. */
   readonly sinceMs: number
@@ -121,7 +121,7 @@ export class JobRecords {
     for (const job of open) if (pods.has(job.metadata.name)) this.#podObserved(this.follow(job))
     const nowMs = this.#deps.now()
     this.#podsCreated = this.#podsCreated.filter(({ atMs }) => nowMs - atMs <= podMs)
-    // The oldest Job that got its pod within `podMs`.
+    // When the record of the oldest Job began that got its pod in the last `podMs`.
     const oldestMs = Math.min(...this.#podsCreated.map(({ sinceMs }) => sinceMs))
     return open.map((job) => this.#listed(job, pods.get(job.metadata.name), oldestMs))
   }

@@ -93,8 +93,8 @@ export class KubernetesJobs implements JobRunner {
     if (!record || record.isGivenUp || this.#requests.isThrottled()) return
     record.isGivenUp = true
     try {
-      // The deadline has passed: the Job fails by it, and can still be inspected. A worker that has started meanwhile finishes
-      // its capture.
+      // The deadline is in the past: the Job fails with DeadlineExceeded and can still be inspected. A worker that has started
+      // meanwhile finishes its capture.
       await this.#requests.track(this.#requests.patch(name, { spec: { activeDeadlineSeconds: 1 } }))
       this.#deps.notice({ kind: 'given-up', job: name })
     } catch (thrown) {

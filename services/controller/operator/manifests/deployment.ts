@@ -22,7 +22,7 @@ export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata
   controller: true,
 })
 
-/** Fields of a child of a pool, deleted with the pool; includes a hash of the other fields. */
+/** The fields of a child of a pool, with a hash of them as annotation. The child is deleted with the pool. */
 const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
   const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }

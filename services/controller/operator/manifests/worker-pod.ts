@@ -63,7 +63,7 @@ const secretMode = 0o440
 const userId = 10_001
 const shmMiBPerSlot = 256
 const tmpMiBPerSlot = 1024
-/** A process without open probes after this time is restarted; liveness is not checked before. */
+/** A worker whose probes do not respond after this time is restarted; liveness is not checked before. */
 const startSeconds = 120
 
 /**

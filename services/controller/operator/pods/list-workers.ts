@@ -18,7 +18,7 @@ export type WorkerListParts = {
   /** Requested workers, including a write that the informer does not show yet. */
   readonly replicas: number
   readonly pods: readonly ObservedPod[]
-  /** Uids of pods that terminate though the informer does not show it yet. */
+  /** Uids of pods that terminate, although the informer may not show it yet. */
   readonly terminating: ReadonlySet<string>
   readonly ageMs: (pod: ObservedPod) => number
   /** What keeps a pod from starting. */
@@ -76,7 +76,7 @@ const troublesOf = ({ pods, troubleOf }: WorkerListParts): Troubles =>
     }),
   )
 
-/** Whether pods are replaced by others of a newer template. */
+/** Whether a rollout replaces pods by those of a newer template. */
 export const isRollingOut = (deployment: ObservedDeployment | undefined): boolean => {
   const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas
@@ -95,7 +95,7 @@ export const isRolloutStalled = ({
 
 /**
  * During a rollout there are more pods than requested. Surplus pods that were never ready, stuck ones first, do not count for
- * the size: they are no capacity and block none.
+ * the size: they are no capacity, and do not block the start of others.
  */
 const surplusOf = (
   { deployment, replicas, pods, wasReady }: WorkerListParts,

@@ -17,7 +17,7 @@ import { isContainerStarting, type PodTrouble, troubleOf } from './pod-trouble.t
 
 /** Starts of the pods of a pool since this process began. */
 export type Starts = Pick<WorkerList, 'starts' | 'startMs'> & {
-  /** Milliseconds to Ready, p90 of the last pods that had to wait for a node; undefined before the first. */
+  /** Milliseconds from observation to Ready, p90 of the last 20 pods that waited for a node; undefined before the first. */
   readonly provisionMs: number | undefined
 }
 
@@ -77,7 +77,7 @@ const createPoolStarts = () => {
 /**
  * Measures the time from the first observation of a pod to Ready, separately for pods that had to wait for a node: the time of
  * a node autoscaler is not start latency. The age of a pod that is ready when first observed counts from its creation, that of
- * another from now; its wait counts from the last transition of `PodScheduled`. Failed starts are not counted: they are
+ * any other from now; its wait counts from the last transition of `PodScheduled`. Failed starts are not counted: they are
  * reported as the pod's trouble, and Kubernetes retries them.
  */
 export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }) => {

@@ -62,7 +62,7 @@ export class PoolLoops implements AsyncDisposable {
     }
   }
 
-  /** Wakes the loop of the pool of this label. */
+  /** Wakes the loop of the pool with this label. */
   wake(label: string): void {
     for (const loop of this.#loops.values()) if (loop.label === label) loop.wakeup.notify()
   }

@@ -39,7 +39,7 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
   return { reason: 'PoolTaken', message, word: 'pool-taken' }
 }
 
-/** Status of a pool that is skipped. */
+/** Status of a skipped pool. */
 export const skippedStatus = (
   of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
   { reason, message, word }: SkipReason,

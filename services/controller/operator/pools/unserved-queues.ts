@@ -10,12 +10,12 @@ const silentMs = 10_000
 /** Why no worker serves a queue and none will be started. */
 export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
 
-/** One of the reasons. */
+/** One of `unservedReasons`. */
 export type UnservedReason = (typeof unservedReasons)[number]
 
 /**
  * Why a queue is not served; undefined if a worker serves it or can be started. Any worker that takes captures counts,
- * whatever runs it, and also in a paused pool.
+ * whatever runs it, including workers of a paused pool.
  */
 export const unservedReason = (
   queue: QueueName,

@@ -108,7 +108,7 @@ const scaleDown = async (
   }
 }
 
-/** Creates the actuator of the pool of this name. */
+/** Creates the actuator of the pool with this name. */
 export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: string): DeploymentActuator => {
   const { informers, podStarts, notice } = deps
   const label = objectName(pool)
@@ -138,7 +138,7 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
       const victims = isStalled ? leaving : victimsOf(all, leaving)
       return scaleDown({ size, terminating }, { deployment, victims, to })
     }
-    // During a rollout there are more pods than requested, and the rollout waits for idle ones to become ready.
+    // A rollout has more pods than requested, and would wait for drained ones to become ready: these are deleted.
     if (isRollingOut(deployment)) await terminating.remove(leaving.filter(podStarts.wasReady))
   }
 

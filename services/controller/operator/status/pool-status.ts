@@ -21,7 +21,7 @@ export type StatusParts = StatusCommon & {
   readonly troubles: ReadonlyMap<Trouble, string>
   readonly isRollingOut: boolean
   readonly rollout: Rollout
-  /** Milliseconds from creation to Ready, p90 of the workers that had to wait for a node. */
+  /** Milliseconds from observation to Ready, p90 of the last 20 workers that waited for a node. */
   readonly provisionMs: number | undefined
   /** Why the pool's objects cannot be applied. */
   readonly problem: string | undefined

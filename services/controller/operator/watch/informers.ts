@@ -28,7 +28,7 @@ type InformersDeps = {
   readonly podChanged: (change: Change<ObservedPod>) => void
 }
 
-/** Called when a BrowserPool, its child or its pod has changed; `label` is `objectName` of the pool's name. */
+/** Called when a BrowserPool, or a child or pod of it, has changed; `label` is `objectName` of the pool's name. */
 type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
 
 /** The read side of a reflector, as client-go's lister. */

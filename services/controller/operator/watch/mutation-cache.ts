@@ -13,7 +13,7 @@ export type MutationCache<T> = ReturnType<typeof createMutationCache<T>>
 /** Creates an empty cache; each write counts for 10 s. */
 export const createMutationCache = <T>(clock: Clock) => {
   const writes = new Map<string, { readonly version: string; readonly atMs: number; readonly value: T }>()
-  /** Removes expired writes, which are first in the map; those of deleted objects are not read again. */
+  /** Removes expired writes, the first in the map: no read would remove those of deleted objects. */
   const prune = () => {
     for (const [key, { atMs }] of writes) {
       if (clock.nowMs() - atMs < mutationTtlMs) return

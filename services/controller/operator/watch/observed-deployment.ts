@@ -64,7 +64,7 @@ type RawChild = KubeObject & {
   readonly status?: ObservedDeployment['status']
 }
 
-/** Trims an object that the controller applies to the fields that are read. */
+/** Trims an applied object to the fields that are read. */
 export const trimChild = (object: KubeObject): ObservedChild => {
   const { metadata } = object as RawChild
   const { managedFields = [] } = metadata
