@@ -56,7 +56,7 @@ const missingBrowser = (browser: BrowserKind) =>
     publicMessage: 'The worker does not have the browser that the capture needs.',
   })
 
-/** The outcome of one order; `release` its page after reporting the outcome. */
+/** The outcome of one order; call `release` after reporting it. */
 type ServedOrder = { readonly outcome: Outcome; readonly release: () => void }
 
 const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {

@@ -36,7 +36,7 @@ const noBackgroundActivity = [
   '--password-store=basic',
 ]
 
-/** Prevents that a page looks or behaves differently than for a viewer, or that two pictures of it differ. */
+/** Keeps a page from looking or behaving differently than for a viewer, and two pictures of it from differing. */
 const reproducibleRendering = [
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
