@@ -77,9 +77,9 @@ const ownSite = against(
 /** Against where the caller's headers go, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    ['URL.parse(request.url)?.hostname === host ? values : refererTaken(values)', 'values'],
+    ['URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)', 'values'],
     ['URL.parse(request.url)?.hostname === host', 'URL.parse(request.url)?.hostname.endsWith(host)'],
-    ['? values : refererTaken(values)', '? values : undefined'],
+    ['? values : withoutReferer(values)', '? values : undefined'],
     ["request.url + (request.urlFragment ?? '')", 'request.url'],
   ]),
   {
