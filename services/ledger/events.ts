@@ -65,10 +65,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     help: "Part of the results stream's size that is filled with unread reports; at 1 the oldest are lost",
   })
   let isFilling = false
-  const lost = metrics.counter({
-    name: 'captures_lost_total',
-    help: 'Objects of attempts that succeeded after another attempt of the capture',
-  })
+  const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of later successes of a capture' })
   return {
     reportsApplied: (reports: number, ms: number) => {
       applied.inc(reports)

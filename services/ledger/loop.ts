@@ -17,10 +17,7 @@ export type Loop = {
 
 const longestPauseMs = 1000
 
-/**
- * Runs a loop, one turn at a time, until `stop` aborts; a running turn is finished. The next turn comes after `everyMs`, or
- * after the pause if there is more to do. A failure is reported and retried.
- */
+/** Runs a loop, one turn at a time, until `stop` aborts; a running turn is finished. A failure is reported and retried. */
 export const runLoop = async (
   { name, everyMs, wakeup, turn, pauseTurns }: Loop,
   events: Pick<Events, 'loopFailed' | 'loopRecovered'>,

@@ -25,10 +25,8 @@ export const removeDeliveries = removal('remove-deliveries.sql')
  * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, and empty
  * webhook queues. Resolves to whether there may be more.
  */
-export const removeExpiredRows = async ({
-  database,
-  events,
-}: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
+export const removeExpiredRows = async (ledger: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
+  const { database, events } = ledger
   const keys = await removeIdempotencyKeys(database, batchRows)
   if (keys > 0) events.rowsRemoved('idempotency_key', keys)
   const deliveries = await removeDeliveries(database, deliveryDays, batchRows)

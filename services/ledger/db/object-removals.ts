@@ -3,7 +3,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-objects.sql')
 
-/** Marks up to `limit` objects whose retention has ended for removal; their records stay. Resolves to the number. */
+/** Marks for removal up to `limit` objects whose retention has ended; their records stay. Resolves to the number. */
 export const expireObjects = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(expire, [limit])
   return rows.length

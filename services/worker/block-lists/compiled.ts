@@ -17,7 +17,7 @@ export type CompiledKind = {
 
 /** `lists.json` in a folder of compiled lists. */
 export type CompiledLists = {
-  /** Hash of the lists and of what compiled them. */
+  /** Hash of the lists and of their compiler; see `keyOf`. */
   readonly key: string
   readonly lists: readonly ListVersion[]
   readonly kinds: Readonly<Record<ListKind, CompiledKind>>
