@@ -21,7 +21,7 @@ const deadline: readonly Mutation[] = [
   ]),
 ]
 
-/** Against what becomes of an attempt that a fault of ours broke off. */
+/** Against the rules for an attempt that a fault of the service interrupted. */
 const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
     ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
