@@ -2,114 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { Shutterfleet } from '#client/shutterfleet.js'
-import { type Admitted, declaredInterfaces } from '#test/helpers/declared-types.ts'
 
-// The client is held against the description of the interface: an operation for each method, a property for each field.
+// The types of the client are generated from the description of the interface; its methods are compared with it here.
 
-type Schema = {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly oneOf?: readonly Schema[]
-  readonly anyOf?: readonly Schema[]
-}
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 const root = resolve(import.meta.dirname, '../..')
 const document = JSON.parse(await readFile(`${root}/docs/openapi.json`, 'utf8')) as Document
-const declarations = await Promise.all(
-  ['capture-parameters', 'types'].map((name) => readFile(`${root}/clients/typescript/src/${name}.ts`, 'utf8')),
-)
-const interfaces = new Map(declarations.flatMap((text) => [...declaredInterfaces(text)]))
-const schemaOf = (name: string): Schema => document.components.schemas[name] ?? {}
-const resolved = (schema: Schema): Schema =>
-  schema.$ref === undefined ? schema : resolved(schemaOf(schema.$ref.split('/').at(-1) ?? ''))
-/** What an answer's `data` is. */
-const dataOf = (name: string): Schema => resolved(schemaOf(name).properties?.['data'] ?? {})
-
-const quoted = (value: unknown) => JSON.stringify(value)
-
-/** All that a schema admits, in the words of `Admitted`. */
-const admits = (given: Schema): string[] => {
-  const schema = resolved(given)
-  const several = schema.oneOf ?? schema.anyOf
-  if (several) return several.flatMap(admits)
-  if (schema.const !== undefined) return [quoted(schema.const)]
-  if (schema.enum) return schema.enum.map((value) => (value === null ? 'null' : quoted(value)))
-  return [schema.type ?? []].flat().map((type) => (type === 'integer' ? 'number' : type))
-}
-
-/** Properties of a schema, or of all that it may be: optional where one of them may lack it. */
-const propertiesOf = (given: Schema) => {
-  const schema = resolved(given)
-  const variants = schema.properties ? [schema] : (schema.oneOf ?? []).map(resolved)
-  const names = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)))
-  return new Map(
-    [...names].map((name) => [
-      name,
-      {
-        optional: variants.some(({ required = [] }) => !required.includes(name)),
-        admits: new Set(variants.flatMap(({ properties = {} }) => (properties[name] ? admits(properties[name]) : []))),
-      },
-    ]),
-  )
-}
-
-/** Whether a field admits what its property does: `string` stands for any text, everything else for itself. */
-const agrees = (field: Admitted, property: Admitted) => {
-  const asText = (value: string) => (field.has('string') && value.startsWith('"') ? 'string' : value)
-  const wanted = new Set([...property].map(asText))
-  return wanted.size === field.size && [...wanted].every((value) => field.has(value))
-}
-
-const pairs: Readonly<Record<string, Schema>> = {
-  CaptureParameters: schemaOf('CaptureParameters'),
-  Screenshot: schemaOf('Screenshot'),
-  CaptureFailure: schemaOf('CaptureError'),
-  Warning: schemaOf('Warning'),
-  PageMetadata: schemaOf('PageMetadata'),
-  BatchMember: schemaOf('BatchMember'),
-  Batch: schemaOf('Batch'),
-  SignedUrl: dataOf('SignedUrlAnswer'),
-  Plan: schemaOf('Plan'),
-  Account: dataOf('AccountAnswer'),
-  Usage: dataOf('UsageAnswer'),
-  Webhook: schemaOf('Webhook'),
-  WebhookWithSecret: dataOf('WebhookWithSecretAnswer'),
-  WebhookFields: schemaOf('NewWebhook'),
-  DeliveryAttempt: schemaOf('DeliveryAttempt'),
-  Delivery: schemaOf('Delivery'),
-}
-
-for (const [name, schema] of Object.entries(pairs)) {
-  t.test(`${name} has the fields of its schema`, async (t) => {
-    const fields = interfaces.get(name)
-    const properties = propertiesOf(schema)
-    t.not(properties.size, 0)
-    t.strictSame([...(fields?.keys() ?? [])].toSorted(), [...properties.keys()].toSorted())
-    for (const [property, { optional, admits: admitted }] of properties) {
-      const field = fields?.get(property)
-      t.equal(field?.optional, optional, `${property} may be absent: ${optional}`)
-      t.ok(agrees(field?.admits ?? new Set(), admitted), `${property} admits ${[...admitted].join(' | ')}`)
-    }
-  })
-}
-
-t.test(
-  'typescript client openapi: the parameters of a batch are those of a capture with addresses for the source',
-  async (t) => {
-    const capture = Object.keys(schemaOf('CaptureParameters').properties ?? {})
-    const own = capture.filter((name) => !['url', 'html', 'markdown'].includes(name))
-    t.strictSame(Object.keys(schemaOf('BatchParameters').properties ?? {}).toSorted(), [...own, 'urls'].toSorted())
-  },
-)
-
 /** One call of the client for each operation. */
 const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   capture_post: (shots) => shots.capture({ html: 'x' }),

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
 import { chartFiles } from './chart/chart-files.ts'
-import { clientParameters } from './client-parameters.ts'
+import { clientTypes } from './client-types.ts'
 import { compiledClient } from './compiled-client.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
@@ -13,9 +13,11 @@ import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+const client = clientTypes(openapiText())
 const pages: Record<string, string> = {
   ...dashboardFiles(),
-  'clients/typescript/src/capture-parameters.ts': clientParameters(),
+  'clients/typescript/src/requests.ts': client.requests,
+  'clients/typescript/src/responses.ts': client.responses,
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),

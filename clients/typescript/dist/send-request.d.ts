@@ -1,4 +1,4 @@
-import type { ClientOptions } from './types.ts';
+import type { ClientOptions } from './options.ts';
 export type SendOptions = {
     readonly method?: string | undefined;
     readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -1,9 +1,12 @@
-import type { Account, Batch, BatchEvent, BatchParameters, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Delivery, Image, KeyedOptions, ListFilter, PageOptions, Screenshot, SignedUrl, Usage, WaitedParameters, WaitOptions } from './types.ts';
+import type { BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Webhooks } from './webhooks.ts';
-export type { CaptureParameters } from './capture-parameters.ts';
+import type { BatchParameters } from './requests.ts';
+import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts';
 export { ShutterfleetError } from './shutterfleet-error.ts';
-export type * from './types.ts';
+export type * from './options.ts';
 export { verifyWebhook } from './verify-webhook.ts';
+export type * from './requests.ts';
+export type * from './responses.ts';
 /** A client of one account. Every method throws `ShutterfleetError` if the service rejects the request. */
 export declare class Shutterfleet {
     #private;
@@ -46,7 +49,5 @@ export declare class Shutterfleet {
     batchEvents(id: string, { signal }?: CallOptions): AsyncGenerator<BatchEvent, void>;
     /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */
     deliveries(id: string, options?: PageOptions): AsyncGenerator<Delivery, void>;
-    redeliver(id: string, deliveryId: string, { signal }?: CallOptions): Promise<{
-        id: string;
-    }>;
+    redeliver(id: string, deliveryId: string, { signal }?: CallOptions): Promise<QueuedDelivery>;
 }

@@ -1,5 +1,5 @@
 import { type Send } from './send-request.ts';
-import type { ClientOptions, ListFilter } from './types.ts';
+import type { ClientOptions, ListFilter } from './options.ts';
 type Query = Readonly<Record<string, string | number | undefined>>;
 /** `?name=value…`, or nothing if no value is given. */
 export declare const queryOf: (values: Query) => string;

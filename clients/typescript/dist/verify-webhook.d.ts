@@ -1,4 +1,4 @@
-import type { WebhookEvent } from './types.ts';
+import type { WebhookEvent } from './options.ts';
 type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 /**
  * Verifies the signature of a delivery (Standard Webhooks) and that it is at most five minutes old, and returns its event.

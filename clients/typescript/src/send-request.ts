@@ -1,5 +1,5 @@
 import { readError } from './shutterfleet-error.ts'
-import type { ClientOptions } from './types.ts'
+import type { ClientOptions } from './options.ts'
 
 export type SendOptions = {
   readonly method?: string | undefined

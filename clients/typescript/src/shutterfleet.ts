@@ -2,31 +2,27 @@ import { readEvents } from './read-events.ts'
 import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
-  Account,
-  Batch,
   BatchEvent,
-  BatchParameters,
   CallOptions,
   CaptureEvent,
   ClientOptions,
   CreateParameters,
-  Delivery,
   Image,
   KeyedOptions,
   ListFilter,
   PageOptions,
-  Screenshot,
-  SignedUrl,
-  Usage,
   WaitedParameters,
   WaitOptions,
-} from './types.ts'
+} from './options.ts'
 import { Webhooks } from './webhooks.ts'
+import type { BatchParameters } from './requests.ts'
+import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts'
 
-export type { CaptureParameters } from './capture-parameters.ts'
 export { ShutterfleetError } from './shutterfleet-error.ts'
-export type * from './types.ts'
+export type * from './options.ts'
 export { verifyWebhook } from './verify-webhook.ts'
+export type * from './requests.ts'
+export type * from './responses.ts'
 
 /** Longest `wait` of one status request, in seconds. */
 const waitSecondsMax = 60
@@ -199,7 +195,7 @@ export class Shutterfleet {
     return this.#transport.pages(at(id, '/deliveries'), options)
   }
 
-  redeliver(id: string, deliveryId: string, { signal }: CallOptions = {}): Promise<{ id: string }> {
+  redeliver(id: string, deliveryId: string, { signal }: CallOptions = {}): Promise<QueuedDelivery> {
     const path = at(id, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
     return this.#transport.data(path, { method: 'POST', signal })
   }

@@ -1,5 +1,5 @@
 import { createSender, type Send } from './send-request.ts'
-import type { ClientOptions, ListFilter } from './types.ts'
+import type { ClientOptions, ListFilter } from './options.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
 type Page = { readonly data: readonly unknown[]; readonly meta: { readonly next_cursor: string | null } }

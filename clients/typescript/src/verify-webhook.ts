@@ -1,4 +1,4 @@
-import type { WebhookEvent } from './types.ts'
+import type { WebhookEvent } from './options.ts'
 
 type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 

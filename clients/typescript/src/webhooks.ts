@@ -1,4 +1,6 @@
-import type { CallOptions, Delivery, PageOptions, Webhook, WebhookFields, WebhookWithSecret } from './types.ts'
+import type { CallOptions, PageOptions } from './options.ts'
+import type { NewWebhook, WebhookChange } from './requests.ts'
+import type { Delivery, Webhook, WebhookWithSecret, QueuedDelivery } from './responses.ts'
 import type { Transport } from './transport.ts'
 
 const at = (id: string, rest = '') => `/webhooks/${encodeURIComponent(id)}${rest}`
@@ -15,7 +17,7 @@ export class Webhooks {
     return this.#transport.data('/webhooks', options)
   }
 
-  create(fields: WebhookFields, options?: CallOptions): Promise<WebhookWithSecret> {
+  create(fields: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret> {
     return this.#transport.data('/webhooks', { ...options, method: 'POST', body: fields })
   }
 
@@ -23,7 +25,7 @@ export class Webhooks {
     return this.#transport.data(at(id), options)
   }
 
-  change(id: string, fields: Partial<WebhookFields>, options?: CallOptions): Promise<Webhook> {
+  change(id: string, fields: WebhookChange, options?: CallOptions): Promise<Webhook> {
     return this.#transport.data(at(id), { ...options, method: 'PATCH', body: fields })
   }
 
@@ -32,7 +34,7 @@ export class Webhooks {
   }
 
   /** Sends a `webhook.test` event; returns the id of its delivery. */
-  test(id: string, options?: CallOptions): Promise<{ id: string }> {
+  test(id: string, options?: CallOptions): Promise<QueuedDelivery> {
     return this.#transport.data(at(id, '/test'), { ...options, method: 'POST' })
   }
 
@@ -46,7 +48,7 @@ export class Webhooks {
     return this.#transport.pages(at(id, '/deliveries'), options)
   }
 
-  redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<{ id: string }> {
+  redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<QueuedDelivery> {
     const path = at(id, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
     return this.#transport.data(path, { ...options, method: 'POST' })
   }

@@ -1,0 +1,105 @@
+import type { CaptureParameters } from './requests.ts';
+import type { Batch, Screenshot } from './responses.ts';
+/** Parameters of a synchronous capture. The client sets `response_type`; `webhook_url` would make it asynchronous. */
+export type WaitedParameters = Omit<CaptureParameters, 'response_type' | 'webhook_url'>;
+/** Parameters of an asynchronous capture. */
+export type CreateParameters = Omit<CaptureParameters, 'response_type'>;
+/** The body of a delivery. Receivers should ignore unknown events. */
+export interface WebhookEvent {
+    event: string;
+    data: Record<string, unknown>;
+    sent_at: string;
+}
+export interface Image {
+    /** Id of the capture. */
+    id: string;
+    bytes: Uint8Array<ArrayBuffer>;
+    contentType: string;
+    /** Whether the image was served from an earlier capture. */
+    cached: boolean;
+}
+/** An event of a capture. Later versions may add events. */
+export type CaptureEvent = {
+    event: 'status';
+    data: {
+        status: Screenshot['status'];
+        position?: number;
+    };
+} | {
+    event: 'started';
+    data: {
+        started_at: string;
+    };
+} | {
+    event: 'result';
+    data: Screenshot;
+} | {
+    event: 'deleted';
+    data: {
+        id: string;
+    };
+} | {
+    event: 'unauthorized';
+    data: {
+        code: string;
+        message: string;
+    };
+};
+/** An event of a batch. Later versions may add events. */
+export type BatchEvent = {
+    event: 'status';
+    data: Omit<Batch, 'id' | 'created_at' | 'screenshots'>;
+} | {
+    event: 'screenshot';
+    data: Screenshot & {
+        index: number;
+    };
+} | {
+    event: 'result';
+    data: Batch;
+} | {
+    event: 'deleted';
+    data: {
+        id: string;
+    };
+} | {
+    event: 'unauthorized';
+    data: {
+        code: string;
+        message: string;
+    };
+};
+export interface ClientOptions {
+    /** Such as `https://shots.example.com`, without `/v1`. */
+    baseUrl: string;
+    apiKey: string;
+    fetch?: typeof globalThis.fetch;
+    /** Retries after 429 and 503. Default: 2. */
+    retries?: number;
+    /** Longest `Retry-After` that is waited for. Default: 60. */
+    retryWaitSeconds?: number;
+    /** Time limit of one request. Default: 180,000; a synchronous capture takes at most 150 s, queue wait included. */
+    timeoutMs?: number;
+}
+export interface CallOptions {
+    signal?: AbortSignal;
+}
+export interface KeyedOptions extends CallOptions {
+    /** Requests with the same key and parameters within 24 hours create one capture. Default: random. */
+    idempotencyKey?: string;
+}
+export interface WaitOptions extends CallOptions {
+    /** Longest wait for the capture to end. Default: 180,000. */
+    waitMs?: number;
+}
+export interface PageOptions extends CallOptions {
+    /** 1 to 100. Default: 20. */
+    perPage?: number;
+}
+export interface ListFilter extends PageOptions {
+    status?: Screenshot['status'];
+    /** Earliest date or time of creation, ISO 8601. */
+    from?: string;
+    /** Latest date or time of creation, ISO 8601. */
+    to?: string;
+}

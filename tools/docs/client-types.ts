@@ -1,0 +1,99 @@
+type Schema = {
+  readonly $ref?: string
+  readonly description?: string
+  readonly type?: string | readonly string[]
+  readonly const?: string
+  readonly enum?: readonly (string | null)[]
+  readonly oneOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+}
+type Schemas = Readonly<Record<string, Schema>>
+type Field = { readonly name: string; readonly optional: boolean; readonly schemas: readonly Schema[] }
+
+const intro = '// Generated from docs/openapi.json by `make docs`.\n'
+
+const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange']
+
+const nameIn = ({ $ref = '' }: Schema) => $ref.slice($ref.lastIndexOf('/') + 1)
+
+const quoted = (text: string | null) => (text === null ? 'null' : `'${text}'`)
+
+const inGroup = (types: readonly string[]) => (types.length > 1 ? `(${types.join(' | ')})` : types.join(''))
+
+const typesOf = (schema: Schema): string[] => {
+  const { items, properties, additionalProperties: values } = schema
+  if (schema.$ref) return [nameIn(schema)]
+  if (schema.const !== undefined) return [quoted(schema.const)]
+  if (schema.enum) return schema.enum.map(quoted)
+  if (schema.oneOf ?? schema.anyOf) return unionOf(schema.oneOf ?? schema.anyOf ?? [])
+  return [schema.type ?? 'unknown'].flat().map((type) => {
+    if (type === 'integer') return 'number'
+    if (type === 'array') return items ? `${inGroup(typesOf(items))}[]` : 'unknown[]'
+    if (type !== 'object') return type
+    if (properties) return `{ ${fieldsOf([schema]).map(declarationOf).join('; ')} }`
+    return `Record<string, ${typeof values === 'object' ? unionOf([values]).join(' | ') : 'unknown'}>`
+  })
+}
+
+const unionOf = (schemas: readonly Schema[]) => [...new Set(schemas.flatMap(typesOf))]
+
+/** Fields of an object, or of all that it may be: optional if one of these may lack it. */
+const fieldsOf = (variants: readonly Schema[]): Field[] =>
+  [...new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)))].map((name) => ({
+    name,
+    optional: variants.some(({ required = [] }) => !required.includes(name)),
+    schemas: variants.flatMap(({ properties = {} }) => properties[name] ?? []),
+  }))
+
+const declarationOf = ({ name, optional, schemas }: Field) =>
+  `${name}${optional ? '?' : ''}: ${unionOf(schemas).join(' | ')}`
+
+const comment = (text: string | undefined, indent = '') => (text === undefined ? '' : `${indent}/** ${text} */\n`)
+
+/** The forms of an object that its `status` tells apart, or the object itself. */
+const variantsOf = (schema: Schema, schemas: Schemas): readonly Schema[] =>
+  schema.properties ? [schema] : (schema.oneOf ?? []).map((each) => schemas[nameIn(each)] ?? {})
+
+const interfaceOf = (name: string, schema: Schema, schemas: Schemas) => {
+  const fields = fieldsOf(variantsOf(schema, schemas)).map((field) => {
+    const [first, ...others] = new Set(field.schemas.map(({ description }) => description))
+    return `${comment(others.length === 0 ? first : undefined, '  ')}  ${declarationOf(field)}\n`
+  })
+  return `\n${comment(schema.description)}export interface ${name} {\n${fields.join('')}}\n`
+}
+
+/** Names of the schemas to which a schema refers, nested ones included. */
+const refsIn = (schema: Schema = {}): string[] =>
+  [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
+
+/**
+ * An interface for each body that operations take, and the options of a screenshot, which are what its body asked for
+ * (`requests.ts`); one for each `data` that operations return (`responses.ts`).
+ */
+export const clientTypes = (openapi: string): Record<'requests' | 'responses', string> => {
+  const { schemas } = (JSON.parse(openapi) as { components: { schemas: Schemas } }).components
+  const declared = new Map<string, Schema>()
+  const declare = (name: string, schema: Schema | undefined) => {
+    if (!schema || declared.has(name)) return
+    declared.set(name, schema)
+    for (const variant of variantsOf(schema, schemas)) for (const each of refsIn(variant)) declare(each, schemas[each])
+  }
+  for (const [name, { properties }] of Object.entries(schemas)) {
+    const data = /(Answer|Page|List)$/.test(name) ? properties?.['data'] : undefined
+    if (data?.properties) declare(name.replace('Answer', ''), data)
+    else for (const each of refsIn(data)) declare(each, schemas[each])
+  }
+  const options = [...declared.keys()].filter((name) => name.endsWith('Options'))
+  const textOf = (names: readonly string[]) =>
+    names.map((name) => interfaceOf(name, declared.get(name) ?? schemas[name] ?? {}, schemas)).join('')
+  return {
+    requests: intro + textOf([...bodies, ...options]),
+    responses:
+      `${intro}import type { ${options.join(', ')} } from './requests.ts'\n` +
+      textOf([...declared.keys()].filter((name) => !options.includes(name))),
+  }
+}
