@@ -15,22 +15,22 @@ import type { Operation } from './operations/operation.ts'
 import { prefixes, routes } from './operations/routes.ts'
 import { showScript } from './operations/reference/reference.ts'
 
-/** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
+/** Largest head that Node parses: above the contract's bound, so that an oversized head is rejected after the key check. */
 const readableHeadBytes = 256 * 1024
-/** More than fit into the contract's bound, so that it is their size that counts. */
+/** More headers than fit into the contract's bound on the head, so that only their size is limited. */
 const headersMax = 20_000
 const headersMs = 15_000
-/** How often connections are looked at that are slower than they may be. */
+/** Interval of the check for connections that exceed `headersMs` or `requestMs`. */
 const lookAtSlowMs = 5000
 /** Long enough for the largest body at half a megabit per second. */
 const requestMs = 120_000
-/** A connection on which nothing moves; longer than any wait for a capture may be. */
+/** A connection without traffic is closed after this; longer than any wait for a capture. */
 const idleMs = 15 * 60_000
 
-/** Seconds after which a client may try again while maintenance is on. */
+/** `Retry-After` during maintenance. */
 const maintenanceSeconds = 60
 
-/** Counts an image as held in memory until the client has it, or has gone away. */
+/** Counts an image as buffered until the response is closed: sent whole, or its client disconnected. */
 const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
   if (!Buffer.isBuffer(body) || raw.destroyed) return
   const held = bufferedImages.hold(body.length)
@@ -39,7 +39,7 @@ const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }:
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Reads the head of a request, has it answered by `work`, writes it down and sends the answer. */
+/** Creates a handler that reads the head of a request, calls `work`, reports the request and sends the response. */
 const serveBy =
   (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler =>
   async (request, reply) => {
@@ -72,8 +72,8 @@ const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
 }
 
 /**
- * Answers a request of an operation: unless too many wrong keys came from its client, and, while maintenance is on, unless it
- * would accept captures. The operation identifies the caller, counts the request, reads it and runs.
+ * Serves a request of an operation. Throws `RATE_LIMIT_EXCEEDED` if its client sent too many invalid keys. During maintenance
+ * an operation that accepts captures fails. The operation itself authorizes the caller, counts the request and reads it.
  */
 const answerOperation = async (context: Context, operation: Operation, exchange: Exchange): Promise<Answer> => {
   const settleKey = await admitKey(context, exchange)
@@ -86,16 +86,16 @@ const answerOperation = async (context: Context, operation: Operation, exchange:
   return answer
 }
 
-/** Answers a method that a path does not serve. */
+/** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
 const answerRefused = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> =>
   method === 'OPTIONS'
     ? { status: 204, headers: preflightHeaders(methods) }
     : { ...errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId), headers: { allow: methods.join(', ') } }
 
-/** The router takes nothing at all for an id too; no operation has such a path. */
+/** Whether a path parameter is empty: the router matches an empty id too, but no operation has such a path. */
 const lacksPart = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
-/** Serves the operations of one path by its method, and refuses all others: else `/:id` would serve those of `/capture`. */
+/** Serves the operations of one path by method and rejects other methods: otherwise `/:id` would serve those of `/capture`. */
 const handlePath = (context: Context, operations: readonly Operation[]): Handler => {
   const methods = [...operations.map(({ method }) => method), 'OPTIONS']
   const served = new Map<string, Handler>(
@@ -125,22 +125,22 @@ const routeAll = (app: FastifyInstance, context: Context) => {
   app.setNotFoundHandler(refuseBy(context, new AppError('NOT_FOUND')))
 }
 
-/** Takes over what Node would answer by itself, without the contract's envelope and headers. */
+/** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */
 const answerAll = (app: FastifyInstance, context: Context) => {
   app.addHook('onRequest', async (request, reply) => {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       const error = new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' })
       return refuseBy(context, error)(request, reply)
     }
-    // Bodies are read by the operations, after the key. The framework would judge the content type before it, so it sees this.
+    // Operations read the body after the key check. The framework would check the content type earlier, so override it.
     request.headers['content-type'] = 'application/octet-stream'
   })
   app.setErrorHandler((error, request, reply) => refuseBy(context, toAppError(error))(request, reply))
-  // An expectation that is not known may be ignored (RFC 9110 §10.1.1).
+  // An unknown `Expect` may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** Makes the HTTP interface. Nothing listens yet; closing it waits for the requests that run. */
+/** Creates the HTTP interface, not listening yet. Closing it waits for running requests. */
 export const createApp = (context: Context): FastifyInstance => {
   const clientErrors = createClientErrors()
   const app = Fastify({

@@ -34,7 +34,7 @@ import { createReference, type Reference } from './openapi/reference.ts'
 import { createWaiters, type Waiters } from './capture/waiters.ts'
 import { type Webhooks, webhooksIn } from './operations/webhooks/webhook-store.ts'
 
-/** What the operations of the gateway work with. */
+/** The dependencies of the gateway's operations. */
 export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
@@ -42,38 +42,38 @@ export type Context = {
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
-  /** Images that are in memory on their way to clients. */
+  /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
-  /** Those who wait for the end of a capture at its status. */
+  /** Limits status requests that wait for the end of a capture. */
   readonly waitLimit: ConcurrencyLimit
-  /** Those to whom a stream of events is open. */
+  /** Limits open event streams. */
   readonly streamLimit: ConcurrencyLimit
-  /** Longest time that a stream of events stays open. */
+  /** Longest time that an event stream stays open. */
   readonly streamMs: number
   readonly loadProgress: BatchedLoader<Progress>
   readonly events: Events
   readonly links: Links
-  /** The interface's own description. */
+  /** The OpenAPI document and its HTML page. */
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
-  /** Whether captures with `stealth` are served. */
+  /** Whether the installation serves captures with `stealth`. */
   readonly hasStealth: boolean
   readonly longestWaitSeconds: number
-  /** What a synchronous capture may wait for a worker on top of its own budget. */
+  /** How long a synchronous capture may wait for a worker, in addition to its budget. */
   readonly queueAllowanceMs: number
-  /** Where clients reach the service; where it is not configured, known once the gateway listens. */
+  /** Base URL for clients; unless configured, available only once the gateway listens. */
   readonly publicUrl: () => string
   readonly isStopping: () => boolean
-  /** Whether nothing is accepted at the moment. */
+  /** Whether maintenance is on: no captures are accepted. */
   readonly inMaintenance: () => boolean
   readonly now: () => Date
 }
 
-/** The gateway put together, and what its main function needs of it. */
+/** The context of the operations, and what only the main function and the administration use. */
 export type Gateway = Context &
   AsyncDisposable & {
     readonly waiters: Waiters
@@ -85,10 +85,10 @@ export type Gateway = Context &
   }
 
 const databaseProbeMs = 1000
-/** How soon a gateway follows where maintenance begins or ends. */
+/** Interval at which maintenance mode is read. */
 const maintenanceLookMs = 1000
 const pepperLookMs = 1000
-/** Least between two reads of how far the captures are that streams report. */
+/** Minimum between two reads of the progress of captures that event streams report. */
 const lookGapMs = 1000
 
 const nowMs = () => performance.now()
@@ -102,7 +102,7 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-/** A gateway takes requests until it is stopped; what it depends on is shared by all replicas, and reported alone. */
+/** Ready until the gateway is stopped: its dependencies are shared by all replicas, so they are only reported. */
 const healthOf = async (
   { database, queue, clients }: { database: Database; queue: Queue; clients: Clients },
   stop: AbortSignal,
@@ -122,11 +122,11 @@ const healthOf = async (
 type Life = {
   readonly stop: AbortSignal
   readonly listeningUrl: () => string
-  /** What the reference describes. */
+  /** The operations that the reference describes. */
   readonly operations: readonly Contract[]
 }
 
-/** Opens what the gateway works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
+/** Opens the gateway's connections. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
 export const openContext = async (config: Config, life: Life): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
@@ -134,7 +134,7 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
   const sealingKeys = {
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),
-    // Without workers nobody opens what is sealed, to check a request that is then refused.
+    // Without stealth workers, a random key seals captures only to check requests that are then rejected.
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)

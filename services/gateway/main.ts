@@ -12,7 +12,7 @@ import { openContext } from './context.ts'
 import { createObjectsServer } from './http/objects-endpoint.ts'
 import { routes } from './operations/routes.ts'
 
-/** After the waiting captures were answered, the last answers get this long to be sent. */
+/** Time to send the last responses, after all waits for captures were ended. */
 const lastAnswersMs = 5000
 
 const urlOf = (server: Server): string => {
@@ -47,7 +47,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
 
   const refused = await gateway.pepper.refused
   gateway.events.draining(gateway.waiters.count())
-  // Streams of events end as soon as they see that this server stops; their clients find another.
+  // Event streams end once they see that the gateway is stopping; their clients reconnect to another replica.
   gateway.waiters.wake()
   const closed = app.close()
   closeConnections()
