@@ -9,7 +9,7 @@ import { orNotFound, refusalError, RequestError, validationError, withFacts } fr
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
-/** A capture to be accepted. `id` is new: whoever waits for the capture subscribes before it exists. */
+/** A capture to be accepted. `id` is chosen before, so that a waiter can subscribe before the capture exists. */
 export type WantedCapture = {
   readonly id: string
   readonly lane: Lane
@@ -17,19 +17,19 @@ export type WantedCapture = {
   readonly traceparent: string | undefined
 }
 
-/** A capture that was accepted, now or when the same request came before, with the fields of its record. */
+/** A capture that this request or its earlier replay created, with the fields of its record. */
 export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'options' | 'createdAt'> & {
   readonly caller: Caller
   readonly status: Status
   readonly budgetMs: number
-  /** As the request has it. */
+  /** Unmasked, as sent in the request. */
   readonly webhookUrl: string | undefined
   readonly shared: Shared | undefined
-  /** Whether it was accepted when the same request came before. */
+  /** Whether an earlier identical request created it. */
   readonly isReplay: boolean
 }
 
-/** What the database has accepted. Throws what it refused the request for, with the caller. */
+/** The accepted outcome. Throws the refusal as a `RequestError` with the caller. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(outcome: Outcome): Extract<Outcome, { ok: true }> => {
   if (!outcome.ok) throw refusalError(outcome)
   return outcome as Extract<Outcome, { ok: true }>
@@ -44,7 +44,7 @@ const accept = async (context: Context, capture: NewCapture, counted: boolean): 
   }
 }
 
-/** What publishing needs of a capture that was accepted. */
+/** The fields of an accepted capture that are published. */
 export type Publishable = Pick<NewCapture, 'id' | 'pool' | 'lane' | 'budgetMs' | 'sealed'> & {
   readonly accountId: string
 }
@@ -55,7 +55,7 @@ export const publish = (context: Context, traceparent: string | undefined, captu
   context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
 }
 
-/** The capture of an earlier request, with what this one asks for. */
+/** The capture of an earlier identical request, with budget and webhook of this one. */
 const findAccepted = async (
   context: Context,
   id: string,
@@ -90,10 +90,10 @@ const create = async (context: Context, wanted: WantedCapture): Promise<CreatedC
 }
 
 /**
- * Makes a valid request into a capture, for every operation that accepts one. What this version cannot do is refused
- * after the plan's features. A request costs one round trip to the database, one that is sent again two; a refused one
- * leaves nothing but its minute count. Where the database does not answer, the error names the capture: it may have been
- * accepted just before.
+ * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
+ * are rejected after the plan's features. Costs one round trip to the database, two for a replay; a rejected request only
+ * increments its minute count. If the database is unavailable, the error contains the capture's id, because it may have been
+ * accepted.
  */
 export const createCapture = (context: Context, wanted: WantedCapture): Promise<CreatedCapture> =>
   withFacts({ caller: wanted.request.caller }, () => create(context, wanted))

@@ -1,9 +1,9 @@
-/** Whether maintenance is on, as it was read last. */
+/** Whether maintenance was on at the last successful read. */
 export type MaintenanceWatch = Disposable & { readonly isOn: () => boolean }
 
 /**
- * Reads every `everyMs` whether maintenance is on, beginning now. What was read last holds while the database does not
- * answer: then nothing is accepted anyway.
+ * Reads every `everyMs` whether maintenance is on, starting now. Keeps the last state while the database is unavailable:
+ * then nothing is accepted anyway.
  */
 export const followMaintenance = (read: () => Promise<string | null>, everyMs: number): MaintenanceWatch => {
   let on = false

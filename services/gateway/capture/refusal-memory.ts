@@ -2,19 +2,19 @@ import type { AcceptOutcome } from '#gateway/db/accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import { remember } from '#gateway/http/remember.ts'
 
-/** What a verdict on key and minute depends on. */
+/** The inputs of the check of key, domain and minute limit; the key of a cache entry. */
 export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }
 
-/** How long a refusal is taken for granted: a plan with more is seen after this. */
+/** How long a refusal is cached: the delay until a larger plan takes effect. */
 const memoryMs = 1000
-/** About 1 KiB each; the oldest makes room. */
+/** About 1 KiB each; the oldest is evicted. */
 const askersMax = 10_000
 
 type Remembered = {
   readonly refusal: Refusal
-  /** From when on it may be over. */
+  /** When the entry expires. */
   readonly untilMs: number
-  /** When the minute ends at the latest; undefined for a key that does not exist. */
+  /** Latest end of the rate limit's minute; undefined for a key that does not exist. */
   readonly endsMs: number | undefined
 }
 
@@ -24,19 +24,19 @@ const toRemembered = (refusal: Refusal, askedMs: number, answeredMs: number): Re
   const { code, isUnknown, windowLeftMs } = refusal
   if (isUnknown) return { refusal, untilMs: askedMs + memoryMs, endsMs: undefined }
   if (code !== 'RATE_LIMIT_EXCEEDED' || windowLeftMs === undefined) return undefined
-  // The database looked at its clock between the two, so the window ends between these sums, by our clock.
+  // The database read its clock between the two, so by our clock the window ends between these sums.
   return { refusal, untilMs: askedMs + Math.min(memoryMs, windowLeftMs), endsMs: answeredMs + windowLeftMs }
 }
 
 /**
- * Makes a memory of refusals for keys that do not exist and minutes that are used up, for a second at most and never
- * beyond the minute. Such requests are not counted, which shows nowhere: nothing remains of their minute. `nowMs` never
- * goes back.
+ * Creates a cache of refusals for unknown keys and exhausted minute limits, for at most a second and never beyond the
+ * minute. Requests refused from it are not counted, which has no effect: their minute is exhausted. `nowMs` must be
+ * monotonic.
  */
 export const createRefusalMemory = (nowMs: () => number) => {
   const known = new Map<string, Remembered>()
   return {
-    /** The refusal that a request of this asker meets now, if it is known. */
+    /** The cached refusal; undefined if the database must be queried. */
     find: (asker: Asker): Refusal | undefined => {
       if (known.size === 0) return undefined
       const name = nameOf(asker)
@@ -51,7 +51,7 @@ export const createRefusalMemory = (nowMs: () => number) => {
       if (endsMs === undefined) return refusal
       return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil((endsMs - now) / 1000)) }
     },
-    /** Asks the database, and remembers its refusal. */
+    /** Queries the database, and caches its refusal. */
     watch: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
       asker: Asker,
       ask: () => Promise<Outcome | Refusal>,
