@@ -1,19 +1,19 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What is known of one connection: answers that are not sent whole, and the bytes that had come when the last one was. */
+/** State of one connection: unfinished responses, and the bytes received when the last response finished. */
 type Use = { running: number; bytesSeen: number }
 
 /**
- * Follows the connections of a server. What it returns closes those on which no request runs, now, and the others with the
- * answer that they wait for. Node alone leaves those open on which nothing was ever sent, and those whose last
- * answer had begun before the server was closed: a stop would wait for clients that have nothing to say.
+ * Tracks the connections of a server. The returned function closes idle connections at once, and the others after their
+ * response. Node itself leaves open those on which nothing was ever sent, and those whose last response had begun before
+ * the server was closed, so a stop would wait for idle clients.
  */
 export const followConnections = (server: Server): (() => void) => {
   const uses = new Map<Socket, Use>()
   let closing = false
 
-  // A request whose head is on its way is still answered.
+  // Bytes since the last response are a request whose head is incomplete: it is still served.
   const closeIdle = (socket: Socket, { running, bytesSeen }: Use) => {
     if (running === 0 && socket.bytesRead === bytesSeen) socket.destroySoon()
   }

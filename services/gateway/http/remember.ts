@@ -1,4 +1,4 @@
-/** Makes an entry the latest of a map, and drops the one that was set longest ago where there are then more than `max`. */
+/** Sets an entry as the most recent of a map, and evicts the least recently set one above `max` entries. */
 export const remember = <Value>(all: Map<string, Value>, name: string, value: Value, max: number): void => {
   all.delete(name)
   all.set(name, value)

@@ -1,11 +1,11 @@
-/** Looks at one thing; undefined where it is not there. */
+/** Loads one record by its id; undefined if it does not exist. */
 export type BatchedLoader<T> = (id: string) => Promise<T | undefined>
 
 type Waiting<T> = Map<string, PromiseWithResolvers<T | undefined>>
 
 /**
- * Makes one read of many looks: those that come within `gapMs` of the read before wait for the next, so there are no more
- * reads than that, however many look. A read that fails fails for all of its looks.
+ * Combines many loads into one read. Reads begin at least `gapMs` apart; loads requested in between wait for the next read,
+ * and fail with it.
  */
 export const createBatchedLoader = <T extends { readonly id: string }>(
   read: (ids: readonly string[]) => Promise<readonly T[]>,

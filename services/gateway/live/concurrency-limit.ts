@@ -1,7 +1,7 @@
-/** A bound on what runs at once, of all and of one account. */
+/** A bound on concurrent requests, in total and per account. */
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
-/** At most `max`, of which one account has at most `accountMax`, by how many accounts there then are. */
+/** Allows `max` slots in total and `accountMax` per account, which may depend on how many accounts would hold slots. */
 export const createConcurrencyLimit = (bounds: {
   readonly max: number
   readonly accountMax: number | ((accounts: number) => number)
@@ -18,7 +18,7 @@ export const createConcurrencyLimit = (bounds: {
   }
   return {
     count: () => count,
-    /** Counts one more until it is disposed, once or again; at a bound, returns whose it is. */
+    /** Takes a slot until it is disposed; disposing twice is harmless. At a bound, returns which one. */
     take: (accountId: string): Disposable | 'account' | 'all' => {
       const own = held.get(accountId) ?? 0
       if (own >= mostOf(held.size + (own === 0 ? 1 : 0))) return 'account'
