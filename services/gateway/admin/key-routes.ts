@@ -10,7 +10,7 @@ const fields = {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  // Whichever of the two it is held against says the same.
+  // Both branches have the same description, whichever of them reports the fault.
   expires_at: Type.Union(
     [Type.String({ pattern: momentForm, description: momentWords }), Type.Null({ description: momentWords })],
     { description: momentWords },
@@ -19,11 +19,11 @@ const fields = {
 const readNew = optionalFieldsReader(fields)
 const readChange = optionalFieldsReader({ domains: fields.domains, expires_at: fields.expires_at })
 
-/** Undefined stays undefined: not given. Null: never. */
+/** Undefined: not given. Null: never expires. */
 const momentOf = (text: string | null | undefined): Date | null | undefined =>
   text === null || text === undefined ? text : readMoment('expires_at', text, momentWords)
 
-/** API keys: make, list, let expire, restrict to domains, revoke. */
+/** API keys: create, list, set expiry, restrict to domains, revoke. */
 export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',

@@ -20,8 +20,8 @@ import { momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 type Deps = Accepting & { readonly database: Database }
 
 /**
- * Why a capture was not accepted again: its source or a secret of it is kept nowhere, it is no longer valid, another call
- * was first, or what any request of the account would be refused for.
+ * Why a capture was not requeued: its source or a secret is not stored, it is no longer valid, an earlier call has requeued
+ * it, or any refusal of a request.
  */
 type Reason =
   | 'source_not_kept'
@@ -31,10 +31,10 @@ type Reason =
   | 'account_disabled'
   | Lowercase<Refusal['code']>
 
-/** How many captures were accepted again, and how many were not, by reason. */
+/** How many captures were requeued, and how many were not, by reason. */
 export type Requeued = { readonly requeued: number; readonly left_out: Readonly<Partial<Record<Reason, number>>> }
 
-/** As those of a batch: they do not go before what the account asks for now. */
+/** The lowest lane, so that requeued captures do not delay the account's new requests. */
 const lane = 'bulk'
 
 const hasAny = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length > 0
@@ -70,8 +70,8 @@ const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture)
 }
 
 /**
- * Accepts failed captures of an account again, each as a new one with the options of its record: charged, and refused as
- * any other, but for the minute limit. None is accepted twice within 24 hours.
+ * Requeues failed captures of an account, each as a new capture with the options of its record. They are charged and checked
+ * like any other, except for the minute limit. None is requeued twice within 24 hours.
  */
 const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued> => {
   let requeued = 0
@@ -84,11 +84,11 @@ const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued
   return { requeued, left_out: leftOut }
 }
 
-/** Errors that are ours; the others say something of the target, which trying again does not change. */
+/** Errors of the service; the others are caused by the target, so a retry does not help. */
 const ownCodes = ['JOB_FAILED', 'RENDER_ERROR'] as const
 const limitMax = 1000
 const hourMs = 3_600_000
-/** As long as it is kept which captures were accepted again. */
+/** Lifetime of the idempotency keys that mark captures as requeued. */
 const longestMs = 24 * hourMs
 const maintenanceSeconds = 60
 const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
@@ -112,7 +112,7 @@ const sinceOf = (text: string | undefined, now: Date): Date => {
   throw validationError({ since: [`must be ${sinceWords}`] })
 }
 
-/** The queue by account: what is in it, cancel what has not begun, accept again what failed through our fault, recount. */
+/** The queue by account: count, cancel pending captures, requeue captures that failed by an error of the service, recount. */
 export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',
