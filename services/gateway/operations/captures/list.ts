@@ -10,14 +10,14 @@ import { type Status, statuses } from '#shared/capture/status.ts'
 import { type CheckInput, perPageParameter, perPageUsual, type ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'
 
-/** Parameters of the list that every page of it has in common. */
+/** Parameters that all pages of a list share. */
 const filters = {
   status: Type.Optional(Type.Enum([...statuses], { doc: { description: 'Only those in this state.' } })),
   from: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or later.' } })),
   to: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or before.' } })),
 }
 
-/** Parameters of the list. How many pages have a number depends on `per_page`. */
+/** Parameters of the list. The number of pages that `page` can reach depends on `per_page`. */
 export const listParameters = Type.Object(
   {
     page: Type.Optional(
@@ -40,19 +40,19 @@ export const listParameters = Type.Object(
   { additionalProperties: false },
 )
 
-/** What a list was asked for. Times are ISO 8601 UTC with microseconds, inclusive. */
+/** A request for a page of the list. Times are ISO 8601 UTC with microseconds, inclusive. */
 export type ListQuery = {
   readonly status: Status | undefined
   readonly from: string | undefined
   readonly to: string | undefined
   readonly perPage: number
-  /** By number, from 1, or from where a cursor stands. */
+  /** The page by number, from 1, or by cursor. */
   readonly at: { readonly page: number } | Cursor
-  /** The parameters of every page of this list, as they were given. */
+  /** Parameters for the links to other pages, as given. */
   readonly kept: Readonly<Record<string, string>>
 }
 
-/** Whether the first capture of a page is near enough to be reached by counting. */
+/** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
 const moment = (text: string | undefined, side: 'first' | 'last') =>
@@ -79,7 +79,7 @@ const checkPage = ({ page = 1, ...given }: Given, faults: Faults) => {
   faults.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }
 
-/** Reports moments that are none, a range that ends before it begins, and a page that is not to be reached. */
+/** Reports invalid times and cursors, a range that ends before it begins, and a page number out of reach. */
 export const checkList: CheckInput<Given> = (given, faults) => {
   checkRange(given, faults)
   if (given.cursor === undefined) return checkPage(given, faults)
@@ -87,7 +87,7 @@ export const checkList: CheckInput<Given> = (given, faults) => {
   if (readCursor(given.cursor) === undefined) faults.report('cursor', 'is not a valid cursor')
 }
 
-/** What a list was asked for, by parameters that `checkList` has found right. */
+/** Converts parameters that `checkList` has validated. */
 export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)['properties']>): ListQuery => {
   const { status, from, to, page = 1, cursor } = values
   return {
@@ -110,7 +110,7 @@ type Target = { readonly page: number } | { readonly cursor: string }
 const cursorAt = (direction: Cursor['direction'], capture: CapturePage['captures'][number] | undefined) =>
   capture && writeCursor({ direction, than: capture })
 
-/** Where the pages beside this one begin; undefined at the ends. Beyond what numbers reach, cursors go on. */
+/** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
 const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
   const older = page.hasOlder ? cursorAt('older', page.captures.at(-1)) : undefined
   const newer = page.hasNewer ? cursorAt('newer', page.captures[0]) : undefined
@@ -121,7 +121,7 @@ const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number
   return { older, prev, next }
 }
 
-/** Positions of a numbered page's first and last capture in the whole list, from 1. A page from a cursor does not know its own. */
+/** Positions of a numbered page's first and last capture in the whole list, from 1. Null for a page by cursor. */
 const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
   if (!('page' in at)) return { page: null, from: null, to: null }
   if (captures.length === 0) return { page: at.page, from: null, to: null }
@@ -129,7 +129,7 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
   return { page: at.page, from: skipped + 1, to: skipped + captures.length }
 }
 
-/** The contract's answer of a list. Its links are built from the public address, and keep what was asked for. */
+/** The contract's body of a list page. Its links are based on the public URL and keep the request's parameters. */
 export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
   const link = (target: Target) => {
@@ -161,7 +161,7 @@ export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string)
   }
 }
 
-/** A page of the caller's captures, newest first. */
+/** Lists the caller's captures by page, newest first. */
 export const listScreenshots = forCaller({
   name: 'list',
   method: 'GET',

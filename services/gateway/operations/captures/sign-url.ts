@@ -19,7 +19,7 @@ const parameters = Type.Object(
   { additionalProperties: false },
 )
 
-/** A link to the image that needs no API key. The capture need not have ended. */
+/** Creates a link to the image that needs no API key. The capture need not have ended. */
 export const signUrl = forCaller({
   name: 'sign_url',
   method: 'POST',
