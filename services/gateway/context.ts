@@ -45,7 +45,7 @@ export type Context = {
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
-  readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
+  readonly waiters: Pick<Waiters, 'begin' | 'watch' | 'isStopping'>
   /** Limits status requests that wait for the end of a capture. */
   readonly waitLimit: ConcurrencyLimit
   /** Limits open event streams. */
@@ -86,10 +86,10 @@ export type Gateway = Context &
 
 const databaseProbeMs = 1000
 /** Interval at which maintenance mode is read. */
-const maintenanceLookMs = 1000
-const pepperLookMs = 1000
+const maintenanceReadMs = 1000
+const pepperCheckMs = 1000
 /** Minimum between two reads of the progress of captures that event streams report. */
-const lookGapMs = 1000
+const progressReadGapMs = 1000
 
 const nowMs = () => performance.now()
 
@@ -119,7 +119,7 @@ const healthOf = async (
   }
 }
 
-type Life = {
+type Lifecycle = {
   readonly stop: AbortSignal
   readonly listeningUrl: () => string
   /** The operations that the reference describes. */
@@ -127,7 +127,7 @@ type Life = {
 }
 
 /** Opens the gateway's connections. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
-export const openContext = async (config: Config, life: Life): Promise<Gateway> => {
+export const openContext = async (config: Config, lifecycle: Lifecycle): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
@@ -141,20 +141,20 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
   const { objects, files } = await openStore(config)
   const database = stack.use(openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
-  const pepper = await watchPepper(confirm, { everyMs: pepperLookMs, stop: life.stop })
+  const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const inboxPrefix = inboxPrefixOf('gateway')
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
-  const publicUrl = () => config.publicUrl ?? life.listeningUrl()
+  const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const captures = capturesIn(database, config, nowMs)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
-  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
+  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const owned = stack.move()
   return {
     captures,
@@ -172,21 +172,21 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
     waitLimit: createConcurrencyLimit(bounds),
     streamLimit: createConcurrencyLimit(bounds),
     streamMs: config.streamSeconds * 1000,
-    loadProgress: createBatchedLoader(captures.findProgress, lookGapMs),
+    loadProgress: createBatchedLoader(captures.findProgress, progressReadGapMs),
     events,
     metrics,
     links: createLinks(config),
-    reference: createReference(life.operations, publicUrl),
+    reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
     hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,
     publicUrl,
-    isStopping: () => life.stop.aborted,
+    isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: () => healthOf({ database, queue, clients }, life.stop),
+    health: () => healthOf({ database, queue, clients }, lifecycle.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -99,22 +99,22 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       const { operation, status, code, ms } = line
       count.requests.inc({ operation, status: String(status), code: code ?? 'none' })
       count.seconds.observe({ operation }, ms / 1000)
-      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'answered with a fault of ours')
-      else if (fault) log.warn({ ...line, reason: fault.message }, 'answered with a fault of ours')
+      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
+      else if (fault) log.warn({ ...line, reason: fault.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
     /** A connection sent invalid HTTP or too large a head, or was too slow. */
     unreadable: (cause: Error) => {
       count.unreadable.inc()
-      log.debug({ reason: cause.message }, 'no readable request')
+      log.debug({ reason: cause.message }, 'unreadable request')
     },
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
       count.accepted.inc({ lane, admitted: String(admitted), as }),
     waited: (end: WaitEnd) => count.waits.inc({ end }),
     streamed: (end: StreamEnd) => count.streams.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
-      if (line.status >= 500) log.error({ ...line, err: fault }, 'administration')
-      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'administration')
+      if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')
+      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'admin request')
     },
     published: (lane: Lane) => count.published.inc({ lane }),
     notPublished: (id: string, cause: unknown) => {
@@ -122,7 +122,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.warn({ capture: id, reason: String(cause) }, 'not published, left to the relay')
     },
     outboxKept: (rows: number, cause: unknown) =>
-      log.warn({ rows, reason: String(cause) }, 'published rows stay in the outbox'),
+      log.warn({ rows, reason: String(cause) }, 'published rows could not be deleted from the outbox'),
     /** The image of a completed capture is missing from the store, or differs from the reported one. */
     imageMissing: (id: string) => {
       count.missing.inc()

@@ -41,7 +41,7 @@ const hasAny = (value: unknown) => typeof value === 'object' && value !== null &
 
 const isMasked = (text: unknown) => typeof text === 'string' && URL.parse(text)?.password === mask
 
-const readAgain = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
+const parseFailedCapture = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
   if (url === null) return 'source_not_kept'
   const { headers, cookies, proxy } = options
   if (hasAny(headers) || hasAny(cookies) || isMasked(url) || isMasked(proxy)) return 'secret_not_kept'
@@ -53,8 +53,8 @@ const readAgain = (deps: Deps, { url, options, webhookUrl }: FailedCapture): Par
 const reasonOf = ({ code }: Refusal): Reason =>
   code === 'INVALID_API_KEY' ? 'account_disabled' : (code.toLowerCase() as Lowercase<typeof code>)
 
-const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
-  const parsed = readAgain(deps, failed)
+const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
+  const parsed = parseFailedCapture(deps, failed)
   if (typeof parsed === 'string') return parsed
   const id = randomUUIDv7()
   const member = await prepareCapture(deps, { id, parsed })
@@ -77,7 +77,7 @@ const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued
   let requeued = 0
   const leftOut: Partial<Record<Reason, number>> = {}
   for (const failed of await findFailed(deps.database, filter)) {
-    const reason = await acceptAgain(deps, filter.accountId, failed)
+    const reason = await requeueOne(deps, filter.accountId, failed)
     if (reason === undefined) requeued += 1
     else leftOut[reason] = (leftOut[reason] ?? 0) + 1
   }
@@ -89,27 +89,27 @@ const ownCodes = ['JOB_FAILED', 'RENDER_ERROR'] as const
 const limitMax = 1000
 const hourMs = 3_600_000
 /** Lifetime of the idempotency keys that mark captures as requeued. */
-const longestMs = 24 * hourMs
+const sinceMsMax = 24 * hourMs
 const maintenanceSeconds = 60
-const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
+const sinceHint = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
-const codesWords = `a list of ${ownCodes.join(', ')}`
+const codesHint = `a list of ${ownCodes.join(', ')}`
 
 const readRequeue = optionalFieldsReader({
-  codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
+  codes: Type.Array(Type.Enum([...ownCodes], { description: codesHint }), {
     minItems: 1,
     uniqueItems: true,
-    description: codesWords,
+    description: codesHint,
   }),
-  since: Type.String({ pattern: momentForm, description: sinceWords }),
+  since: Type.String({ pattern: momentForm, description: sinceHint }),
   limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
 })
 
 const sinceOf = (text: string | undefined, now: Date): Date => {
   if (text === undefined) return new Date(now.getTime() - hourMs)
-  const since = readMoment('since', text, sinceWords)
-  if (since.getTime() >= now.getTime() - longestMs) return since
-  throw validationError({ since: [`must be ${sinceWords}`] })
+  const since = readMoment('since', text, sinceHint)
+  if (since.getTime() >= now.getTime() - sinceMsMax) return since
+  throw validationError({ since: [`must be ${sinceHint}`] })
 }
 
 /** The queue by account: count, cancel pending captures, requeue captures that failed by an error of the service, recount. */

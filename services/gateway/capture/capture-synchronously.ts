@@ -12,10 +12,10 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type Ended, type HeadStart, type Waiter, waitForEnd } from './waiters.ts'
+import { type Ended, type Prefetch, type Waiter, waitForEnd } from './waiters.ts'
 
 /** `Retry-After` of a 202: when the client may poll the status. */
-const lookAgainSeconds = 2
+const pollAfterSeconds = 2
 
 /** A 202 without its body; `Location` is the capture's status URL. */
 export const acceptedHead = (
@@ -38,7 +38,7 @@ export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: C
   const head = acceptedHead(context, created)
   return {
     ...head,
-    headers: { ...head.headers, 'retry-after': String(lookAgainSeconds) },
+    headers: { ...head.headers, 'retry-after': String(pollAfterSeconds) },
     body: {
       id,
       status,
@@ -61,7 +61,7 @@ const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer =>
   return errorAnswer(new AppError(code, message === undefined ? {} : { publicMessage: message }), requestId, id)
 }
 
-const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): Promise<Buffer | undefined> => {
+const takePrefetched = async (begun: Prefetch | undefined, image: StoredImage): Promise<Buffer | undefined> => {
   const bytes = begun?.objectKey === image.objectKey ? await begun.bytes : undefined
   return bytes && isImage(bytes, image) ? bytes : undefined
 }
@@ -69,7 +69,7 @@ const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): 
 const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
   const image = storedImage(capture, context.now())
   if (!image) throw new AppError('EXPIRED')
-  const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context, image))
+  const body = (await takePrefetched(waiter?.prefetch(), image)) ?? (await readImage(context, image))
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
 }
@@ -90,7 +90,7 @@ const awaitEnd = async (
     const capture = orNotFound(await context.captures.find(created))
     if (isTerminal(capture.status)) return { capture }
   }
-  if (!waiter?.holdFor(created.accountId)) return 'full'
+  if (!waiter?.takeSlot(created.accountId)) return 'full'
   return await waitForEnd(context, waiter, created, created.budgetMs + context.queueAllowanceMs)
 }
 

@@ -10,7 +10,7 @@ import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
 /** A capture to be accepted. `id` is chosen before, so that a waiter can subscribe before the capture exists. */
-export type WantedCapture = {
+export type CaptureToCreate = {
   readonly id: string
   readonly lane: Lane
   readonly request: CaptureRequest
@@ -59,17 +59,17 @@ export const publish = (context: Context, traceparent: string | undefined, captu
 const findAccepted = async (
   context: Context,
   id: string,
-  asked: Pick<CreatedCapture, 'caller' | 'budgetMs' | 'webhookUrl'>,
+  requested: Pick<CreatedCapture, 'caller' | 'budgetMs' | 'webhookUrl'>,
 ): Promise<CreatedCapture> => {
-  const { caller } = asked
+  const { caller } = requested
   return await withFacts({ caller, isReplay: true }, async () => {
     const found = orNotFound(await context.captures.find({ id, accountId: caller.accountId }))
-    return { ...found, ...asked, shared: undefined, isReplay: true }
+    return { ...found, ...requested, shared: undefined, isReplay: true }
   })
 }
 
-const create = async (context: Context, wanted: WantedCapture): Promise<CreatedCapture> => {
-  const { id, lane, request, traceparent } = wanted
+const create = async (context: Context, input: CaptureToCreate): Promise<CreatedCapture> => {
+  const { id, lane, request, traceparent } = input
   const { parsed, keyHash, originHost, idempotency } = request
   const counted = request.caller !== undefined
   const prepared = await prepareCapture(context, { id, parsed })
@@ -80,13 +80,13 @@ const create = async (context: Context, wanted: WantedCapture): Promise<CreatedC
   }
   const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
   const { accountId } = caller
-  const asked = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
+  const requested = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
   context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
-  if (replayOf !== undefined) return await findAccepted(context, replayOf, asked)
+  if (replayOf !== undefined) return await findAccepted(context, replayOf, requested)
   if (admitted) publish(context, traceparent, { ...capture, accountId })
   else if (!shared) context.publisher.nudge()
   const { url, options } = capture
-  return { ...asked, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
+  return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
 }
 
 /**
@@ -95,5 +95,5 @@ const create = async (context: Context, wanted: WantedCapture): Promise<CreatedC
  * increments its minute count. If the database is unavailable, the error contains the capture's id, because it may have been
  * accepted.
  */
-export const createCapture = (context: Context, wanted: WantedCapture): Promise<CreatedCapture> =>
-  withFacts({ caller: wanted.request.caller }, () => create(context, wanted))
+export const createCapture = (context: Context, input: CaptureToCreate): Promise<CreatedCapture> =>
+  withFacts({ caller: input.request.caller }, () => create(context, input))

@@ -9,14 +9,14 @@ export const followMaintenance = (read: () => Promise<string | null>, everyMs: n
   let on = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const look = async () => {
+  const poll = async () => {
     on = await read().then(
       (since) => since !== null,
       () => on,
     )
-    if (!stopped) timer = setTimeout(() => void look(), everyMs).unref()
+    if (!stopped) timer = setTimeout(() => void poll(), everyMs).unref()
   }
-  void look()
+  void poll()
   return {
     isOn: () => on,
     [Symbol.dispose]: () => {

@@ -15,7 +15,7 @@ export const bufferBytesMax = 8 * 1024 * 1024
 export const bufferedBytesMax = 128 * 1024 * 1024
 
 /** Buffer on each side of a streamed image's digest check, for a client that reads slowly. */
-const heldBytes = 16 * 1024
+const checkBufferBytes = 16 * 1024
 
 /** Timeout for reading a small image from the store. */
 const readMs = 30_000
@@ -41,7 +41,7 @@ const verified = (sha256: string): Transform => {
   const hash = createHash('sha256')
   let held: Buffer = Buffer.alloc(0)
   return new Transform({
-    highWaterMark: heldBytes,
+    highWaterMark: checkBufferBytes,
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk)
       const ready = held

@@ -9,19 +9,19 @@ import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
 
 /** An image read when a worker reported it, before the ledger decided whether this report is the capture's result. */
-export type HeadStart = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
+export type Prefetch = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
 
 /** A synchronous request that waits for the end of its capture. */
 export type Waiter = Disposable & {
   /** Resolves on an event of the capture since the last call, on shutdown, or after `ms`. */
   readonly waitForChange: (ms: number) => Promise<unknown>
-  readonly headStart: () => HeadStart | undefined
+  readonly prefetch: () => Prefetch | undefined
   /** Takes a slot for the account, once it is known. False: no slot is free, and the waiter is disposed. */
-  readonly holdFor: (accountId: string) => boolean
+  readonly takeSlot: (accountId: string) => boolean
 }
 
 /** Wakes its owner when a row may have changed. */
-export type Follower = Disposable & {
+export type Watcher = Disposable & {
   /** As a waiter's; resolves with false on timeout. */
   readonly waitForChange: (ms: number) => Promise<boolean>
   /** Resolves the current call of `waitForChange`, or the next one. */
@@ -39,9 +39,9 @@ type Dependencies = {
 }
 
 /** Waiters whose account is not known yet are accepted up to this multiple of the bound, so that one account's flood blocks no other. */
-const beginFactor = 2
+const unidentifiedFactor = 2
 
-type Entry = Follower & { headStart: HeadStart | undefined; readonly wantsImage: boolean }
+type Entry = Watcher & { prefetch: Prefetch | undefined; readonly wantsImage: boolean }
 
 const decode = <T>(read: () => T): T | undefined => {
   try {
@@ -68,7 +68,7 @@ const createEntries = (isStopping: () => boolean) => {
     let wakeup = Promise.withResolvers<boolean>()
     const entry: Entry = {
       wantsImage,
-      headStart: undefined,
+      prefetch: undefined,
       wake: () => wakeup.resolve(true),
       waitForChange: async (ms) => {
         if (isStopping()) return true
@@ -110,13 +110,13 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   const shares = createShares(waitersMax)
 
   const onResult = (id: string, data: Uint8Array) => {
-    const eager = entries.at(id).filter(({ wantsImage, headStart }) => wantsImage && !headStart)
+    const eager = entries.at(id).filter(({ wantsImage, prefetch }) => wantsImage && !prefetch)
     if (eager.length === 0) return
     const result = decode(() => resultCodec.decode(data))
     if (result?.outcome !== 'completed' || result.id !== id || !isObjectKeyOf(id, result.objectKey)) return
     const { objectKey } = result
-    const headStart = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
-    for (const entry of eager) entry.headStart = headStart
+    const prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
+    for (const entry of eager) entry.prefetch = prefetch
   }
 
   const onEvent = (accountId: string, data: Uint8Array) => {
@@ -131,20 +131,20 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   ]
 
   const begin = (id: string): Waiter | undefined => {
-    if (entries.images() >= waitersMax * beginFactor) return undefined
+    if (entries.images() >= waitersMax * unidentifiedFactor) return undefined
     const entry = entries.add(id, true)
-    let place: Disposable | undefined
+    let slot: Disposable | undefined
     const leave = () => {
       entry[Symbol.dispose]()
-      place?.[Symbol.dispose]()
+      slot?.[Symbol.dispose]()
     }
     return {
       waitForChange: entry.waitForChange,
-      headStart: () => entry.headStart,
-      holdFor: (accountId) => {
-        const taken = place ?? shares.take(accountId)
+      prefetch: () => entry.prefetch,
+      takeSlot: (accountId) => {
+        const taken = slot ?? shares.take(accountId)
         if (typeof taken === 'string') leave()
-        else place = taken
+        else slot = taken
         return typeof taken !== 'string'
       },
       [Symbol.dispose]: leave,
@@ -155,7 +155,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
     /** Registers a waiter for a capture, before it is accepted; undefined if too many wait already. */
     begin,
     /** Watches one capture, or all captures of an account, by its id. Unbounded: the caller limits how many. */
-    follow: (id: string): Follower => entries.add(id, false),
+    watch: (id: string): Watcher => entries.add(id, false),
     count: entries.count,
     /** Wakes all waiters. */
     wake: entries.wakeAll,
@@ -177,7 +177,7 @@ const pollMs = 1000
 /** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
 export type Ended = { readonly capture: FoundCapture } | 'goes-on'
 
-const look = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
+const readCapture = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
   try {
     return { capture: await captures.find(of) }
   } catch (error) {
@@ -200,7 +200,7 @@ export const waitForEnd = async (
   const end = performance.now() + boundMs
   for (let leftMs = boundMs; leftMs > 0 && !deps.waiters.isStopping(); leftMs = end - performance.now()) {
     await waiter.waitForChange(Math.min(pollMs, leftMs))
-    const found = await look(deps.captures, of)
+    const found = await readCapture(deps.captures, of)
     if (found && !found.capture) throw new AppError('NOT_FOUND')
     if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
   }

@@ -71,10 +71,10 @@ export const acceptedOf = (row: RequestRow): AcceptOutcome => {
 const relayAfterMs = 2000
 
 /** A capture without the credentials of its request. */
-type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
+type UnkeyedCapture = Omit<NewCapture, 'keyHash' | 'originHost'>
 
 /** The account, by key or by id. `counted`: the minute count is not incremented. */
-type Asker = Pick<NewCapture, 'originHost'> & {
+type AccountSelector = Pick<NewCapture, 'originHost'> & {
   readonly keyHash: Buffer | null
   readonly accountId: string | null
   readonly counted: boolean
@@ -99,8 +99,8 @@ export const acceptParameters = (
 
 const accept = async (
   database: Sql,
-  capture: AskedFor,
-  { keyHash, originHost, accountId, counted }: Asker,
+  capture: UnkeyedCapture,
+  { keyHash, originHost, accountId, counted }: AccountSelector,
   options: { windowSize: number; checkOnly?: boolean },
 ): Promise<AcceptOutcome> => {
   const { call, values } = callByName('accept_capture', {
@@ -143,7 +143,7 @@ export const acceptCapture = (
 export const acceptCaptureFor = (
   database: Sql,
   accountId: string,
-  capture: AskedFor,
+  capture: UnkeyedCapture,
   options: { windowSize: number },
 ): Promise<AcceptOutcome> =>
   accept(database, capture, { keyHash: null, originHost: null, accountId, counted: true }, options)

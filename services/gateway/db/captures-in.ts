@@ -1,4 +1,4 @@
-import { type Asker, createRefusalMemory } from '#gateway/capture/refusal-memory.ts'
+import { type RequestIdentity, createRefusalCache } from '#gateway/capture/refusal-cache.ts'
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -35,12 +35,12 @@ const maySign = async (database: Sql, of: CaptureOf) => {
 
 /** Checks whether a key is valid now, without counting a request; concurrent lookups are batched into one read. */
 const validKeysIn = (database: Database): ((keyHash: Buffer) => Promise<boolean>) => {
-  const look = createBatchedLoader(async (ids: readonly string[]) => {
+  const load = createBatchedLoader(async (ids: readonly string[]) => {
     const keyHashes = ids.map((id) => Buffer.from(id, 'base64'))
     const found = await database.query<{ keyHash: Buffer }>(validKeys, [keyHashes])
     return found.map(({ keyHash }) => ({ id: keyHash.toString('base64') }))
   }, keyGapMs)
-  return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
+  return async (keyHash) => (await load(keyHash.toString('base64'))) !== undefined
 }
 
 type Settings = { readonly windowCaptures: number; readonly keyPepper: string }
@@ -54,23 +54,23 @@ export const capturesIn = (
   { windowCaptures: windowSize, keyPepper }: Settings,
   nowMs: () => number,
 ) => {
-  const memory = createRefusalMemory(nowMs)
+  const refusals = createRefusalCache(nowMs)
   return {
     hashKey: (key: string) => hashKey(keyPepper, key),
     /** The cached refusal of a request for its key or minute limit; undefined if the database must be queried. */
-    refused: memory.find,
+    refused: refusals.find,
     /** Whether a key is valid now. Not counted; concurrent lookups are batched into one round trip. */
     isValidKey: validKeysIn(database),
     /** `counted`: `check` has already counted this request. */
     accept: (capture: NewCapture, counted: boolean): Promise<AcceptOutcome> =>
-      memory.watch(capture, () => acceptCapture(database, capture, { windowSize, counted })),
+      refusals.watch(capture, () => acceptCapture(database, capture, { windowSize, counted })),
     /** Checks as `accept` up to the plan's features; stores only the minute count. */
     tryAccept: (capture: NewCapture, counted: boolean) =>
       acceptCapture(database, capture, { windowSize, counted, checkOnly: true }),
     acceptBatch: (batch: NewBatch, counted: boolean) => acceptBatch(database, batch, { windowSize, counted }),
     /** Checks key, domain and minute limit, and counts the request. */
-    check: async (request: Asker) =>
-      memory.find(request) ?? memory.watch(request, () => checkRequest(database, request)),
+    check: async (request: RequestIdentity) =>
+      refusals.find(request) ?? refusals.watch(request, () => checkRequest(database, request)),
     find: (of: CaptureOf) => findCapture(database, of),
     list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => listCaptures(database, filter, page),
     describeAccount: (accountId: string) => describeAccount(database, accountId),

@@ -40,7 +40,7 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
   return rows.length
 }
 
-const untilNone = async (erase: () => Promise<number>): Promise<void> => {
+const repeatUntilZero = async (erase: () => Promise<number>): Promise<void> => {
   while ((await erase()) > 0);
 }
 
@@ -52,9 +52,9 @@ export const eraseAccount = async (database: Database, accountId: string, actor:
   await setDisabled(database, accountId, true, actor)
   const keys = await database.entities((entities) => entities.find(ApiKey, { account: accountId }))
   // An accept in progress when the account was disabled has locked its meter; without the meter none can succeed.
-  await untilNone(() => eraseRows(database, 'account_meter', accountId))
-  await untilNone(() => eraseCaptures(database, accountId))
-  for (const table of await tablesOf(database)) await untilNone(() => eraseRows(database, table, accountId))
+  await repeatUntilZero(() => eraseRows(database, 'account_meter', accountId))
+  await repeatUntilZero(() => eraseCaptures(database, accountId))
+  for (const table of await tablesOf(database)) await repeatUntilZero(() => eraseRows(database, table, accountId))
   await database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     const targets = [accountId, ...keys.map(({ id }) => id)]

@@ -11,12 +11,12 @@ export type CaptureFilter = {
 }
 
 /** Position of a capture in the list of its account, newest first. */
-export type CapturePlace = Pick<FoundCapture, 'createdAt' | 'id'>
+export type CapturePosition = Pick<FoundCapture, 'createdAt' | 'id'>
 
 /** Start of a page: after the `skip` newest captures, or next to a position, exclusive. */
 export type PageStart =
   | { readonly skip: number }
-  | { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+  | { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
 
 /** One page, newest first. */
 export type CapturePage = {
@@ -98,13 +98,13 @@ const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (va
     const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
     return { rows: `select ${captureColumns} from capture where id in (${ids})`, beside: 'true' }
   }
-  const place = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
+  const position = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
   if (start.direction === 'older') {
-    const rows = `${select} and (created_at, id) < ${place} order by created_at desc, id desc ${most}`
-    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${place})` }
+    const rows = `${select} and (created_at, id) < ${position} order by created_at desc, id desc ${most}`
+    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${position})` }
   }
-  const rows = `${select} and (created_at, id) > ${place} order by created_at, id ${most}`
-  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${place})` }
+  const rows = `${select} and (created_at, id) > ${position} order by created_at, id ${most}`
+  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${position})` }
 }
 
 /**

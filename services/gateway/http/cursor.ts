@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { CapturePlace } from '#gateway/db/list-captures.ts'
+import type { CapturePosition } from '#gateway/db/list-captures.ts'
 import { readMoment } from './read-moment.ts'
 
 /** Start of a page: the captures older, or newer, than a listed one. */
-export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
 
 const checkBytes = 9
 const content = /^(?<direction>[on])(?<createdAt>.{27})(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/

@@ -37,9 +37,9 @@ export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>):
 }
 
 /** Returns a lookup's result. Throws `NOT_FOUND`, the same for unknown and malformed ids and those of other accounts. */
-export const orNotFound = <T>(looked: T | false | undefined): T => {
-  if (looked === undefined || looked === false) throw new AppError('NOT_FOUND')
-  return looked
+export const orNotFound = <T>(found: T | false | undefined): T => {
+  if (found === undefined || found === false) throw new AppError('NOT_FOUND')
+  return found
 }
 
 /** The error for invalid parameters. */

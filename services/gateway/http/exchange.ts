@@ -33,7 +33,7 @@ const smallBytes = 16 * 1024
 /** Largest request line and headers together. */
 const headBytesMax = 64 * 1024
 /** An id that no record has: malformed ids take the same code path and time as unknown ones. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+const unassignedId = '00000000-0000-0000-0000-000000000000'
 
 /** The caller's request id if it consists of 1 to 64 token characters, else a new one. */
 const requestIdOf = (given: string | string[] | undefined): string =>
@@ -112,5 +112,5 @@ export const readExchange = (
 /** The id in the path parameter `name`, in lower case; if malformed, one that no record has. */
 export const pathId = ({ params }: Pick<Exchange, 'params'>, name = 'id'): string => {
   const given = params[name] ?? ''
-  return isId(given) ? given.toLowerCase() : nobody
+  return isId(given) ? given.toLowerCase() : unassignedId
 }

@@ -2,12 +2,12 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import {
-  claimAnswer,
+  claimKey,
   type ClaimedRequest,
-  giveBackKey,
-  keepAnswer,
+  releaseKey,
+  storeResponse,
   type KeyedRequest,
-} from '#gateway/db/kept-answers.ts'
+} from '#gateway/db/idempotency-keys.ts'
 import { AppError, type FieldFaults } from '#shared/errors/app-error.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Answer } from './answer.ts'
@@ -15,7 +15,7 @@ import { validationError } from './errors.ts'
 import { type Exchange, pathId } from './exchange.ts'
 
 /** A JSON response, as stored and replayed. */
-type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+type StoredResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
@@ -24,20 +24,20 @@ const tagBytes = 16
 /** Responses may contain secrets that are shown once, so they are stored encrypted, each bound to its request. */
 const createSeal = (pepper: string) => {
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32))
-  const boundTo = ({ accountId, key, requestSha256 }: KeyedRequest) =>
+  const boundData = ({ accountId, key, requestSha256 }: KeyedRequest) =>
     Buffer.from(JSON.stringify([accountId, key, requestSha256.toString('hex')]))
   return {
-    seal: (request: KeyedRequest, answer: KeptAnswer): Buffer => {
+    seal: (request: KeyedRequest, answer: StoredResponse): Buffer => {
       const iv = randomBytes(ivBytes)
-      const cipher = createCipheriv(algorithm, secret, iv).setAAD(boundTo(request))
+      const cipher = createCipheriv(algorithm, secret, iv).setAAD(boundData(request))
       const sealed = [cipher.update(JSON.stringify(answer)), cipher.final()]
       return Buffer.concat([iv, cipher.getAuthTag(), ...sealed])
     },
-    open: (request: KeyedRequest, sealed: Buffer): KeptAnswer => {
+    open: (request: KeyedRequest, sealed: Buffer): StoredResponse => {
       const [iv, tag] = [sealed.subarray(0, ivBytes), sealed.subarray(ivBytes, ivBytes + tagBytes)]
-      const decipher = createDecipheriv(algorithm, secret, iv).setAAD(boundTo(request)).setAuthTag(tag)
+      const decipher = createDecipheriv(algorithm, secret, iv).setAAD(boundData(request)).setAuthTag(tag)
       const opened = Buffer.concat([decipher.update(sealed.subarray(ivBytes + tagBytes)), decipher.final()])
-      return JSON.parse(opened.toString()) as KeptAnswer
+      return JSON.parse(opened.toString()) as StoredResponse
     },
   }
 }
@@ -50,20 +50,20 @@ export const idempotencyStoreIn = (database: Sql, pepper: string) => {
   const { seal, open } = createSeal(pepper)
   return {
     claim: async (request: KeyedRequest) => {
-      const claim = await claimAnswer(database, request)
+      const claim = await claimKey(database, request)
       return claim.outcome === 'kept' ? { ...claim, answer: open(request, claim.answer) } : claim
     },
-    keep: (request: ClaimedRequest, answer: KeptAnswer) => keepAnswer(database, request, seal(request, answer)),
-    giveBack: (request: ClaimedRequest) => giveBackKey(database, request),
+    save: (request: ClaimedRequest, answer: StoredResponse) => storeResponse(database, request, seal(request, answer)),
+    release: (request: ClaimedRequest) => releaseKey(database, request),
   }
 }
 
 const header = 'Idempotency-Key'
-const visible = /^[!-~]+$/
+const visibleAscii = /^[!-~]+$/
 /** Schema of an idempotency key: visible ASCII characters. */
-export const keyForm = { minLength: 1, maxLength: 255, pattern: visible.source } as const
+export const keyForm = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
 /** `Retry-After` while the first request is still being served. */
-const againSeconds = 1
+const retryAfterSeconds = 1
 
 const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
   // Node joins repeated headers with a comma and a space, which no valid key contains.
@@ -72,7 +72,7 @@ const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
 /** Faults of the request's `Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters. */
 export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFaults => {
   const key = keyOf(exchange)
-  if (key === undefined || (key.length <= keyForm.maxLength && visible.test(key))) return {}
+  if (key === undefined || (key.length <= keyForm.maxLength && visibleAscii.test(key))) return {}
   return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
 }
 
@@ -98,8 +98,8 @@ const keyedRequest = async ({ operation, exchange, caller }: Served): Promise<Ke
   if (keyOf(exchange) === undefined) return undefined
   const faults = idempotencyFaults(exchange)
   if (Object.keys(faults).length > 0) throw validationError(faults)
-  const asked = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
-  const idempotency = idempotencyOf(exchange, asked, await exchange.readBody())
+  const operationText = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
+  const idempotency = idempotencyOf(exchange, operationText, await exchange.readBody())
   const idUnder = (prefix: string) => (operation.path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)
   return (
     idempotency && {
@@ -121,13 +121,13 @@ const serveClaimed = async (
     answer = await run()
   } catch (error) {
     // If this fails too, the claim expires after a minute.
-    await store.giveBack(request).catch(() => {})
+    await store.release(request).catch(() => {})
     throw error
   }
   const { status, body } = answer as { status: number; body: { data: { id: string } } }
   const webhookId = path === '/webhooks' ? body.data.id : request.webhookId
   // If this fails, the response is still sent; only a repetition within 24 hours is not recognised.
-  await store.keep({ ...request, webhookId }, { status, body }).catch(() => {})
+  await store.save({ ...request, webhookId }, { status, body }).catch(() => {})
   return answer
 }
 
@@ -150,5 +150,5 @@ export const answerIdempotently = async (
   }
   if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
   const publicMessage = 'The same request is still being served.'
-  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: againSeconds })
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds })
 }

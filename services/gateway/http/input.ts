@@ -168,11 +168,11 @@ export const readOptionalJson = async (
 /** Maximum entries of a list page. */
 export const perPageMax = 100
 /** Default entries of a list page. */
-export const perPageUsual = 20
+export const perPageDefault = 20
 
 /** The parameter `per_page` of a list. */
 export const perPageParameter = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageUsual, doc: { description } })
+  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageDefault, doc: { description } })
 
 /** The schema of an operation without parameters in its query, or without a body. */
 export const nothing = Type.Object({}, { additionalProperties: false })

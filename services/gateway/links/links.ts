@@ -53,7 +53,7 @@ export const readLink = (query: string): LinkQuery | undefined => {
 }
 
 /** Checks a link's signature for this capture, in constant time, and its expiry at `now`. */
-export const judgeLink = (
+export const verifyLink = (
   keys: readonly LinkKey[],
   id: string,
   link: LinkQuery,
@@ -108,7 +108,7 @@ export const findLinked = async (
 ): Promise<FoundCapture> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   const id = pathId(exchange)
-  const verdict = judgeLink(links.keys, id, link, now())
+  const verdict = verifyLink(links.keys, id, link, now())
   if (verdict === 'forged') throw new AppError('INVALID_SIGNATURE')
   if (verdict === 'expired') throw new AppError('SIGNATURE_EXPIRED')
   const waitSeconds = links.limit.take(clients.find(exchange))

@@ -6,7 +6,7 @@ import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } f
 
 const retryAfterSeconds = 10
 /** Bounds of all streams. The key is checked every 10 s, so that even with slow reads a revoked key is noticed within 30 s. */
-export const streamBounds = { lookMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
+export const streamBounds = { pollMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
 /** A client that has not read the end of its stream this long after `streamMs` is disconnected. */
 const graceMs = 30_000
 
@@ -31,27 +31,27 @@ const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: stri
 }
 
 /**
- * Returns an event stream, woken by the events of `follows`, the id of a capture or account. It reads at most every `gapMs`
+ * Returns an event stream, woken by the events of `wokenBy`, the id of a capture or account. It reads at most every `gapMs`
  * and ends when the key of the request becomes invalid. Throws `RATE_LIMIT_EXCEEDED` if the account has too many streams
  * open, `SERVICE_UNAVAILABLE` if this gateway has.
  */
 export const answerStream = (
   context: Context,
-  asked: Exchange['headers'],
-  of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
+  requestHeaders: Exchange['headers'],
+  of: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping, captures } = context
-  const keyHash = captures.hashKey(identify(asked).key)
+  const keyHash = captures.hashKey(identify(requestHeaders).key)
   const isAuthorized = () => captures.isValidKey(keyHash)
   const slot = takeSlot(context, of.accountId)
-  const follower = context.waiters.follow(of.follows)
+  const watcher = context.waiters.watch(of.wokenBy)
   const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
-  const texts = streamUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
+  const texts = streamUntilEnd({ watcher, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {
     slot[Symbol.dispose]()
-    follower.wake()
-    follower[Symbol.dispose]()
+    watcher.wake()
+    watcher[Symbol.dispose]()
   }
   return { status: 200, headers, body: eventStream(texts, context.streamMs + graceMs, release) }
 }

@@ -15,21 +15,21 @@ export const createBatchedLoader = <T extends { readonly id: string }>(
   let readAt = -Infinity
 
   const readAll = async () => {
-    const asked = waiting
+    const batch = waiting
     waiting = new Map()
     readAt = performance.now()
     try {
-      const found = await read([...asked.keys()])
-      for (const [id, { resolve }] of asked) resolve(found.find((each) => each.id === id))
+      const found = await read([...batch.keys()])
+      for (const [id, { resolve }] of batch) resolve(found.find((each) => each.id === id))
     } catch (error) {
-      for (const { reject } of asked.values()) reject(error)
+      for (const { reject } of batch.values()) reject(error)
     }
   }
 
   return (id) => {
     if (waiting.size === 0) setTimeout(() => void readAll(), Math.max(0, readAt + gapMs - performance.now()))
-    const look = waiting.get(id) ?? Promise.withResolvers<T | undefined>()
-    waiting.set(id, look)
-    return look.promise
+    const load = waiting.get(id) ?? Promise.withResolvers<T | undefined>()
+    waiting.set(id, load)
+    return load.promise
   }
 }

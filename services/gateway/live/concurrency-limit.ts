@@ -7,10 +7,10 @@ export const createConcurrencyLimit = (bounds: {
   readonly accountMax: number | ((accounts: number) => number)
 }) => {
   const { max, accountMax } = bounds
-  const mostOf = typeof accountMax === 'number' ? () => accountMax : accountMax
+  const accountMaxOf = typeof accountMax === 'number' ? () => accountMax : accountMax
   const held = new Map<string, number>()
   let count = 0
-  const leave = (accountId: string) => {
+  const release = (accountId: string) => {
     const left = (held.get(accountId) ?? 0) - 1
     if (left > 0) held.set(accountId, left)
     else held.delete(accountId)
@@ -20,16 +20,16 @@ export const createConcurrencyLimit = (bounds: {
     count: () => count,
     /** Takes a slot until it is disposed; disposing twice is harmless. At a bound, returns which one. */
     take: (accountId: string): Disposable | 'account' | 'all' => {
-      const own = held.get(accountId) ?? 0
-      if (own >= mostOf(held.size + (own === 0 ? 1 : 0))) return 'account'
+      const accountCount = held.get(accountId) ?? 0
+      if (accountCount >= accountMaxOf(held.size + (accountCount === 0 ? 1 : 0))) return 'account'
       if (count >= max) return 'all'
-      held.set(accountId, own + 1)
+      held.set(accountId, accountCount + 1)
       count += 1
-      let here = true
+      let isHeld = true
       return {
         [Symbol.dispose]: () => {
-          if (here) leave(accountId)
-          here = false
+          if (isHeld) release(accountId)
+          isHeld = false
         },
       }
     },

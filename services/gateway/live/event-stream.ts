@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Follower } from '#gateway/capture/waiters.ts'
+import type { Watcher } from '#gateway/capture/waiters.ts'
 
 /** Produces the texts of a stream one at a time, only as fast as the client reads. */
 export type EventTexts = (gone: AbortSignal) => AsyncGenerator<string, void>
@@ -23,7 +23,7 @@ export const eventStream = (streamTexts: EventTexts, boundMs: number, release: (
     }
   }
   /** Not awaited by `destroy`: the generator returns only when its current wait ends. */
-  const leave = async () => {
+  const endTexts = async () => {
     await texts.return().catch(() => undefined)
   }
   const stream = new Readable({
@@ -35,7 +35,7 @@ export const eventStream = (streamTexts: EventTexts, boundMs: number, release: (
       clearTimeout(timer)
       gone.abort()
       release()
-      void leave()
+      void endTexts()
       done(error)
     },
   })
@@ -66,7 +66,7 @@ export const lastId = 'result'
 /** Bounds of an event stream, in milliseconds. */
 export type StreamBounds = {
   /** Maximum between two reads: an event may be lost, and position changes publish none. */
-  readonly lookMs: number
+  readonly pollMs: number
   /** Minimum between two reads. */
   readonly gapMs: number
   /** Maximum between two checks of the key, plus the time of a read. */
@@ -84,7 +84,7 @@ export type ChangeReporter = (woken: boolean) => AsyncGenerator<string, 'over' |
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
 
 type Dependencies = {
-  readonly follower: Pick<Follower, 'waitForChange'>
+  readonly watcher: Pick<Watcher, 'waitForChange'>
   readonly isStopping: () => boolean
   readonly bounds: StreamBounds
   /** Whether the key that opened the stream is still valid. */
@@ -158,7 +158,7 @@ const streamAll = async function* streamAll(
   report: ChangeReporter,
   gone: AbortSignal,
 ): AsyncGenerator<string, StreamEnd> {
-  const { follower, isStopping, bounds, nowMs } = deps
+  const { watcher, isStopping, bounds, nowMs } = deps
   const end = nowMs() + bounds.lifeMs
   const isStillAuthorized = createKeyCheck(deps)
   const writer = createWriter(bounds.heartbeatMs)
@@ -182,7 +182,7 @@ const streamAll = async function* streamAll(
       return closing
     }
     yield* writer.heartbeat()
-    woken = await follower.waitForChange(Math.min(bounds.lookMs, end - nowMs()))
+    woken = await watcher.waitForChange(Math.min(bounds.pollMs, end - nowMs()))
     if (!gone.aborted) await pause(bounds.gapMs)
   }
   return 'gone'

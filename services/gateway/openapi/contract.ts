@@ -96,9 +96,9 @@ export const imageHeaderNames: readonly HeaderName[] = [
 
 /** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
 export const pathParameters = (path: string): Parameter[] =>
-  path.split('/').flatMap((segment, place, segments) => {
+  path.split('/').flatMap((segment, index, segments) => {
     if (!segment.startsWith(':')) return []
-    const noun = segments[place - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
     const schema = { type: 'string', format: 'uuid' }
     return [
       {
@@ -113,8 +113,8 @@ export const pathParameters = (path: string): Parameter[] =>
   })
 
 const optionalIn =
-  (place: 'query' | 'header') =>
-  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: place, description, schema })
+  (location: 'query' | 'header') =>
+  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: location, description, schema })
 
 /** An optional parameter of a query. */
 export const queryParameter = optionalIn('query')

@@ -2,7 +2,7 @@ import { createParser } from 'css-selector-parser'
 import type { Faults } from '#shared/capture/faults.ts'
 
 /** Pseudo-classes of Playwright and jQuery that CSS does not define: a browser rejects them or matches something else. */
-const foreign = new Set(
+const nonCssPseudoClasses = new Set(
   (
     'above below has-text left-of light near nth-match right-of text text-is text-matches visible ' +
     'contains eq even first gt hidden last lt odd'
@@ -20,11 +20,11 @@ const end = 'end-of-selectors'
 
 /** Namespace prefixes are refused too, because selector queries declare none. */
 const isRefused = (node: { readonly type?: unknown; readonly name?: unknown }): boolean =>
-  node.type === 'NamespaceName' || (node.type === 'PseudoClass' && foreign.has(String(node.name)))
+  node.type === 'NamespaceName' || (node.type === 'PseudoClass' && nonCssPseudoClasses.has(String(node.name)))
 
 /** Visits every node once; the parser's own walk copies all parents of each. */
-const holdsRefused = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && (isRefused(value) || Object.values(value).some(holdsRefused))
+const containsRefused = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && (isRefused(value) || Object.values(value).some(containsRefused))
 
 /**
  * Whether a one-line text has the form of a CSS selector list (Selectors 4 §18), without Playwright's extensions. Arguments
@@ -35,7 +35,7 @@ export const isSelector = (selector: string): boolean => {
     // The parser supports pseudo-classes in lower case only.
     const list = parse(`${selector.toLowerCase()},${end}`)
     const [last] = list.rules.at(-1)?.items ?? []
-    return last?.type === 'TagName' && last.name === end && !holdsRefused(list)
+    return last?.type === 'TagName' && last.name === end && !containsRefused(list)
   } catch {
     // The parser accepts one selector after `:nth-child(2n of`, CSS a list: leave the check to the browser.
     return /[0-9nd] of /i.test(selector)

@@ -38,8 +38,8 @@ export const checkSize = (
   const sound = entries.filter(([name, value]) => {
     const bound = Object.hasOwn(bounds, name) ? bounds[name] : undefined
     // The schema inspects the contents of lists and objects only.
-    const isLookedInto = bound?.type === 'array' || bound?.type === 'object'
-    if (!isLookedInto || countUpTo(value, entriesMax) <= entriesMax) return true
+    const isInspected = bound?.type === 'array' || bound?.type === 'object'
+    if (!isInspected || countUpTo(value, entriesMax) <= entriesMax) return true
     report(name, describeLarge(value, bound))
     return false
   })

@@ -37,16 +37,16 @@ const checkCommon = ({ url, html, markdown, response_type: response }: Input, { 
 }
 
 /** Reports faults of a URL under its index. Without an index, skips those that depend on the URL: its own and of cookie domains. */
-const reportFaults = (faults: FieldFaults, place: number | undefined, { report }: Faults) => {
+const reportFaults = (faults: FieldFaults, index: number | undefined, { report }: Faults) => {
   for (const [field, problems] of Object.entries(faults)) {
     const isOfUrl = field === 'url'
-    if (place === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
-    for (const problem of problems) report(isOfUrl ? `urls.${place}` : field, problem)
+    if (index === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
+    for (const problem of problems) report(isOfUrl ? `urls.${index}` : field, problem)
   }
 }
 
 /** Validates all parameters with the first URL; with the others only cookies, whose domains depend on the URL. */
-const judgeOne = (
+const validateOne = (
   common: Input,
   url: unknown,
   { rules, first }: { readonly rules: CaptureRules; readonly first?: CaptureVerdict },
@@ -59,7 +59,7 @@ const judgeOne = (
   return { ...first, supplied: { ...first.supplied, ...own }, options: { ...first.options, ...own } }
 }
 
-const judgeAll = async (
+const validateAll = async (
   common: Input,
   urls: readonly unknown[],
   by: { readonly rules: CaptureRules; readonly faults: Faults; readonly pause: () => Promise<unknown> },
@@ -67,12 +67,12 @@ const judgeAll = async (
   const { rules, faults, pause } = by
   const captures: ParsedCapture[] = []
   let first: CaptureVerdict | undefined
-  for (const [place, url] of urls.entries()) {
+  for (const [index, url] of urls.entries()) {
     if (first) await pause()
-    const verdict = judgeOne(common, url, { rules, ...(first && { first }) })
+    const verdict = validateOne(common, url, { rules, ...(first && { first }) })
     first ??= verdict
     if (verdict.ok) captures.push(verdict)
-    else reportFaults(verdict.faults, place, faults)
+    else reportFaults(verdict.faults, index, faults)
   }
   return captures
 }
@@ -99,7 +99,7 @@ export const parseBatch = async (
     const verdict = parseCapture({ ...common, url: anyUrl }, rules)
     if (!verdict.ok) reportFaults(verdict.faults, undefined, faults)
   }
-  const [first, ...rest] = await judgeAll(common, urls, { rules, faults, pause })
+  const [first, ...rest] = await validateAll(common, urls, { rules, faults, pause })
   const all = faults.all()
   if (all || !first) return { ok: false, faults: all ?? {} }
   const features = featureNames.filter((name) => name === 'batch' || first.features.includes(name))

@@ -1,4 +1,4 @@
-import { remember } from '#gateway/http/remember.ts'
+import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
 import type { Client } from './clients.ts'
 
 /** Maximum of sites in the table; the least recently seen one is evicted. */
@@ -40,8 +40,8 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => 
   const bucketsOf = (client: Client): { own: Bucket; whole: Bucket } => {
     const site = sites.get(client.site) ?? { whole: full(siteShare), networks: new Map<string, Bucket>() }
     const own = site.networks.get(client.network) ?? full(1)
-    remember(sites, client.site, site, sitesMax)
-    remember(site.networks, client.network, own, networksMax)
+    setWithEviction(sites, client.site, site, sitesMax)
+    setWithEviction(site.networks, client.network, own, networksMax)
     refill(own, 1)
     refill(site.whole, siteShare)
     return { own, whole: site.whole }

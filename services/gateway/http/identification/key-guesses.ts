@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { remember } from '#gateway/http/remember.ts'
+import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
 import { keyOf } from './identify.ts'
@@ -41,7 +41,7 @@ export type KeyGuesses = ReturnType<typeof createKeyGuesses>
  */
 export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) => {
   const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
-  const good = new Map<string, true>()
+  const validKeys = new Map<string, true>()
   /** When the cached result for an invalid key expires. */
   const invalidUntil = new Map<string, number>()
   let lookups = 0
@@ -51,33 +51,33 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
     lookups += 1
     try {
       const valid = await isValid(keyHash)
-      if (!valid) remember(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
+      if (!valid) setWithEviction(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
       return valid
     } finally {
       lookups -= 1
     }
   }
-  const setGood = (name: string, isGood: boolean): void => {
-    if (isGood) remember(good, name, true, keysMax)
-    else good.delete(name)
+  const setValid = (name: string, valid: boolean): void => {
+    if (valid) setWithEviction(validKeys, name, true, keysMax)
+    else validKeys.delete(name)
   }
 
   return {
     /** `client` is not called for a key that was valid recently and still is. */
     admit: async (keyHash: Buffer, client: () => Client): Promise<Admission> => {
       const name = keyHash.toString('latin1')
-      const isKnown = good.has(name)
-      const waitSeconds = isKnown ? 0 : limit.take(client())
+      const wasValid = validKeys.has(name)
+      const waitSeconds = wasValid ? 0 : limit.take(client())
       if (waitSeconds > 0) {
         const isInvalid = (invalidUntil.get(name) ?? 0) > nowMs()
         if (isInvalid || !(await isValidNow(keyHash))) return { waitSeconds }
-        setGood(name, true)
+        setValid(name, true)
       }
-      const hasToken = !isKnown && waitSeconds === 0
+      const hasToken = !wasValid && waitSeconds === 0
       return {
         waitSeconds: 0,
         settle: (key) => {
-          if (key !== 'not judged') setGood(name, key === 'good')
+          if (key !== 'not judged') setValid(name, key === 'good')
           if (hasToken && key !== 'wrong') limit.giveBack(client())
           if (!hasToken && key === 'wrong') limit.take(client())
         },

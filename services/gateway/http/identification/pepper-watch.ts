@@ -23,7 +23,7 @@ export const watchPepper = async (
 ) => {
   let found = await compare(confirm)
   if (found instanceof AppError) throw found
-  const follow = async () => {
+  const retryUntilRead = async () => {
     while (found === 'unknown' && !stop.aborted) {
       await pause(everyMs, stop)
       found = await compare(confirm)
@@ -34,6 +34,6 @@ export const watchPepper = async (
   }
   return {
     /** Resolves with the error if the pepper differs, or with undefined once the service is stopped. */
-    refused: follow(),
+    mismatch: retryUntilRead(),
   }
 }

@@ -105,6 +105,6 @@ export const batchEvents = forCaller({
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
-    return answerStream(context, headers, { accountId, follows: accountId, gapMs }, reportBatch(context, of, reported))
+    return answerStream(context, headers, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, of, reported))
   },
 })

@@ -82,7 +82,7 @@ export const captureEvents = forCaller({
     return answerStream(
       context,
       headers,
-      { accountId, follows: id, gapMs: 0 },
+      { accountId, wokenBy: id, gapMs: 0 },
       reportCapture(context, { id, accountId }),
     )
   },

@@ -7,7 +7,7 @@ import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { Faults } from '#shared/capture/faults.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
-import { type CheckInput, perPageParameter, perPageUsual, type ReadQuery } from '#gateway/http/input.ts'
+import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'
 
 /** Parameters that all pages of a list share. */
@@ -49,7 +49,7 @@ export type ListQuery = {
   /** The page by number, from 1, or by cursor. */
   readonly at: { readonly page: number } | Cursor
   /** Parameters for the links to other pages, as given. */
-  readonly kept: Readonly<Record<string, string>>
+  readonly linkParameters: Readonly<Record<string, string>>
 }
 
 /** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
@@ -73,7 +73,7 @@ const checkRange = (given: Given, { report }: Faults) => {
 }
 
 const checkPage = ({ page = 1, ...given }: Given, faults: Faults) => {
-  const size = faults.hasFaultWithin('per_page') ? perPageUsual : given.per_page
+  const size = faults.hasFaultWithin('per_page') ? perPageDefault : given.per_page
   if (faults.hasFaultWithin('page') || isReachable(page, size)) return
   const last = Math.ceil(countedMax / size)
   faults.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
@@ -96,7 +96,7 @@ export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)
     to: moment(to, 'last'),
     perPage: values.per_page,
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
-    kept: Object.fromEntries(
+    linkParameters: Object.fromEntries(
       ['per_page', ...Object.keys(filters)].flatMap((name) => {
         const text = given[name]
         return text === undefined ? [] : [[name, text]]
@@ -111,7 +111,7 @@ const cursorAt = (direction: Cursor['direction'], capture: CapturePage['captures
   capture && writeCursor({ direction, than: capture })
 
 /** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
-const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
+const adjacentPages = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
   const older = page.hasOlder ? cursorAt('older', page.captures.at(-1)) : undefined
   const newer = page.hasNewer ? cursorAt('newer', page.captures[0]) : undefined
   const asTarget = (cursor: string | undefined): Target | undefined => (cursor === undefined ? undefined : { cursor })
@@ -130,30 +130,30 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
 }
 
 /** The contract's body of a list page. Its links are based on the public URL and keep the request's parameters. */
-export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
+export const pageBody = (listQuery: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
   const link = (target: Target) => {
-    const place = 'page' in target ? { page: String(target.page) } : target
-    return `${path}?${new URLSearchParams({ ...asked.kept, ...place }).toString()}`
+    const parameters = 'page' in target ? { page: String(target.page) } : target
+    return `${path}?${new URLSearchParams({ ...listQuery.linkParameters, ...parameters }).toString()}`
   }
-  const lastPage = Math.max(1, Math.ceil(page.total / asked.perPage))
-  const { older, prev, next } = besides(asked, page, lastPage)
-  const places = positionsOf(asked, page)
+  const lastPage = Math.max(1, Math.ceil(page.total / listQuery.perPage))
+  const { older, prev, next } = adjacentPages(listQuery, page, lastPage)
+  const positions = positionsOf(listQuery, page)
   return {
     data: page.captures.map((capture) => toRecord(capture, publicUrl)),
     links: {
       first: link({ page: 1 }),
-      last: isReachable(lastPage, asked.perPage) ? link({ page: lastPage }) : null,
+      last: isReachable(lastPage, listQuery.perPage) ? link({ page: lastPage }) : null,
       prev: prev ? link(prev) : null,
       next: next ? link(next) : null,
     },
     meta: {
-      current_page: places.page,
-      from: places.from,
+      current_page: positions.page,
+      from: positions.from,
       last_page: lastPage,
       path,
-      per_page: asked.perPage,
-      to: places.to,
+      per_page: listQuery.perPage,
+      to: positions.to,
       total: page.total,
       next_cursor: older ?? null,
       ...(page.totalIsEstimated && { total_estimated: true }),
@@ -173,10 +173,10 @@ export const listScreenshots = forCaller({
   checkQuery: checkList,
   answers: { 200: jsonAnswer('A page of the list.', captureComponents.ScreenshotPage) },
   run: async (context, { caller: { accountId }, query: values, given }) => {
-    const asked = toListQuery({ values, given })
-    const { at, status, from, to, perPage } = asked
+    const listQuery = toListQuery({ values, given })
+    const { at, status, from, to, perPage } = listQuery
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
     const page = await context.captures.list({ accountId, status, from, to }, { start, limit: perPage })
-    return { status: 200, body: pageBody(asked, page, context.publicUrl()) }
+    return { status: 200, body: pageBody(listQuery, page, context.publicUrl()) }
   },
 })

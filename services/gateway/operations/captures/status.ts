@@ -14,16 +14,16 @@ type Of = { readonly id: string; readonly accountId: string }
 /** Waits for the end of a capture, at most `waitMs`, and returns it. Does not wait if too many requests wait already. */
 const findLater = async (context: Context, of: Of, waitMs: number, watchClient: Exchange['watchClient']) => {
   // Watch before the first read, so that no end is missed in between.
-  using follower = context.waiters.follow(of.id)
+  using watcher = context.waiters.watch(of.id)
   const now = orNotFound(await context.captures.find(of))
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
   using client = watchClient()
-  client.signal.addEventListener('abort', follower.wake)
+  client.signal.addEventListener('abort', watcher.wake)
   // A stopping gateway need not wait: the current record is a complete response.
   const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
-  const ended = await waitForEnd({ captures: context.captures, waiters }, follower, of, waitMs)
+  const ended = await waitForEnd({ captures: context.captures, waiters }, watcher, of, waitMs)
   return ended === 'goes-on' ? orNotFound(await context.captures.find(of)) : ended.capture
 }
 

@@ -1,16 +1,16 @@
 import type { AcceptOutcome } from '#gateway/db/accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
-import { remember } from '#gateway/http/remember.ts'
+import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
 
 /** The inputs of the check of key, domain and minute limit; the key of a cache entry. */
-export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }
+export type RequestIdentity = { readonly keyHash: Buffer; readonly originHost: string | null }
 
 /** How long a refusal is cached: the delay until a larger plan takes effect. */
-const memoryMs = 1000
+const cacheMs = 1000
 /** About 1 KiB each; the oldest is evicted. */
-const askersMax = 10_000
+const entriesMax = 10_000
 
-type Remembered = {
+type CacheEntry = {
   readonly refusal: Refusal
   /** When the entry expires. */
   readonly untilMs: number
@@ -18,14 +18,14 @@ type Remembered = {
   readonly endsMs: number | undefined
 }
 
-const nameOf = ({ keyHash, originHost }: Asker) => `${keyHash.toString('latin1')} ${originHost ?? ''}`
+const nameOf = ({ keyHash, originHost }: RequestIdentity) => `${keyHash.toString('latin1')} ${originHost ?? ''}`
 
-const toRemembered = (refusal: Refusal, askedMs: number, answeredMs: number): Remembered | undefined => {
+const toCacheEntry = (refusal: Refusal, queriedMs: number, receivedMs: number): CacheEntry | undefined => {
   const { code, isUnknown, windowLeftMs } = refusal
-  if (isUnknown) return { refusal, untilMs: askedMs + memoryMs, endsMs: undefined }
+  if (isUnknown) return { refusal, untilMs: queriedMs + cacheMs, endsMs: undefined }
   if (code !== 'RATE_LIMIT_EXCEEDED' || windowLeftMs === undefined) return undefined
   // The database read its clock between the two, so by our clock the window ends between these sums.
-  return { refusal, untilMs: askedMs + Math.min(memoryMs, windowLeftMs), endsMs: answeredMs + windowLeftMs }
+  return { refusal, untilMs: queriedMs + Math.min(cacheMs, windowLeftMs), endsMs: receivedMs + windowLeftMs }
 }
 
 /**
@@ -33,19 +33,19 @@ const toRemembered = (refusal: Refusal, askedMs: number, answeredMs: number): Re
  * minute. Requests refused from it are not counted, which has no effect: their minute is exhausted. `nowMs` must be
  * monotonic.
  */
-export const createRefusalMemory = (nowMs: () => number) => {
-  const known = new Map<string, Remembered>()
+export const createRefusalCache = (nowMs: () => number) => {
+  const entries = new Map<string, CacheEntry>()
   return {
     /** The cached refusal; undefined if the database must be queried. */
-    find: (asker: Asker): Refusal | undefined => {
-      if (known.size === 0) return undefined
-      const name = nameOf(asker)
-      const remembered = known.get(name)
-      if (remembered === undefined) return undefined
-      const { refusal, untilMs, endsMs } = remembered
+    find: (identity: RequestIdentity): Refusal | undefined => {
+      if (entries.size === 0) return undefined
+      const name = nameOf(identity)
+      const entry = entries.get(name)
+      if (entry === undefined) return undefined
+      const { refusal, untilMs, endsMs } = entry
       const now = nowMs()
       if (now >= untilMs) {
-        known.delete(name)
+        entries.delete(name)
         return undefined
       }
       if (endsMs === undefined) return refusal
@@ -53,13 +53,13 @@ export const createRefusalMemory = (nowMs: () => number) => {
     },
     /** Queries the database, and caches its refusal. */
     watch: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
-      asker: Asker,
-      ask: () => Promise<Outcome | Refusal>,
+      identity: RequestIdentity,
+      query: () => Promise<Outcome | Refusal>,
     ): Promise<Outcome | Refusal> => {
-      const askedMs = nowMs()
-      const outcome = await ask()
-      const remembered = outcome.ok ? undefined : toRemembered(outcome, askedMs, nowMs())
-      if (remembered) remember(known, nameOf(asker), remembered, askersMax)
+      const queriedMs = nowMs()
+      const outcome = await query()
+      const entry = outcome.ok ? undefined : toCacheEntry(outcome, queriedMs, nowMs())
+      if (entry) setWithEviction(entries, nameOf(identity), entry, entriesMax)
       return outcome
     },
   }

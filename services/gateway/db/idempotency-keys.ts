@@ -20,7 +20,7 @@ type Claim =
   | { readonly outcome: 'kept'; readonly answer: Buffer }
 
 /** Claims a request for the caller, which then stores its response or releases the key. */
-export const claimAnswer = async (database: Sql, request: KeyedRequest): Promise<Claim> => {
+export const claimKey = async (database: Sql, request: KeyedRequest): Promise<Claim> => {
   const { accountId, key, requestSha256, captureId, webhookId } = request
   const statement = 'select outcome, answer, claimed_at::text as "claimedAt" from claim_answer($1, $2, $3, $4, $5)'
   const parameters = [accountId, key, requestSha256, captureId ?? null, webhookId ?? null]
@@ -30,13 +30,13 @@ export const claimAnswer = async (database: Sql, request: KeyedRequest): Promise
 const isHeld = 'account_id = $1 and key = $2 and created_at = $3::timestamptz and serving'
 
 /** Stores the response to a claimed request for the lifetime of its key, unless another request has claimed it since. */
-export const keepAnswer = async (database: Sql, request: ClaimedRequest, answer: Buffer): Promise<void> => {
+export const storeResponse = async (database: Sql, request: ClaimedRequest, answer: Buffer): Promise<void> => {
   const { accountId, key, claimedAt, webhookId } = request
   const statement = `update idempotency_key set answer = $4, serving = false, webhook_id = $5 where ${isHeld}`
   await database.query(statement, [accountId, key, claimedAt, answer, webhookId ?? null])
 }
 
 /** Releases the key of a failed request, unless another request has claimed it since. */
-export const giveBackKey = async (database: Sql, { accountId, key, claimedAt }: ClaimedRequest): Promise<void> => {
+export const releaseKey = async (database: Sql, { accountId, key, claimedAt }: ClaimedRequest): Promise<void> => {
   await database.query(`delete from idempotency_key where ${isHeld}`, [accountId, key, claimedAt])
 }
