@@ -26,7 +26,7 @@ export type Answered = {
 /** How the wait for a synchronous capture ended; `goes-on`: timeout or shutdown, `full`: too many waits already. */
 export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
 
-/** `own`: a new capture; hit or follows: it shares the result of another; `batch`: one of a batch; `replay`: an earlier request's. */
+/** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
 const declare = (metrics: Metrics) => {

@@ -61,8 +61,8 @@ const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer =>
   return errorAnswer(new AppError(code, message === undefined ? {} : { publicMessage: message }), requestId, id)
 }
 
-const takePrefetched = async (begun: Prefetch | undefined, image: StoredImage): Promise<Buffer | undefined> => {
-  const bytes = begun?.objectKey === image.objectKey ? await begun.bytes : undefined
+const takePrefetched = async (prefetch: Prefetch | undefined, image: StoredImage): Promise<Buffer | undefined> => {
+  const bytes = prefetch?.objectKey === image.objectKey ? await prefetch.bytes : undefined
   return bytes && isImage(bytes, image) ? bytes : undefined
 }
 

@@ -9,7 +9,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
 import { prepareCapture } from './prepare-capture.ts'
-import { captureRules, type ReadRequest, readRequest } from './read-request.ts'
+import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
 const lane = 'bulk'
 
@@ -27,14 +27,14 @@ const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<
   return members
 }
 
-const readBatch = (context: Context, exchange: Exchange): Promise<ReadRequest<ParsedBatch>> => {
+const readBatch = (context: Context, exchange: Exchange): Promise<ValidRequest<ParsedBatch>> => {
   const rules = captureRules(context)
   const parse = (input: unknown, found: Parameters<typeof parseBatch>[2]) => parseBatch(input, rules, found, pause)
   return readRequest(context, exchange, { operation: 'batch', from: 'body', keyFirst: true, parse })
 }
 
 /** The fields that all members share, taken from the first. */
-const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }: ReadRequest<ParsedBatch>) => {
+const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }: ValidRequest<ParsedBatch>) => {
   const [{ pool, budgetMs, webhookUrl, sharing }] = members
   const { features } = parsed
   return {
@@ -53,7 +53,7 @@ const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }
 const refuseUnavailable = async (
   context: Context,
   capture: NewCapture,
-  { parsed, caller }: ReadRequest<ParsedBatch>,
+  { parsed, caller }: ValidRequest<ParsedBatch>,
 ) => {
   const { unavailable } = parsed.captures[0]
   if (!unavailable) return
@@ -93,7 +93,7 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
 
 const create = async (
   context: Context,
-  request: ReadRequest<ParsedBatch>,
+  request: ValidRequest<ParsedBatch>,
   traceparent: string | undefined,
 ): Promise<CreatedBatch> => {
   const members = await prepareAll(context, request.parsed)

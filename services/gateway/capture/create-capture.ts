@@ -9,7 +9,7 @@ import { orNotFound, refusalError, RequestError, validationError, withFacts } fr
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
-/** A capture to be accepted. `id` is chosen before, so that a waiter can subscribe before the capture exists. */
+/** A capture to be accepted. The caller generates `id`, to register a waiter before the capture exists. */
 export type CaptureToCreate = {
   readonly id: string
   readonly lane: Lane
@@ -17,7 +17,7 @@ export type CaptureToCreate = {
   readonly traceparent: string | undefined
 }
 
-/** A capture that this request or its earlier replay created, with the fields of its record. */
+/** A capture that this request or an earlier identical one created, with the fields of its record. */
 export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'options' | 'createdAt'> & {
   readonly caller: Caller
   readonly status: Status

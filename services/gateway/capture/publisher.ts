@@ -22,7 +22,7 @@ type Dependencies = {
 export type Publisher = ReturnType<typeof createPublisher>
 
 /** Resolves at the end of the event loop's turn, so that captures accepted in one turn are published in one write. */
-const followTurns = (): (() => Promise<void>) => {
+const createTurnEnd = (): (() => Promise<void>) => {
   let end: Promise<void> | undefined
   return () => {
     end ??= new Promise((resolve) => {
@@ -41,7 +41,7 @@ export const createPublisher = (deps: Dependencies) => {
   const pokedAt = new Map<Pool, number>()
   let stored: string[] = []
   let timer: NodeJS.Timeout | undefined
-  const endOfTurn = followTurns()
+  const endOfTurn = createTurnEnd()
 
   const flush = async () => {
     clearTimeout(timer)

@@ -20,7 +20,7 @@ type Parse<Parsed extends { ok: true }> = (
 ) => Parsing<Parsed> | Promise<Parsing<Parsed>>
 
 /** How the parameters of a request are read. */
-export type Intake<Parsed extends { ok: true }> = {
+export type ReadOptions<Parsed extends { ok: true }> = {
   /** Part of the request hash: the same idempotency key with another operation is a mismatch. */
   readonly operation: string
   readonly from: 'query' | 'body'
@@ -30,7 +30,7 @@ export type Intake<Parsed extends { ok: true }> = {
 }
 
 /** A valid request. Its key is already checked if `caller` is set; otherwise the accept statement checks it. */
-export type ReadRequest<Parsed> = {
+export type ValidRequest<Parsed> = {
   readonly parsed: Parsed
   readonly keyHash: Buffer
   readonly originHost: string | null
@@ -39,7 +39,7 @@ export type ReadRequest<Parsed> = {
 }
 
 /** A valid request for one capture. */
-export type CaptureRequest = ReadRequest<ParsedCapture>
+export type CaptureRequest = ValidRequest<ParsedCapture>
 
 /** The rules of this installation for parameters. */
 export const captureRules = ({
@@ -68,7 +68,7 @@ const parsedOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>): Parsed
 /** Reads and validates the parameters of a request. `body`: as sent; absent for parameters in the query. */
 const readParameters = async <Parsed extends { ok: true }>(
   exchange: Exchange,
-  { from, parse }: Intake<Parsed>,
+  { from, parse }: ReadOptions<Parsed>,
 ): Promise<{ readonly parsed: Parsed; readonly body?: Buffer }> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   if (from === 'query') {
@@ -88,18 +88,18 @@ const readParameters = async <Parsed extends { ok: true }>(
 export const readRequest = async <Parsed extends { ok: true }>(
   context: Context,
   exchange: Exchange,
-  intake: Intake<Parsed>,
-): Promise<ReadRequest<Parsed>> => {
+  options: ReadOptions<Parsed>,
+): Promise<ValidRequest<Parsed>> => {
   const { key, originHost } = identify(exchange.headers)
   const keyHash = context.captures.hashKey(key)
   const refusal = context.captures.refused({ keyHash, originHost })
   if (refusal) throw refusalError(refusal)
-  const readsFirst = exchange.inputIsSmall && !intake.keyFirst
+  const readsFirst = exchange.inputIsSmall && !options.keyFirst
   const caller = readsFirst ? undefined : await authorize(context, exchange)
-  const { parsed, body } = await readParameters(exchange, intake).catch(async (thrown: unknown) => {
+  const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(context, exchange)) })
   })
-  const idempotency = body && idempotencyOf(exchange, intake.operation, body)
+  const idempotency = body && idempotencyOf(exchange, options.operation, body)
   return { parsed, keyHash, originHost, idempotency, caller }
 }
 
@@ -107,8 +107,8 @@ export const readRequest = async <Parsed extends { ok: true }>(
 export const readCaptureRequest = (
   context: Context,
   exchange: Exchange,
-  intake: Omit<Intake<ParsedCapture>, 'parse'>,
+  options: Omit<ReadOptions<ParsedCapture>, 'parse'>,
 ): Promise<CaptureRequest> => {
   const rules = captureRules(context)
-  return readRequest(context, exchange, { ...intake, parse: (input, found) => parseCapture(input, rules, found) })
+  return readRequest(context, exchange, { ...options, parse: (input, found) => parseCapture(input, rules, found) })
 }

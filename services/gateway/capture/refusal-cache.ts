@@ -52,7 +52,7 @@ export const createRefusalCache = (nowMs: () => number) => {
       return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil((endsMs - now) / 1000)) }
     },
     /** Queries the database, and caches its refusal. */
-    watch: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
+    queryAndCache: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
       identity: RequestIdentity,
       query: () => Promise<Outcome | Refusal>,
     ): Promise<Outcome | Refusal> => {

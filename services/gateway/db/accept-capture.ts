@@ -10,7 +10,7 @@ import {
 import { callByName } from '#shared/db/call-by-name.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
-/** Identifies a repeated request: its `Idempotency-Key`, and the SHA-256 of operation and body. */
+/** Identifies a repeated request: its `Idempotency-Key`, and a SHA-256 of its content. */
 export type Idempotency = { readonly key: string; readonly requestSha256: Buffer }
 
 /** The cache key of captures that may share a result, and for how many seconds from its completion. */
@@ -50,7 +50,7 @@ export type Accepted = {
   readonly createdAt: string
   /** The account's window has room: the caller is to publish it immediately. */
   readonly admitted: boolean
-  /** Set if it shares the result of another capture, so that it is never published. */
+  /** Set if it shares the result of another capture: the caller does not publish it. */
   readonly shared?: Shared | undefined
   /** Id of the capture or batch that an earlier identical request created; nothing was stored. */
   readonly replayOf?: string | undefined

@@ -19,7 +19,7 @@ type CaptureOf = { readonly id: string; readonly accountId: string }
 const keyGapMs = 100
 
 const validKeys = readStatement(import.meta.dirname, 'sql/valid-keys.sql')
-const judgeSigning = readStatement(import.meta.dirname, 'sql/judge-signing.sql')
+const checkSignedLinks = readStatement(import.meta.dirname, 'sql/check-signed-links.sql')
 
 /** Deletes a capture of an account, in any state; see `sql/delete-capture.sql`. Returns false if it does not exist. */
 export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boolean> => {
@@ -29,7 +29,7 @@ export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boole
 
 /** `allowed`: the account's plan includes signed links; `found`: the capture belongs to the account. */
 const maySign = async (database: Sql, of: CaptureOf) => {
-  const [row] = await database.query<{ allowed: boolean; found: boolean }>(judgeSigning, [of.id, of.accountId])
+  const [row] = await database.query<{ allowed: boolean; found: boolean }>(checkSignedLinks, [of.id, of.accountId])
   return row ?? { allowed: false, found: false }
 }
 
@@ -63,14 +63,14 @@ export const capturesIn = (
     isValidKey: validKeysIn(database),
     /** `counted`: `check` has already counted this request. */
     accept: (capture: NewCapture, counted: boolean): Promise<AcceptOutcome> =>
-      refusals.watch(capture, () => acceptCapture(database, capture, { windowSize, counted })),
+      refusals.queryAndCache(capture, () => acceptCapture(database, capture, { windowSize, counted })),
     /** Checks as `accept` up to the plan's features; stores only the minute count. */
     tryAccept: (capture: NewCapture, counted: boolean) =>
       acceptCapture(database, capture, { windowSize, counted, checkOnly: true }),
     acceptBatch: (batch: NewBatch, counted: boolean) => acceptBatch(database, batch, { windowSize, counted }),
     /** Checks key, domain and minute limit, and counts the request. */
     check: async (request: RequestIdentity) =>
-      refusals.find(request) ?? refusals.watch(request, () => checkRequest(database, request)),
+      refusals.find(request) ?? refusals.queryAndCache(request, () => checkRequest(database, request)),
     find: (of: CaptureOf) => findCapture(database, of),
     list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => listCaptures(database, filter, page),
     describeAccount: (accountId: string) => describeAccount(database, accountId),

@@ -5,7 +5,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 /** A failed capture, with the request parameters that its record keeps. */
 export type FailedCapture = {
   readonly id: string
-  /** Null if the source was not a URL; its password is masked. */
+  /** Null if the source was not a URL; a password in it is masked. */
   readonly url: string | null
   /** The options echoed in the record, secrets masked. */
   readonly options: Readonly<Record<string, unknown>>

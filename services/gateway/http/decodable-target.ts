@@ -8,8 +8,8 @@ const pathCharactersMax = 512
 
 /**
  * Rewrites a request target so that its path can be decoded: in a segment that is not percent-encoded UTF-8, each `%` is
- * escaped, so that a malformed id is not found like any other unknown id. In a path above `pathCharactersMax` each `%`
- * becomes `_`. The query is unchanged.
+ * escaped, so that a malformed id results in `NOT_FOUND`, like any unknown id. In a path above `pathCharactersMax` each
+ * `%` becomes `_`. The query is unchanged.
  */
 export const decodableTarget = (target: string): string => {
   const queryAt = target.indexOf('?')

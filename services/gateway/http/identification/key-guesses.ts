@@ -15,7 +15,7 @@ const lookupsMax = 500
 
 /** Bounds on wrong keys. */
 export type GuessOptions = {
-  /** Wrong keys of one client at once, and again in each minute. */
+  /** Token bucket for wrong keys of one client: burst and refill per minute. */
   readonly perMinute: number
   /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number
