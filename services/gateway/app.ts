@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
-import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
+import { redirectPaths, routeProbes, redirectToReference } from './http/redirect-to-reference.ts'
 import { type Exchange, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
@@ -121,7 +121,8 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     }
     app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
   }
-  for (const url of entrances) app.route({ method: 'GET', url, handler: handleWith(context, 'none', showEntrance) })
+  for (const url of redirectPaths)
+    app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
   routeProbes(app, context.isStopping)
   app.setNotFoundHandler(failWith(context, new AppError('NOT_FOUND')))
 }

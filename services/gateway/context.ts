@@ -48,7 +48,6 @@ export type Context = {
   readonly waiters: Pick<Waiters, 'begin' | 'watch' | 'isStopping'>
   /** Limits status requests that wait for the end of a capture. */
   readonly waitLimit: ConcurrencyLimit
-  /** Limits open event streams. */
   readonly streamLimit: ConcurrencyLimit
   /** Longest time that an event stream stays open. */
   readonly streamMs: number

@@ -119,7 +119,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     published: (lane: Lane) => count.published.inc({ lane }),
     notPublished: (id: string, cause: unknown) => {
       count.unpublished.inc()
-      log.warn({ capture: id, reason: String(cause) }, 'not published, left to the relay')
+      log.warn({ capture: id, reason: String(cause) }, 'publishing failed, left to the relay')
     },
     outboxKept: (rows: number, cause: unknown) =>
       log.warn({ rows, reason: String(cause) }, 'published rows could not be deleted from the outbox'),

@@ -50,7 +50,7 @@ const verified = (sha256: string): Transform => {
     },
     flush(done) {
       if (hash.digest('hex') === sha256) done(null, held)
-      else done(new Error('the stored image is not the one that was reported'))
+      else done(new Error('the stored image does not match its recorded digest'))
     },
   })
 }
@@ -60,7 +60,7 @@ export type ImageReader = { readonly objects: Pick<ObjectStore, 'get'>; readonly
 
 const collect = async ({ body, bytes, all }: FoundObject, bufferedImages: BufferedBytes): Promise<Buffer> => {
   using _held = bufferedImages.hold(bytes)
-  const late = () => new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
+  const late = () => new AppError('SERVICE_UNAVAILABLE', { message: `object store: read timed out after ${readMs} ms` })
   try {
     return await within(all ? all() : buffer(body), readMs, late)
   } finally {

@@ -67,7 +67,7 @@ const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =
       if (bytes > bytesMax * discardFactor) request.destroy()
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', (cause) => reject(new AppError('BAD_REQUEST', { message: 'the body broke off', cause })))
+    request.on('error', (cause) => reject(new AppError('BAD_REQUEST', { message: 'the body is incomplete', cause })))
   })
 
 /** A chunked body has no known length, so it is not small; without `Content-Length` and chunks a body is empty. */

@@ -45,7 +45,7 @@ const makeScript = async (): Promise<StaticDocument> => {
     const [script] = (await once(thread, 'message', { signal: AbortSignal.timeout(scriptMs) })) as [Uint8Array]
     return toStatic(script)
   } catch (cause) {
-    throw new AppError('SERVER_ERROR', { message: 'the script of the reference cannot be made', cause })
+    throw new AppError('SERVER_ERROR', { message: 'building the script of the reference failed', cause })
   } finally {
     await thread.terminate()
   }

@@ -35,7 +35,7 @@ export const signUrl = forCaller({
     if (!allowed) throw featureError('signed_urls')
     if (!found) throw new AppError('NOT_FOUND')
     const [key] = context.links.keys
-    if (!key) throw new AppError('SERVER_ERROR', { message: 'there is no key to sign links with' })
+    if (!key) throw new AppError('SERVER_ERROR', { message: 'no link signing key is configured' })
     const expires = minutes === 0 ? undefined : Math.floor(context.now().getTime() / 1000) + minutes * 60
     const expiresAt = expires === undefined ? null : new Date(expires * 1000).toISOString().replace('Z', '000Z')
     const url = `${captureUrls(context.publicUrl(), id).image}?${signLink(key, id, expires)}`
