@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
-import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
+import { redirectPaths, routeProbes, redirectToReference } from './http/redirect-to-reference.ts'
 import { type Exchange, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
@@ -15,23 +15,23 @@ import type { Operation } from './operations/operation.ts'
 import { prefixes, routes } from './operations/routes.ts'
 import { showScript } from './operations/reference/reference.ts'
 
-/** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
-const readableHeadBytes = 256 * 1024
-/** More than fit into the contract's bound, so that it is their size that counts. */
+/** Largest head that Node parses: above the contract's bound, so that an oversized head is rejected after the key check. */
+const parsedHeadBytesMax = 256 * 1024
+/** More headers than fit into the contract's bound on the head, so that only their size is limited. */
 const headersMax = 20_000
 const headersMs = 15_000
-/** How often connections are looked at that are slower than they may be. */
-const lookAtSlowMs = 5000
+/** Interval of the check for connections that exceed `headersMs` or `requestMs`. */
+const slowConnectionCheckMs = 5000
 /** Long enough for the largest body at half a megabit per second. */
 const requestMs = 120_000
-/** A connection on which nothing moves; longer than any wait for a capture may be. */
+/** A connection without traffic is closed after this; longer than any wait for a capture. */
 const idleMs = 15 * 60_000
 
-/** Seconds after which a client may try again while maintenance is on. */
+/** `Retry-After` during maintenance. */
 const maintenanceSeconds = 60
 
-/** Counts an image as held in memory until the client has it, or has gone away. */
-const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
+/** Counts an image as buffered until the response is closed: sent whole, or its client disconnected. */
+const countBufferedImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
   if (!Buffer.isBuffer(body) || raw.destroyed) return
   const held = bufferedImages.hold(body.length)
   raw.once('close', () => held[Symbol.dispose]())
@@ -39,8 +39,8 @@ const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }:
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Reads the head of a request, has it answered by `work`, writes it down and sends the answer. */
-const serveBy =
+/** Creates a handler that reads the head of a request, calls `work`, reports the request and sends the response. */
+const handleWith =
   (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler =>
   async (request, reply) => {
     const began = performance.now()
@@ -59,11 +59,12 @@ const serveBy =
       accountId: answer.caller?.accountId,
       fault: answer.status >= 500 ? answer.thrown : undefined,
     })
-    holdImage(context, reply, answer)
+    countBufferedImage(context, reply, answer)
     return sendAnswer(reply, answer, { requestId, isClosing: context.isStopping() })
   }
 
-const refuseBy = (context: Context, error: AppError): Handler => serveBy(context, 'none', () => Promise.reject(error))
+const failWith = (context: Context, error: AppError): Handler =>
+  handleWith(context, 'none', () => Promise.reject(error))
 
 const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
   if (!accepts || !context.inMaintenance()) return
@@ -72,8 +73,8 @@ const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
 }
 
 /**
- * Answers a request of an operation: unless too many wrong keys came from its client, and, while maintenance is on, unless it
- * would accept captures. The operation identifies the caller, counts the request, reads it and runs.
+ * Serves a request of an operation. Throws `RATE_LIMIT_EXCEEDED` if its client sent too many invalid keys. During maintenance
+ * an operation that accepts captures fails. The operation itself authorizes the caller, counts the request and reads it.
  */
 const answerOperation = async (context: Context, operation: Operation, exchange: Exchange): Promise<Answer> => {
   const settleKey = await admitKey(context, exchange)
@@ -86,61 +87,62 @@ const answerOperation = async (context: Context, operation: Operation, exchange:
   return answer
 }
 
-/** Answers a method that a path does not serve. */
-const answerRefused = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> =>
+/** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
+const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> =>
   method === 'OPTIONS'
     ? { status: 204, headers: preflightHeaders(methods) }
     : { ...errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId), headers: { allow: methods.join(', ') } }
 
-/** The router takes nothing at all for an id too; no operation has such a path. */
-const lacksPart = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
+/** Whether a path parameter is empty: the router matches an empty id too, but no operation has such a path. */
+const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
-/** Serves the operations of one path by its method, and refuses all others: else `/:id` would serve those of `/capture`. */
+/** Serves the operations of one path by method and rejects other methods: otherwise `/:id` would serve those of `/capture`. */
 const handlePath = (context: Context, operations: readonly Operation[]): Handler => {
   const methods = [...operations.map(({ method }) => method), 'OPTIONS']
   const served = new Map<string, Handler>(
     operations.map((operation) => [
       operation.method,
-      serveBy(context, operation.name, (exchange) => answerOperation(context, operation, exchange)),
+      handleWith(context, operation.name, (exchange) => answerOperation(context, operation, exchange)),
     ]),
   )
-  const lost = refuseBy(context, new AppError('NOT_FOUND'))
-  const refused: Handler = (request, reply) =>
-    serveBy(context, 'none', (exchange) => answerRefused(request.method, methods, exchange))(request, reply)
-  return (request, reply) => (lacksPart(request) ? lost : (served.get(request.method) ?? refused))(request, reply)
+  const notFound = failWith(context, new AppError('NOT_FOUND'))
+  const unserved: Handler = (request, reply) =>
+    handleWith(context, 'none', (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
+  return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
 }
 
 const routeAll = (app: FastifyInstance, context: Context) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
-  const script = serveBy(context, 'none', (exchange) => showScript(context, exchange))
+  const script = handleWith(context, 'none', (exchange) => showScript(context, exchange))
   for (const prefix of prefixes) {
     for (const [path, operations] of byPath) {
       app.route({ method: app.supportedMethods, url: prefix + path, handler: handlePath(context, operations) })
     }
     app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
   }
-  for (const url of entrances) app.route({ method: 'GET', url, handler: serveBy(context, 'none', showEntrance) })
+  for (const url of redirectPaths)
+    app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
   routeProbes(app, context.isStopping)
-  app.setNotFoundHandler(refuseBy(context, new AppError('NOT_FOUND')))
+  app.setNotFoundHandler(failWith(context, new AppError('NOT_FOUND')))
 }
 
-/** Takes over what Node would answer by itself, without the contract's envelope and headers. */
-const answerAll = (app: FastifyInstance, context: Context) => {
+/** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */
+const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
   app.addHook('onRequest', async (request, reply) => {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       const error = new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' })
-      return refuseBy(context, error)(request, reply)
+      return failWith(context, error)(request, reply)
     }
-    // Bodies are read by the operations, after the key. The framework would judge the content type before it, so it sees this.
+    // Operations read the body after the key check. The framework would check the content type earlier, so override it.
     request.headers['content-type'] = 'application/octet-stream'
   })
-  app.setErrorHandler((error, request, reply) => refuseBy(context, toAppError(error))(request, reply))
-  // An expectation that is not known may be ignored (RFC 9110 §10.1.1).
+  app.setErrorHandler((error, request, reply) => failWith(context, toAppError(error))(request, reply))
+  // An unknown `Expect` may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** Makes the HTTP interface. Nothing listens yet; closing it waits for the requests that run. */
+/** Creates the HTTP interface, not listening yet. Closing it waits for running requests. */
 export const createApp = (context: Context): FastifyInstance => {
   const clientErrors = createClientErrors()
   const app = Fastify({
@@ -151,22 +153,22 @@ export const createApp = (context: Context): FastifyInstance => {
     requestTimeout: requestMs,
     connectionTimeout: idleMs,
     http: {
-      maxHeaderSize: readableHeadBytes,
+      maxHeaderSize: parsedHeadBytesMax,
       headersTimeout: headersMs,
-      connectionsCheckingInterval: lookAtSlowMs,
+      connectionsCheckingInterval: slowConnectionCheckMs,
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: readableHeadBytes, querystringParser: () => ({}) },
+    routerOptions: { maxParamLength: parsedHeadBytesMax, querystringParser: () => ({}) },
     rewriteUrl: ({ url = '' }) => decodableTarget(url),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)
       clientErrors.answer(error, socket)
     },
-    frameworkErrors: (_error, request, reply) => void refuseBy(context, new AppError('BAD_REQUEST'))(request, reply),
+    frameworkErrors: (_error, request, reply) => void failWith(context, new AppError('BAD_REQUEST'))(request, reply),
   })
   app.server.maxHeadersCount = headersMax
   clientErrors.follow(app.server)
-  answerAll(app, context)
+  handleProtocolErrors(app, context)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   routeAll(app, context)

@@ -5,7 +5,7 @@ import { databaseSettings, queueSettings, storageSettings } from '#shared/config
 
 const settings = { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings }
 
-/** What an operator can set of the gateway. */
+/** The gateway's settings. */
 export type Config = ValuesOf<typeof settings>
 
 /** Reads the gateway's settings; throws `CONFIGURATION` with all problems at once. */

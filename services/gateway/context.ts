@@ -34,7 +34,7 @@ import { createReference, type Reference } from './openapi/reference.ts'
 import { createWaiters, type Waiters } from './capture/waiters.ts'
 import { type Webhooks, webhooksIn } from './operations/webhooks/webhook-store.ts'
 
-/** What the operations of the gateway work with. */
+/** The dependencies of the gateway's operations. */
 export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
@@ -42,38 +42,37 @@ export type Context = {
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
-  /** Images that are in memory on their way to clients. */
+  /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
-  readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
-  /** Those who wait for the end of a capture at its status. */
+  readonly waiters: Pick<Waiters, 'begin' | 'watch' | 'isStopping'>
+  /** Limits status requests that wait for the end of a capture. */
   readonly waitLimit: ConcurrencyLimit
-  /** Those to whom a stream of events is open. */
   readonly streamLimit: ConcurrencyLimit
-  /** Longest time that a stream of events stays open. */
+  /** Longest time that an event stream stays open. */
   readonly streamMs: number
   readonly loadProgress: BatchedLoader<Progress>
   readonly events: Events
   readonly links: Links
-  /** The interface's own description. */
+  /** The OpenAPI document and its HTML page. */
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
-  /** Whether captures with `stealth` are served. */
+  /** Whether the installation serves captures with `stealth`. */
   readonly hasStealth: boolean
   readonly longestWaitSeconds: number
-  /** What a synchronous capture may wait for a worker on top of its own budget. */
+  /** How long a synchronous capture may wait for a worker, in addition to its budget. */
   readonly queueAllowanceMs: number
-  /** Where clients reach the service; where it is not configured, known once the gateway listens. */
+  /** Base URL for clients; unless configured, available only once the gateway listens. */
   readonly publicUrl: () => string
   readonly isStopping: () => boolean
-  /** Whether nothing is accepted at the moment. */
+  /** Whether maintenance is on: no captures are accepted. */
   readonly inMaintenance: () => boolean
   readonly now: () => Date
 }
 
-/** The gateway put together, and what its main function needs of it. */
+/** The context of the operations, and what only the main function and the administration use. */
 export type Gateway = Context &
   AsyncDisposable & {
     readonly waiters: Waiters
@@ -85,11 +84,11 @@ export type Gateway = Context &
   }
 
 const databaseProbeMs = 1000
-/** How soon a gateway follows where maintenance begins or ends. */
-const maintenanceLookMs = 1000
-const pepperLookMs = 1000
-/** Least between two reads of how far the captures are that streams report. */
-const lookGapMs = 1000
+/** Interval at which maintenance mode is read. */
+const maintenanceReadMs = 1000
+const pepperCheckMs = 1000
+/** Minimum between two reads of the progress of captures that event streams report. */
+const progressReadGapMs = 1000
 
 const nowMs = () => performance.now()
 
@@ -102,7 +101,7 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-/** A gateway takes requests until it is stopped; what it depends on is shared by all replicas, and reported alone. */
+/** Ready until the gateway is stopped: its dependencies are shared by all replicas, so they are only reported. */
 const healthOf = async (
   { database, queue, clients }: { database: Database; queue: Queue; clients: Clients },
   stop: AbortSignal,
@@ -119,42 +118,42 @@ const healthOf = async (
   }
 }
 
-type Life = {
+type Lifecycle = {
   readonly stop: AbortSignal
   readonly listeningUrl: () => string
-  /** What the reference describes. */
+  /** The operations that the reference describes. */
   readonly operations: readonly Contract[]
 }
 
-/** Opens what the gateway works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
-export const openContext = async (config: Config, life: Life): Promise<Gateway> => {
+/** Opens the gateway's connections. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
+export const openContext = async (config: Config, lifecycle: Lifecycle): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
   const sealingKeys = {
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),
-    // Without workers nobody opens what is sealed, to check a request that is then refused.
+    // Without stealth workers, a random key seals captures only to check requests that are then rejected.
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = await openStore(config)
   const database = stack.use(openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
-  const pepper = await watchPepper(confirm, { everyMs: pepperLookMs, stop: life.stop })
+  const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const inboxPrefix = inboxPrefixOf('gateway')
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
-  const publicUrl = () => config.publicUrl ?? life.listeningUrl()
+  const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const captures = capturesIn(database, config, nowMs)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
-  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
+  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const owned = stack.move()
   return {
     captures,
@@ -172,21 +171,21 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
     waitLimit: createConcurrencyLimit(bounds),
     streamLimit: createConcurrencyLimit(bounds),
     streamMs: config.streamSeconds * 1000,
-    loadProgress: createBatchedLoader(captures.findProgress, lookGapMs),
+    loadProgress: createBatchedLoader(captures.findProgress, progressReadGapMs),
     events,
     metrics,
     links: createLinks(config),
-    reference: createReference(life.operations, publicUrl),
+    reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
     hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,
     publicUrl,
-    isStopping: () => life.stop.aborted,
+    isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: () => healthOf({ database, queue, clients }, life.stop),
+    health: () => healthOf({ database, queue, clients }, lifecycle.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

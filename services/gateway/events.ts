@@ -9,9 +9,9 @@ import type { Metrics } from '#shared/telemetry/metrics.ts'
 import { proxyAdvice } from './http/identification/clients.ts'
 import type { StreamEnd } from './live/event-stream.ts'
 
-/** A request that was answered. Neither its address nor its parameters are kept. */
+/** A served request. Contains neither its URL nor its parameters. */
 export type Answered = {
-  /** Name of an operation, or `none` where the request names none. */
+  /** Name of the operation; `none` if the request matches none. */
   readonly operation: string
   readonly status: number
   readonly code: ErrorCode | undefined
@@ -19,14 +19,14 @@ export type Answered = {
   readonly requestId: string
   readonly traceId: string | undefined
   readonly accountId: string | undefined
-  /** What a fault of ours was, for the log alone. */
+  /** The error behind a 5xx status, only for the log. */
   readonly fault: AppError | undefined
 }
 
-/** How the wait of a synchronous capture ended; `full`: too many waited already. */
+/** How the wait for a synchronous capture ended; `goes-on`: timeout or shutdown, `full`: too many waits already. */
 export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
 
-/** What a request was accepted as: a capture of its own, one that shares another's result, one of a batch, or that of an earlier request. */
+/** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
 const declare = (metrics: Metrics) => {
@@ -78,7 +78,7 @@ const declare = (metrics: Metrics) => {
   return { requests, seconds, unreadable, accepted, waits, streams, published, unpublished, missing, uploads }
 }
 
-/** A request to the administration, by whoever has a token or has none. */
+/** A request to the admin API. `actor` is undefined if the token is missing or wrong. */
 type Administered = {
   readonly operation: string
   readonly actor: Actor | undefined
@@ -87,10 +87,10 @@ type Administered = {
   readonly fault: AppError | undefined
 }
 
-/** What operators see of the gateway; one function for each event, log line and metric together. */
+/** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
-/** Declares the metrics and makes the events. */
+/** Declares the metrics and returns the event functions. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const count = declare(metrics)
   return {
@@ -99,37 +99,37 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       const { operation, status, code, ms } = line
       count.requests.inc({ operation, status: String(status), code: code ?? 'none' })
       count.seconds.observe({ operation }, ms / 1000)
-      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'answered with a fault of ours')
-      else if (fault) log.warn({ ...line, reason: fault.message }, 'answered with a fault of ours')
+      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
+      else if (fault) log.warn({ ...line, reason: fault.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
-    /** A connection sent what is not HTTP, too large a head, or too slowly. */
+    /** A connection sent invalid HTTP or too large a head, or was too slow. */
     unreadable: (cause: Error) => {
       count.unreadable.inc()
-      log.debug({ reason: cause.message }, 'no readable request')
+      log.debug({ reason: cause.message }, 'unreadable request')
     },
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
       count.accepted.inc({ lane, admitted: String(admitted), as }),
     waited: (end: WaitEnd) => count.waits.inc({ end }),
     streamed: (end: StreamEnd) => count.streams.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
-      if (line.status >= 500) log.error({ ...line, err: fault }, 'administration')
-      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'administration')
+      if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')
+      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'admin request')
     },
     published: (lane: Lane) => count.published.inc({ lane }),
     notPublished: (id: string, cause: unknown) => {
       count.unpublished.inc()
-      log.warn({ capture: id, reason: String(cause) }, 'not published, left to the relay')
+      log.warn({ capture: id, reason: String(cause) }, 'publishing failed, left to the relay')
     },
     outboxKept: (rows: number, cause: unknown) =>
-      log.warn({ rows, reason: String(cause) }, 'published rows stay in the outbox'),
-    /** A completed capture's image is not in the store, or is not the one that was reported. */
+      log.warn({ rows, reason: String(cause) }, 'published rows could not be deleted from the outbox'),
+    /** The image of a completed capture is missing from the store, or differs from the reported one. */
     imageMissing: (id: string) => {
       count.missing.inc()
       log.error({ capture: id }, 'the image of a completed capture is missing')
     },
     uploaded: (status: number) => count.uploads.inc({ status: String(status) }),
-    /** A proxy that is not trusted names clients; called once. */
+    /** A proxy that is not trusted sent `X-Forwarded-For`; called once per process. */
     proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
     queueNotice: (notice: QueueNotice) => log.warn(notice, 'connection to NATS'),
     draining: (waiting: number) => log.info({ waiting }, 'draining'),

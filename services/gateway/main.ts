@@ -6,14 +6,14 @@ import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { openAdmin } from './admin/admin-app.ts'
 import { createApp } from './app.ts'
-import { followConnections } from './http/connections.ts'
+import { trackConnections } from './http/connections.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
 import { createObjectsServer } from './http/objects-endpoint.ts'
 import { routes } from './operations/routes.ts'
 
-/** After the waiting captures were answered, the last answers get this long to be sent. */
-const lastAnswersMs = 5000
+/** Time to send the last responses, after all waits for captures were ended. */
+const lastResponsesMs = 5000
 
 const urlOf = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo
@@ -25,7 +25,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
   const app = createApp(gateway)
-  const closeConnections = followConnections(app.server)
+  const closeConnections = trackConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)
 
@@ -45,17 +45,17 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   gateway.events.listening(addresses)
   announce(addresses)
 
-  const refused = await gateway.pepper.refused
+  const mismatch = await gateway.pepper.mismatch
   gateway.events.draining(gateway.waiters.count())
-  // Streams of events end as soon as they see that this server stops; their clients find another.
+  // Event streams end once they see that the gateway is stopping; their clients reconnect to another replica.
   gateway.waiters.wake()
   const closed = app.close()
   closeConnections()
   await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()
-  await Promise.race([closed, pause(lastAnswersMs, undefined, { ref: false })])
+  await Promise.race([closed, pause(lastResponsesMs, undefined, { ref: false })])
   app.server.closeAllConnections()
   objects?.close()
   objects?.closeAllConnections()
-  if (refused) throw refused
+  if (mismatch) throw mismatch
 })

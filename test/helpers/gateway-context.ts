@@ -150,7 +150,7 @@ const linkSettings = {
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }
-const follower = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
+const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
 const noWebhooks: Context['webhooks'] = {
@@ -228,8 +228,8 @@ export const createTestContext = (): TestContext => {
     maintenance: false,
     waiter: {
       waitForChange: async () => {},
-      headStart: () => undefined,
-      holdFor: () => true,
+      prefetch: () => undefined,
+      takeSlot: () => true,
       [Symbol.dispose]: () => {},
     },
   }
@@ -243,8 +243,8 @@ export const createTestContext = (): TestContext => {
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     idempotencyStore: {
       claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
-      keep: async () => {},
-      giveBack: async () => {},
+      save: async () => {},
+      release: async () => {},
     },
     objects: playObjects(answers),
     bufferedImages: createBufferedBytes(bufferedBytesMax),
@@ -254,7 +254,7 @@ export const createTestContext = (): TestContext => {
         seen.nudges += 1
       },
     },
-    waiters: { begin: () => answers.waiter, follow: () => follower, isStopping: () => false },
+    waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },
     waitLimit: createConcurrencyLimit(fewPlaces),
     streamLimit: createConcurrencyLimit(fewPlaces),
     streamMs: 60_000,

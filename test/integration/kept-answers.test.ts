@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { claimAnswer, giveBackKey, keepAnswer } from '#gateway/db/kept-answers.ts'
+import { claimKey, releaseKey, storeResponse } from '#gateway/db/idempotency-keys.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -134,7 +134,7 @@ t.test('kept answers: claims of one account come one after the other, and one of
     await release.promise
   })
   await held.promise
-  const claims = [claimAnswer(database, request), claimAnswer(database, request)]
+  const claims = [claimKey(database, request), claimKey(database, request)]
   const waiting = () =>
     database.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%claim_answer%'`,
@@ -152,32 +152,32 @@ t.test(
     const { accountId } = await newCaller()
     const request = claimOf(accountId)
     const claim = async () => {
-      const claimed = await claimAnswer(database, request)
+      const claimed = await claimKey(database, request)
       if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
       return { ...request, claimedAt: claimed.claimedAt }
     }
-    const outcome = async () => (await claimAnswer(database, request)).outcome
+    const outcome = async () => (await claimKey(database, request)).outcome
     const late = await claim()
     await diedServing(accountId, '61 seconds')
     const second = await claim()
-    await giveBackKey(database, late)
+    await releaseKey(database, late)
     t.equal(await outcome(), 'running', 'the second is still being served')
-    await keepAnswer(database, late, Buffer.from('late'))
+    await storeResponse(database, late, Buffer.from('late'))
     t.equal(await outcome(), 'running')
-    await keepAnswer(database, second, Buffer.from('second'))
-    await giveBackKey(database, late)
-    await keepAnswer(database, late, Buffer.from('late'))
-    t.match(await claimAnswer(database, request), { outcome: 'kept', answer: Buffer.from('second') })
+    await storeResponse(database, second, Buffer.from('second'))
+    await releaseKey(database, late)
+    await storeResponse(database, late, Buffer.from('late'))
+    t.match(await claimKey(database, request), { outcome: 'kept', answer: Buffer.from('second') })
   },
 )
 
 t.test('kept answers: who holds a key may give it back, and it is free at once', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
-  const claimed = await claimAnswer(database, request)
+  const claimed = await claimKey(database, request)
   t.match(claimed, { outcome: 'claimed', claimedAt: String })
-  if (claimed.outcome === 'claimed') await giveBackKey(database, { ...request, claimedAt: claimed.claimedAt })
-  t.equal((await claimAnswer(database, request)).outcome, 'claimed')
+  if (claimed.outcome === 'claimed') await releaseKey(database, { ...request, claimedAt: claimed.claimedAt })
+  t.equal((await claimKey(database, request)).outcome, 'claimed')
 })
 
 t.test('kept answers: what is refused leaves its key free, and a key that is none is refused', async (t) => {

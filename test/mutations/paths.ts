@@ -173,7 +173,7 @@ export const paths: readonly Mutation[] = [
   {
     point: "Another account's id, malformed id",
     file: 'services/gateway/http/exchange.ts',
-    find: 'return isId(given) ? given.toLowerCase() : nobody',
+    find: 'return isId(given) ? given.toLowerCase() : unassignedId',
     replace: 'return given.toLowerCase()',
   },
   {

@@ -13,8 +13,8 @@ const batches: readonly Mutation[] = [
   {
     point: 'Batch request',
     file: 'services/gateway/parameters/parse-batch.ts',
-    find: 'else reportFaults(verdict.faults, place, faults)',
-    replace: 'else reportFaults(verdict.faults, place + 1, faults)',
+    find: 'else reportFaults(verdict.faults, index, faults)',
+    replace: 'else reportFaults(verdict.faults, index + 1, faults)',
   },
   {
     point: 'Batch source',

@@ -22,7 +22,7 @@ const toJson = ({ createdAt, disabledAt, ...account }: AccountView) => ({
   disabled_at: disabledAt,
 })
 
-/** Accounts: make, list, show, change plan, disable and enable, erase. */
+/** Accounts: create, list, show, change plan, disable and enable, erase. */
 export const accountRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',

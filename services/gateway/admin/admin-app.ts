@@ -15,7 +15,7 @@ import { keyRoutes } from './key-routes.ts'
 import { queueRoutes } from './queue-routes.ts'
 import { serviceRoutes } from './service-routes.ts'
 
-/** Under which every operation of the administration is served. */
+/** Path prefix of every operation of the admin API. */
 const prefix = '/admin/v1'
 const requestMs = 30_000
 
@@ -58,7 +58,7 @@ const serve = async (
     .send(answer.body && JSON.stringify(answer.body))
 }
 
-/** Makes the interface of the administration, for those whom `findActor` knows. Nothing listens yet. */
+/** Creates the admin API, not listening yet, for requests that `findActor` authenticates. */
 const createAdminApp = (deps: Dependencies): FastifyInstance => {
   const app = Fastify({
     logger: false,
@@ -66,7 +66,7 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
     forceCloseConnections: true,
     requestTimeout: requestMs,
   })
-  // Bodies are read by the operations, after the token. The framework would judge the content type before it, so it sees this.
+  // Operations read the body after the token check. The framework would check the content type earlier, so override it.
   app.addHook('onRequest', async (request) => {
     request.headers['content-type'] = 'application/octet-stream'
   })
@@ -91,10 +91,10 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
   return app
 }
 
-/** The administration; nothing listens yet. Disposing it closes its connections. */
+/** The admin API, not listening yet. Disposing it closes its connections. */
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
-/** Opens the administration; undefined where no token is configured. */
+/** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
   gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<Accepting, 'windowCaptures'>,
   config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper' | 'windowCaptures'>,

@@ -3,7 +3,7 @@ import type { Database } from '#shared/db/connection.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import type { Context } from '#gateway/context.ts'
 
-/** What accepts captures in the name of an account. */
+/** Dependencies of accepting captures on behalf of an account. */
 export type Accepting = Pick<
   Context,
   | 'objects'
@@ -16,22 +16,22 @@ export type Accepting = Pick<
   | 'inMaintenance'
 > & { readonly windowCaptures: number }
 
-/** What the administration works with. */
+/** Dependencies of the admin API. */
 export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: Accepting }
 
-/** A request of somebody who has a token of the administration. */
+/** A request with a valid admin token. */
 export type AdminRequest = {
-  /** Who the audit log says it was. */
+  /** The actor for the audit log. */
   readonly actor: Actor
   /** Named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** What follows the question mark, undecoded. */
+  /** The query without its question mark, undecoded. */
   readonly query: string
-  /** Reads the body as JSON. Throws `BAD_REQUEST` where it is none. */
+  /** Reads the body as JSON. Throws `BAD_REQUEST` if it is invalid. */
   readonly readJson: () => Promise<unknown>
 }
 
-/** One operation of the administration. `path` is below `/admin/v1`. */
+/** One operation of the admin API. `path` is below `/admin/v1`. */
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string

@@ -5,13 +5,13 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Client } from '#gateway/http/identification/clients.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 
-/** Wrong tokens of one client at once, and again in each minute. */
+/** Token bucket for wrong tokens of one client: burst and refill per minute. */
 const wrongPerMinute = 10
 
-/** Who sends a request. Throws `INVALID_API_KEY`, and `RATE_LIMIT_EXCEEDED` where too many wrong tokens came from the client. */
+/** Authenticates a request. Throws `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` if the client sent too many wrong tokens. */
 export type FindActor = (authorization: string | undefined, client: () => Client) => Actor
 
-/** Tokens and whom the audit log names for each. */
+/** The actor of each token in the audit log. */
 export const adminActors = (single: string, named: readonly AdminToken[]): ReadonlyMap<string, Actor> =>
   new Map<string, Actor>([
     ...(single === '' ? [] : [[single, 'admin'] as const]),
@@ -21,9 +21,9 @@ export const adminActors = (single: string, named: readonly AdminToken[]): Reado
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Makes the check of tokens. A token is chosen by a person and may be guessed, so a client that has sent too many wrong
- * ones gets no further one judged, a right one included, until it has a token of its bucket again: six seconds later.
- * Each right or wrong token takes the same time: it is compared with all.
+ * Creates the check of tokens. A token is chosen by a person and may be guessed, so after too many wrong ones a client is
+ * refused, even with a valid token, until its bucket is refilled: six seconds for one. Each token is compared with all
+ * known ones, so that valid and wrong ones take the same time.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))

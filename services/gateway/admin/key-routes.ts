@@ -3,27 +3,27 @@ import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db
 import type { AdminRoute } from './admin-route.ts'
 import { line, momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 
-const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'
+const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
   name: line(0, 200),
   domains: Type.Array(Type.String({ description: 'a list of at most 100 hosts' }), {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  // Whichever of the two it is held against says the same.
+  // Both branches have the same description, whichever of them reports the fault.
   expires_at: Type.Union(
-    [Type.String({ pattern: momentForm, description: momentWords }), Type.Null({ description: momentWords })],
-    { description: momentWords },
+    [Type.String({ pattern: momentForm, description: momentHint }), Type.Null({ description: momentHint })],
+    { description: momentHint },
   ),
 }
 const readNew = optionalFieldsReader(fields)
 const readChange = optionalFieldsReader({ domains: fields.domains, expires_at: fields.expires_at })
 
-/** Undefined stays undefined: not given. Null: never. */
+/** Undefined: not given. Null: never expires. */
 const momentOf = (text: string | null | undefined): Date | null | undefined =>
-  text === null || text === undefined ? text : readMoment('expires_at', text, momentWords)
+  text === null || text === undefined ? text : readMoment('expires_at', text, momentHint)
 
-/** API keys: make, list, let expire, restrict to domains, revoke. */
+/** API keys: create, list, set expiry, restrict to domains, revoke. */
 export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',

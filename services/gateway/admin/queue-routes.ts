@@ -20,8 +20,8 @@ import { momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 type Deps = Accepting & { readonly database: Database }
 
 /**
- * Why a capture was not accepted again: its source or a secret of it is kept nowhere, it is no longer valid, another call
- * was first, or what any request of the account would be refused for.
+ * Why a capture was not requeued: its source or a secret is not stored, it is no longer valid, an earlier call has requeued
+ * it, or any refusal of a request.
  */
 type Reason =
   | 'source_not_kept'
@@ -31,17 +31,17 @@ type Reason =
   | 'account_disabled'
   | Lowercase<Refusal['code']>
 
-/** How many captures were accepted again, and how many were not, by reason. */
+/** How many captures were requeued, and how many were not, by reason. */
 export type Requeued = { readonly requeued: number; readonly left_out: Readonly<Partial<Record<Reason, number>>> }
 
-/** As those of a batch: they do not go before what the account asks for now. */
+/** The lowest lane, so that requeued captures do not delay the account's new requests. */
 const lane = 'bulk'
 
 const hasAny = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
 const isMasked = (text: unknown) => typeof text === 'string' && URL.parse(text)?.password === mask
 
-const readAgain = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
+const parseFailedCapture = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
   if (url === null) return 'source_not_kept'
   const { headers, cookies, proxy } = options
   if (hasAny(headers) || hasAny(cookies) || isMasked(url) || isMasked(proxy)) return 'secret_not_kept'
@@ -53,8 +53,8 @@ const readAgain = (deps: Deps, { url, options, webhookUrl }: FailedCapture): Par
 const reasonOf = ({ code }: Refusal): Reason =>
   code === 'INVALID_API_KEY' ? 'account_disabled' : (code.toLowerCase() as Lowercase<typeof code>)
 
-const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
-  const parsed = readAgain(deps, failed)
+const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
+  const parsed = parseFailedCapture(deps, failed)
   if (typeof parsed === 'string') return parsed
   const id = randomUUIDv7()
   const member = await prepareCapture(deps, { id, parsed })
@@ -70,49 +70,49 @@ const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture)
 }
 
 /**
- * Accepts failed captures of an account again, each as a new one with the options of its record: charged, and refused as
- * any other, but for the minute limit. None is accepted twice within 24 hours.
+ * Requeues failed captures of an account, each as a new capture with the options of its record. They are charged and checked
+ * like any other, except for the minute limit. None is requeued twice within 24 hours.
  */
 const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued> => {
   let requeued = 0
   const leftOut: Partial<Record<Reason, number>> = {}
   for (const failed of await findFailed(deps.database, filter)) {
-    const reason = await acceptAgain(deps, filter.accountId, failed)
+    const reason = await requeueOne(deps, filter.accountId, failed)
     if (reason === undefined) requeued += 1
     else leftOut[reason] = (leftOut[reason] ?? 0) + 1
   }
   return { requeued, left_out: leftOut }
 }
 
-/** Errors that are ours; the others say something of the target, which trying again does not change. */
+/** Errors of the service; the others are caused by the target, so a retry does not help. */
 const ownCodes = ['JOB_FAILED', 'RENDER_ERROR'] as const
 const limitMax = 1000
 const hourMs = 3_600_000
-/** As long as it is kept which captures were accepted again. */
-const longestMs = 24 * hourMs
+/** Lifetime of the idempotency keys that mark captures as requeued. */
+const sinceMsMax = 24 * hourMs
 const maintenanceSeconds = 60
-const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
+const sinceHint = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
-const codesWords = `a list of ${ownCodes.join(', ')}`
+const codesHint = `a list of ${ownCodes.join(', ')}`
 
 const readRequeue = optionalFieldsReader({
-  codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
+  codes: Type.Array(Type.Enum([...ownCodes], { description: codesHint }), {
     minItems: 1,
     uniqueItems: true,
-    description: codesWords,
+    description: codesHint,
   }),
-  since: Type.String({ pattern: momentForm, description: sinceWords }),
+  since: Type.String({ pattern: momentForm, description: sinceHint }),
   limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
 })
 
 const sinceOf = (text: string | undefined, now: Date): Date => {
   if (text === undefined) return new Date(now.getTime() - hourMs)
-  const since = readMoment('since', text, sinceWords)
-  if (since.getTime() >= now.getTime() - longestMs) return since
-  throw validationError({ since: [`must be ${sinceWords}`] })
+  const since = readMoment('since', text, sinceHint)
+  if (since.getTime() >= now.getTime() - sinceMsMax) return since
+  throw validationError({ since: [`must be ${sinceHint}`] })
 }
 
-/** The queue by account: what is in it, cancel what has not begun, accept again what failed through our fault, recount. */
+/** The queue by account: count, cancel pending captures, requeue captures that failed by an error of the service, recount. */
 export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',

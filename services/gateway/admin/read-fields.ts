@@ -5,10 +5,10 @@ import { validationError } from '#gateway/http/errors.ts'
 import { createQueryReader } from '#gateway/http/input.ts'
 import { readMoment as readTime } from '#gateway/http/read-moment.ts'
 
-/** What PostgreSQL cannot hold, NUL and lone surrogates, is among what no text may have. */
+/** Excludes control characters and lone surrogates; PostgreSQL cannot store NUL and lone surrogates. */
 const plainText = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$'
 
-/** A field that holds one line of text. */
+/** A field with one line of text. */
 export const line = (minLength: number, maxLength: number) =>
   Type.String({
     minLength,
@@ -34,19 +34,19 @@ const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) 
 }
 
 /**
- * Makes a reader of bodies that have just these fields; a field's `description` says in words what it may be.
- * The reader throws `VALIDATION_ERROR` naming at once all fields that are missing, unknown or wrong.
+ * Creates a reader of bodies with exactly these fields; a field's `description` is used in error messages.
+ * The reader throws one `VALIDATION_ERROR` for all missing, unknown and invalid fields.
  */
 export const fieldsReader = <const P extends TProperties>(fields: P) => readerOf(Type.Object(fields, closed))
 
-/** As `fieldsReader`; each field may be left out. */
+/** As `fieldsReader`; each field is optional. */
 export const optionalFieldsReader = <const P extends TProperties>(fields: P) =>
   readerOf(Type.Partial(Type.Object(fields, closed), closed))
 
 /** The form of a moment in a body: ISO 8601 UTC. */
 export const momentForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
 
-/** Reads a text of that form as the field `name`; `words` say what it may be. Throws `VALIDATION_ERROR` where there is no such moment. */
+/** Parses the field `name`. Throws `VALIDATION_ERROR`, described by `words`, if there is no such moment. */
 export const readMoment = (name: string, text: string, words: string): Date => {
   const moment = readTime(text, 'first')
   if (moment !== undefined) return new Date(moment)
@@ -60,7 +60,7 @@ const readQuery = createQueryReader(
   ),
 )
 
-/** Reads which page of a list is asked for: at most `limit` entries after the one with the id `after`. Throws `VALIDATION_ERROR`. */
+/** Reads the requested page of a list: at most `limit` entries after the one with the id `after`. Throws `VALIDATION_ERROR`. */
 export const readPage = (query: string): { readonly limit: number; readonly after: string | undefined } => {
   const { limit, after } = readQuery(query, { allowTargets: [] }).values
   return { limit, after }

@@ -7,7 +7,7 @@ import { fieldsReader, readPage } from './read-fields.ts'
 
 const readSwitch = fieldsReader({ on: Type.Boolean({ description: 'true or false' }) })
 
-/** What concerns the whole service: plans in force, maintenance, and the record of every change. */
+/** Routes of the whole service: plans, maintenance, and the audit log. */
 export const serviceRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',

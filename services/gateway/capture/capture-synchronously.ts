@@ -12,12 +12,12 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type Ended, type HeadStart, type Waiter, waitForEnd } from './waiters.ts'
+import { type Ended, type Prefetch, type Waiter, waitForEnd } from './waiters.ts'
 
-/** Seconds after which a client whose capture goes on may look for it. */
-const lookAgainSeconds = 2
+/** `Retry-After` of a 202: when the client may poll the status. */
+const pollAfterSeconds = 2
 
-/** An answer without its body: the capture is accepted, and found under its address. */
+/** A 202 without its body; `Location` is the capture's status URL. */
 export const acceptedHead = (
   context: Pick<Context, 'publicUrl'>,
   { id, shared, caller, isReplay }: CreatedCapture,
@@ -32,13 +32,13 @@ export const acceptedHead = (
   },
 })
 
-/** The contract's flat answer: the capture goes on, and is found under its address. */
+/** The contract's flat 202 response: the capture goes on, `Location` is its status URL. */
 export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: CreatedCapture): Answer => {
   const { id, status, url, webhookUrl, createdAt } = created
   const head = acceptedHead(context, created)
   return {
     ...head,
-    headers: { ...head.headers, 'retry-after': String(lookAgainSeconds) },
+    headers: { ...head.headers, 'retry-after': String(pollAfterSeconds) },
     body: {
       id,
       status,
@@ -49,7 +49,7 @@ export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: C
   }
 }
 
-/** The account's limits once the charge of one capture is released, as it is with the end of a failed one. */
+/** The caller's usage after the charge of one failed capture is released. */
 const withoutCharge = (caller: Caller): Caller => {
   const { remaining, overage } = caller.usage
   const usage = overage > 0 ? { overage: overage - 1 } : { remaining: remaining === null ? null : remaining + 1 }
@@ -61,15 +61,15 @@ const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer =>
   return errorAnswer(new AppError(code, message === undefined ? {} : { publicMessage: message }), requestId, id)
 }
 
-const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): Promise<Buffer | undefined> => {
-  const bytes = begun?.objectKey === image.objectKey ? await begun.bytes : undefined
+const takePrefetched = async (prefetch: Prefetch | undefined, image: StoredImage): Promise<Buffer | undefined> => {
+  const bytes = prefetch?.objectKey === image.objectKey ? await prefetch.bytes : undefined
   return bytes && isImage(bytes, image) ? bytes : undefined
 }
 
 const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
   const image = storedImage(capture, context.now())
   if (!image) throw new AppError('EXPIRED')
-  const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context, image))
+  const body = (await takePrefetched(waiter?.prefetch(), image)) ?? (await readImage(context, image))
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
 }
@@ -80,7 +80,7 @@ const answerRecord = (context: Context, capture: FoundCapture): Answer => ({
   body: { data: toRecord(capture, context.publicUrl()) },
 })
 
-/** Looks at once where the end may be there already: a result that was shared, or the capture of an earlier request. */
+/** Reads the row first if the capture may have ended already: one with a shared result, or one of an earlier request. */
 const awaitEnd = async (
   context: Context,
   created: CreatedCapture,
@@ -90,11 +90,11 @@ const awaitEnd = async (
     const capture = orNotFound(await context.captures.find(created))
     if (isTerminal(capture.status)) return { capture }
   }
-  if (!waiter?.holdFor(created.accountId)) return 'full'
+  if (!waiter?.takeSlot(created.accountId)) return 'full'
   return await waitForEnd(context, waiter, created, created.budgetMs + context.queueAllowanceMs)
 }
 
-/** Waits for the end of a capture that was accepted, and answers with it. */
+/** Waits for the end of an accepted capture and returns its response. */
 const answerEnd = async (
   context: Context,
   created: CreatedCapture,
@@ -109,7 +109,7 @@ const answerEnd = async (
   const { capture } = ended
   const isCompleted = capture.status === 'completed'
   context.events.waited(isCompleted ? 'completed' : 'failed')
-  // Whoever asked for it first: one charge, which counted as the request came, and went with the end.
+  // The usage was read before the end of the capture, which released its charge; this holds for a replay too.
   const isReleased = !isCompleted && !isTerminal(created.status)
   const facts = { caller: isReleased ? withoutCharge(caller) : caller, isReplay }
   if (of.response === 'json') return { ...facts, ...answerRecord(context, capture) }
@@ -118,9 +118,9 @@ const answerEnd = async (
 }
 
 /**
- * Captures and waits for the end, for every operation that answers with the result: with the image, or with the record of
- * a completed or failed capture. Where the wait is over before, or too many wait, of this account or of all, the capture
- * goes on and is answered as such. The same request again waits for the capture of the first.
+ * Creates a capture and waits for its end, for every operation that returns the result: the image, or the record of a
+ * completed or failed capture. Returns 202 while the capture goes on, if the wait times out or too many requests wait, of
+ * this account or of all. A replay waits for the capture of the first request.
  */
 export const captureSynchronously = async (
   context: Context,

@@ -9,14 +9,14 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
 import { prepareCapture } from './prepare-capture.ts'
-import { captureRules, type ReadRequest, readRequest } from './read-request.ts'
+import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
 const lane = 'bulk'
 
 type Member = Awaited<ReturnType<typeof prepareCapture>>
 type Members = readonly [Member, ...Member[]]
 
-/** Seals and signs one capture after the other: each costs some tenths of a millisecond in which nothing else runs. */
+/** Seals and signs the captures one by one, yielding between them: each blocks the event loop for some tenths of a millisecond. */
 const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<Members> => {
   const [first, ...rest] = captures
   const members: [Member, ...Member[]] = [await prepareCapture(context, { id: randomUUIDv7(), parsed: first })]
@@ -27,14 +27,14 @@ const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<
   return members
 }
 
-const readBatch = (context: Context, exchange: Exchange): Promise<ReadRequest<ParsedBatch>> => {
+const readBatch = (context: Context, exchange: Exchange): Promise<ValidRequest<ParsedBatch>> => {
   const rules = captureRules(context)
   const parse = (input: unknown, found: Parameters<typeof parseBatch>[2]) => parseBatch(input, rules, found, pause)
   return readRequest(context, exchange, { operation: 'batch', from: 'body', keyFirst: true, parse })
 }
 
-/** What members have in common is what the first has. */
-const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }: ReadRequest<ParsedBatch>) => {
+/** The fields that all members share, taken from the first. */
+const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }: ValidRequest<ParsedBatch>) => {
   const [{ pool, budgetMs, webhookUrl, sharing }] = members
   const { features } = parsed
   return {
@@ -53,7 +53,7 @@ const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }
 const refuseUnavailable = async (
   context: Context,
   capture: NewCapture,
-  { parsed, caller }: ReadRequest<ParsedBatch>,
+  { parsed, caller }: ValidRequest<ParsedBatch>,
 ) => {
   const { unavailable } = parsed.captures[0]
   if (!unavailable) return
@@ -61,7 +61,7 @@ const refuseUnavailable = async (
   throw new RequestError(validationError(unavailable), { caller: outcome.caller })
 }
 
-/** A batch that was accepted, now or when the same request came before. */
+/** A batch that this request or an earlier identical one created. */
 export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
 
 const findAccepted = (context: Context, id: string, caller: Caller): Promise<CreatedBatch> =>
@@ -71,7 +71,7 @@ const findAccepted = (context: Context, id: string, caller: Caller): Promise<Cre
     return { batch, caller, isReplay: true }
   })
 
-/** The batch as it is now that it was accepted. */
+/** The record of a batch just accepted. */
 const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
   id,
   status: 'pending',
@@ -93,7 +93,7 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
 
 const create = async (
   context: Context,
-  request: ReadRequest<ParsedBatch>,
+  request: ValidRequest<ParsedBatch>,
   traceparent: string | undefined,
 ): Promise<CreatedBatch> => {
   const members = await prepareAll(context, request.parsed)
@@ -120,9 +120,9 @@ const create = async (
 }
 
 /**
- * Makes a request into a batch of captures, all or none, in two round trips to the database, the first for the key: a hundred
- * captures cost far more to judge and seal than a look at the key. One that is sent again is answered with the batch of the
- * first, as it is now. Checks come in the order of `createCapture`.
+ * Creates a batch of captures from a request, all or none, in two round trips to the database. The first checks the key,
+ * because validating and sealing a hundred captures costs far more. A replay returns the batch of the first request in its
+ * current state. Checks come in the order of `createCapture`.
  */
 export const createBatch = async (context: Context, exchange: Exchange): Promise<CreatedBatch> => {
   const request = await readBatch(context, exchange)

@@ -9,27 +9,27 @@ import { orNotFound, refusalError, RequestError, validationError, withFacts } fr
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
-/** A capture to be accepted. `id` is new: whoever waits for the capture subscribes before it exists. */
-export type WantedCapture = {
+/** A capture to be accepted. The caller generates `id`, to register a waiter before the capture exists. */
+export type CaptureToCreate = {
   readonly id: string
   readonly lane: Lane
   readonly request: CaptureRequest
   readonly traceparent: string | undefined
 }
 
-/** A capture that was accepted, now or when the same request came before, with the fields of its record. */
+/** A capture that this request or an earlier identical one created, with the fields of its record. */
 export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'options' | 'createdAt'> & {
   readonly caller: Caller
   readonly status: Status
   readonly budgetMs: number
-  /** As the request has it. */
+  /** Unmasked, as sent in the request. */
   readonly webhookUrl: string | undefined
   readonly shared: Shared | undefined
-  /** Whether it was accepted when the same request came before. */
+  /** Whether an earlier identical request created it. */
   readonly isReplay: boolean
 }
 
-/** What the database has accepted. Throws what it refused the request for, with the caller. */
+/** The accepted outcome. Throws the refusal as a `RequestError` with the caller. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(outcome: Outcome): Extract<Outcome, { ok: true }> => {
   if (!outcome.ok) throw refusalError(outcome)
   return outcome as Extract<Outcome, { ok: true }>
@@ -44,7 +44,7 @@ const accept = async (context: Context, capture: NewCapture, counted: boolean): 
   }
 }
 
-/** What publishing needs of a capture that was accepted. */
+/** The fields of an accepted capture that are published. */
 export type Publishable = Pick<NewCapture, 'id' | 'pool' | 'lane' | 'budgetMs' | 'sealed'> & {
   readonly accountId: string
 }
@@ -55,21 +55,21 @@ export const publish = (context: Context, traceparent: string | undefined, captu
   context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
 }
 
-/** The capture of an earlier request, with what this one asks for. */
+/** The capture of an earlier identical request, with budget and webhook of this one. */
 const findAccepted = async (
   context: Context,
   id: string,
-  asked: Pick<CreatedCapture, 'caller' | 'budgetMs' | 'webhookUrl'>,
+  requested: Pick<CreatedCapture, 'caller' | 'budgetMs' | 'webhookUrl'>,
 ): Promise<CreatedCapture> => {
-  const { caller } = asked
+  const { caller } = requested
   return await withFacts({ caller, isReplay: true }, async () => {
     const found = orNotFound(await context.captures.find({ id, accountId: caller.accountId }))
-    return { ...found, ...asked, shared: undefined, isReplay: true }
+    return { ...found, ...requested, shared: undefined, isReplay: true }
   })
 }
 
-const create = async (context: Context, wanted: WantedCapture): Promise<CreatedCapture> => {
-  const { id, lane, request, traceparent } = wanted
+const create = async (context: Context, input: CaptureToCreate): Promise<CreatedCapture> => {
+  const { id, lane, request, traceparent } = input
   const { parsed, keyHash, originHost, idempotency } = request
   const counted = request.caller !== undefined
   const prepared = await prepareCapture(context, { id, parsed })
@@ -80,20 +80,20 @@ const create = async (context: Context, wanted: WantedCapture): Promise<CreatedC
   }
   const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
   const { accountId } = caller
-  const asked = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
+  const requested = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
   context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
-  if (replayOf !== undefined) return await findAccepted(context, replayOf, asked)
+  if (replayOf !== undefined) return await findAccepted(context, replayOf, requested)
   if (admitted) publish(context, traceparent, { ...capture, accountId })
   else if (!shared) context.publisher.nudge()
   const { url, options } = capture
-  return { ...asked, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
+  return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
 }
 
 /**
- * Makes a valid request into a capture, for every operation that accepts one. What this version cannot do is refused
- * after the plan's features. A request costs one round trip to the database, one that is sent again two; a refused one
- * leaves nothing but its minute count. Where the database does not answer, the error names the capture: it may have been
- * accepted just before.
+ * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
+ * are rejected after the plan's features. Costs one round trip to the database, two for a replay; a rejected request only
+ * increments its minute count. If the database is unavailable, the error contains the capture's id, because it may have been
+ * accepted.
  */
-export const createCapture = (context: Context, wanted: WantedCapture): Promise<CreatedCapture> =>
-  withFacts({ caller: wanted.request.caller }, () => create(context, wanted))
+export const createCapture = (context: Context, input: CaptureToCreate): Promise<CreatedCapture> =>
+  withFacts({ caller: input.request.caller }, () => create(context, input))

@@ -1,22 +1,22 @@
-/** Whether maintenance is on, as it was read last. */
+/** Whether maintenance was on at the last successful read. */
 export type MaintenanceWatch = Disposable & { readonly isOn: () => boolean }
 
 /**
- * Reads every `everyMs` whether maintenance is on, beginning now. What was read last holds while the database does not
- * answer: then nothing is accepted anyway.
+ * Reads every `everyMs` whether maintenance is on, starting now. Keeps the last state while the database is unavailable:
+ * then nothing is accepted anyway.
  */
 export const followMaintenance = (read: () => Promise<string | null>, everyMs: number): MaintenanceWatch => {
   let on = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const look = async () => {
+  const poll = async () => {
     on = await read().then(
       (since) => since !== null,
       () => on,
     )
-    if (!stopped) timer = setTimeout(() => void look(), everyMs).unref()
+    if (!stopped) timer = setTimeout(() => void poll(), everyMs).unref()
   }
-  void look()
+  void poll()
   return {
     isOn: () => on,
     [Symbol.dispose]: () => {

@@ -25,7 +25,7 @@ const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefin
   return source === undefined ? undefined : { bytes: Buffer.byteLength(source), sha256: sha256(source).digest('hex') }
 }
 
-/** A worker may put the image until the capture has waited the longest time and then used up all its attempts. */
+/** Lifetime of signed PUT URLs: the longest wait and then all attempts. */
 const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
   longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
 
@@ -37,8 +37,8 @@ const sorted = (value: unknown): unknown => {
 }
 
 /**
- * What captures have in common that may share one result, as one text: their effective options in one order, the address
- * in its normal form, without what only says how the result is kept and told.
+ * The cache key of a capture before hashing: captures with the same text may share a result. Contains the effective options
+ * in a fixed order with the URL normalised, without those that only concern caching, notification and response.
  */
 export const cacheTextOf = (options: CaptureOptions): string => {
   const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
@@ -46,13 +46,13 @@ export const cacheTextOf = (options: CaptureOptions): string => {
   return JSON.stringify(sorted({ ...rest, ...address }))
 }
 
-/** What a worker acts on: it does not learn who is notified. */
+/** The options for the worker: without the webhook's URL. */
 const workedOn = (options: CaptureOptions): CaptureOptions => {
   const { webhook_url: _, ...rest } = options
   return rest
 }
 
-/** Makes of a valid request's parameters what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
+/** Converts valid parameters into the row to store: the record's fields, and the part that only workers may read, sealed to the pool. */
 export const prepareCapture = async (
   deps: Dependencies,
   { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },

@@ -2,12 +2,12 @@ import type { CaptureToPublish } from '#shared/queue/publish-capture.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Events } from '#gateway/events.ts'
 
-/** Rows whose messages are stored wait this long for others, so that they are deleted together: well before the relay takes them for lost (`relayAfterMs`). */
+/** Outbox rows of stored messages are deleted in batches after this, well before the relay publishes them again (`relayAfterMs`). */
 const flushMs = 1000
 const flushRows = 100
-/** Publishes under way at one time; what is beyond is left to the ledger's relay. */
+/** Maximum of concurrent publishes; further captures are left to the ledger's relay. */
 const inFlightMax = 1000
-/** Captures of one pool within this time poke its controller once: it looks at the whole pool. */
+/** Minimum between two pokes of a pool's controller, each of which covers the whole pool. */
 const pokeEveryMs = 100
 
 type Dependencies = {
@@ -18,11 +18,11 @@ type Dependencies = {
   readonly events: Pick<Events, 'published' | 'notPublished' | 'outboxKept'>
 }
 
-/** Publishes accepted captures without making anybody wait. Whatever fails here, the ledger's relay does later. */
+/** Publishes accepted captures in the background. The ledger's relay publishes those that fail here. */
 export type Publisher = ReturnType<typeof createPublisher>
 
-/** What is accepted in one turn of the event loop is published together at its end, so that it leaves in one write. */
-const followTurns = (): (() => Promise<void>) => {
+/** Resolves at the end of the event loop's turn, so that captures accepted in one turn are published in one write. */
+const createTurnEnd = (): (() => Promise<void>) => {
   let end: Promise<void> | undefined
   return () => {
     end ??= new Promise((resolve) => {
@@ -35,13 +35,13 @@ const followTurns = (): (() => Promise<void>) => {
   }
 }
 
-/** Makes a publisher. Disposing it waits for what is under way and deletes the last outbox rows. */
+/** Creates a publisher. Disposing it waits for publishes in flight and deletes the last outbox rows. */
 export const createPublisher = (deps: Dependencies) => {
   const inFlight = new Set<Promise<void>>()
   const pokedAt = new Map<Pool, number>()
   let stored: string[] = []
   let timer: NodeJS.Timeout | undefined
-  const endOfTurn = followTurns()
+  const endOfTurn = createTurnEnd()
 
   const flush = async () => {
     clearTimeout(timer)
@@ -84,12 +84,12 @@ export const createPublisher = (deps: Dependencies) => {
   }
 
   return {
-    /** Publishes an admitted capture. */
+    /** Publishes an admitted capture; above the bound, leaves it to the relay. */
     publish: (capture: CaptureToPublish): void => {
       if (inFlight.size < inFlightMax) track(publishOne(capture))
       else deps.nudge()
     },
-    /** Says that a capture waits for its turn. */
+    /** Wakes the ledger's relay. */
     nudge: deps.nudge,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(inFlight)

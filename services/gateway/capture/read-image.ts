@@ -8,22 +8,22 @@ import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import type { Events } from '#gateway/events.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 
-/** Largest image that is held in memory; larger ones are streamed. */
+/** Largest image that is buffered; larger ones are streamed. */
 export const bufferBytesMax = 8 * 1024 * 1024
 
-/** Bytes of images that are held in memory for clients that read slowly; while it is as many, all are streamed. */
+/** Maximum of buffered image bytes over all responses; images that would exceed it are streamed. */
 export const bufferedBytesMax = 128 * 1024 * 1024
 
-/** What a streamed image may have waiting on each side of its check, for a client that reads slowly. */
-const heldBytes = 16 * 1024
+/** Buffer on each side of a streamed image's digest check, for a client that reads slowly. */
+const checkBufferBytes = 16 * 1024
 
-/** Longest time that reading a small image from the store takes. */
+/** Timeout for reading a small image from the store. */
 const readMs = 30_000
 
-/** An image as the database knows it. */
+/** An image as recorded in the database. */
 export type StoredImage = { readonly objectKey: string; readonly fileSize: number; readonly sha256: string }
 
-/** The image of a completed capture; undefined once its retention is over, whether its object is gone already or not. */
+/** The image of a completed capture; undefined after its retention, even if its object still exists. */
 export const storedImage = (capture: FoundCapture, now: Date): StoredImage | undefined => {
   const { objectKey, fileSize, sha256, expiresAt } = capture
   if (expiresAt !== null && Date.parse(expiresAt) <= now.getTime()) return undefined
@@ -32,16 +32,16 @@ export const storedImage = (capture: FoundCapture, now: Date): StoredImage | und
 
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Whether these are the bytes whose digest the database holds. */
+/** Whether size and digest of the bytes match the database record. */
 export const isImage = (bytes: Buffer, image: StoredImage): boolean =>
   bytes.length === image.fileSize && digestOf(bytes) === image.sha256
 
-/** Passes bytes on, holding back the last chunk until the digest of all is known to be right. */
+/** Passes bytes through, but the last chunk only once the digest of all bytes is verified; else fails. */
 const verified = (sha256: string): Transform => {
   const hash = createHash('sha256')
   let held: Buffer = Buffer.alloc(0)
   return new Transform({
-    highWaterMark: heldBytes,
+    highWaterMark: checkBufferBytes,
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk)
       const ready = held
@@ -50,17 +50,17 @@ const verified = (sha256: string): Transform => {
     },
     flush(done) {
       if (hash.digest('hex') === sha256) done(null, held)
-      else done(new Error('the stored image is not the one that was reported'))
+      else done(new Error('the stored image does not match its recorded digest'))
     },
   })
 }
 
-/** What images are read with. */
+/** Dependencies of reading images. */
 export type ImageReader = { readonly objects: Pick<ObjectStore, 'get'>; readonly bufferedImages: BufferedBytes }
 
 const collect = async ({ body, bytes, all }: FoundObject, bufferedImages: BufferedBytes): Promise<Buffer> => {
   using _held = bufferedImages.hold(bytes)
-  const late = () => new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
+  const late = () => new AppError('SERVICE_UNAVAILABLE', { message: `object store: read timed out after ${readMs} ms` })
   try {
     return await within(all ? all() : buffer(body), readMs, late)
   } finally {
@@ -71,7 +71,7 @@ const collect = async ({ body, bytes, all }: FoundObject, bufferedImages: Buffer
 const mayHold = (bytes: number, bufferedImages: BufferedBytes): boolean =>
   bytes <= bufferBytesMax && bufferedImages.fits(bytes)
 
-/** Reads a small object whole; undefined where it is missing or more than may be held in memory. */
+/** Reads a small object whole; undefined if it is missing or too large to be buffered now. */
 export const readSmall = async ({ objects, bufferedImages }: ImageReader, key: string): Promise<Buffer | undefined> => {
   const found = await objects.get(key)
   if (!found) return undefined
@@ -80,14 +80,14 @@ export const readSmall = async ({ objects, bufferedImages }: ImageReader, key: s
   return undefined
 }
 
-/** Whether an image is in the store with its size; its bytes are not read. */
+/** Whether the store contains an image with its size; the bytes are not read. */
 export const isStored = async ({ objects }: Pick<ImageReader, 'objects'>, image: StoredImage): Promise<boolean> => {
   const found = await objects.get(image.objectKey)
   found?.body.destroy()
   return found?.bytes === image.fileSize
 }
 
-/** Opens an image: a Buffer where it is small and memory has room, else a stream that breaks off where the bytes are not the reported ones. Undefined where they are missing or plainly others. */
+/** Opens an image: as a Buffer if it may be buffered, else as a stream that fails on a wrong digest. Undefined if it is missing or differs. */
 export const readImage = async (reader: ImageReader, image: StoredImage): Promise<Buffer | Readable | undefined> => {
   const { objects, bufferedImages } = reader
   const found = await objects.get(image.objectKey)
@@ -97,29 +97,29 @@ export const readImage = async (reader: ImageReader, image: StoredImage): Promis
     return undefined
   }
   if (!mayHold(found.bytes, bufferedImages)) {
-    // The reader of the stream sees its error; there is nothing else to do about it here.
+    // The consumer of the stream gets its error.
     return pipeline(found.body, verified(image.sha256), () => undefined)
   }
   const bytes = await collect(found, bufferedImages)
   return isImage(bytes, image) ? bytes : undefined
 }
 
-/** The error for a completed capture whose image is not in the store as reported: for clients it is gone, for operators a fault. */
+/** The error for a completed capture whose image is missing or differs: `EXPIRED` for clients, an error log for operators. */
 export const imageGone = (deps: { readonly events: Pick<Events, 'imageMissing'> }, id: string): AppError => {
   deps.events.imageMissing(id)
   return new AppError('EXPIRED')
 }
 
-/** Counts the bytes of images that are held in memory, over all answers together. */
+/** Counts the buffered image bytes of all responses. */
 export type BufferedBytes = ReturnType<typeof createBufferedBytes>
 
-/** Makes a count that should not go beyond `bytesMax`; it is asked before an image is read. */
+/** Creates a counter whose `fits` is to be checked before an image is read; `hold` itself does not enforce `bytesMax`. */
 export const createBufferedBytes = (bytesMax: number) => {
   let held = 0
   return {
-    /** Whether so many more may be held. */
+    /** Whether this many more bytes may be buffered. */
     fits: (bytes: number) => held + bytes <= bytesMax,
-    /** Counts bytes as held until it is disposed of. */
+    /** Counts bytes as buffered until disposed. */
     hold: (bytes: number): Disposable => {
       held += bytes
       return { [Symbol.dispose]: () => void (held -= bytes) }
@@ -128,7 +128,7 @@ export const createBufferedBytes = (bytesMax: number) => {
   }
 }
 
-/** What of a completed capture describes its image. */
+/** The fields of a completed capture that describe its image. */
 export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus' | 'cached'>
 
 const extensionOf = (mimeType: string): string =>
@@ -137,7 +137,7 @@ const extensionOf = (mimeType: string): string =>
 /** The strong validator of an image: its digest. */
 export const etagOf = ({ sha256 }: Pick<ImageFacts, 'sha256'>): string => `"${sha256}"`
 
-/** Headers of every answer that carries an image. The page decided what the image shows, so browsers may run nothing of it. */
+/** Headers of every response with an image. Its content is untrusted, so browsers must not run any of it. */
 export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   'content-type': image.mimeType ?? 'application/octet-stream',
   'content-disposition': `inline; filename="${image.id}.${extensionOf(image.mimeType ?? '')}"`,

@@ -13,24 +13,24 @@ import { authorize, identify } from '#gateway/http/identification/identify.ts'
 
 type Parsing<Parsed> = Parsed | { readonly ok: false; readonly faults: FieldFaults }
 
-/** Parses what was sent, with the faults that are known already. */
+/** Validates the input; its faults include those already `found`. */
 type Parse<Parsed extends { ok: true }> = (
   input: unknown,
   found: FieldFaults,
 ) => Parsing<Parsed> | Promise<Parsing<Parsed>>
 
 /** How the parameters of a request are read. */
-export type Intake<Parsed extends { ok: true }> = {
-  /** Requests with one idempotency key are the same only where they ask for the same operation. */
+export type ReadOptions<Parsed extends { ok: true }> = {
+  /** Part of the request hash: the same idempotency key with another operation is a mismatch. */
   readonly operation: string
   readonly from: 'query' | 'body'
-  /** Whether nothing is read before the key is known, however small it is. */
+  /** Checks the key before reading the input, however small it is. */
   readonly keyFirst?: true
   readonly parse: Parse<Parsed>
 }
 
-/** A valid request by a caller whose key the database will judge, or has judged where `caller` is known. */
-export type ReadRequest<Parsed> = {
+/** A valid request. Its key is already checked if `caller` is set; otherwise the accept statement checks it. */
+export type ValidRequest<Parsed> = {
   readonly parsed: Parsed
   readonly keyHash: Buffer
   readonly originHost: string | null
@@ -39,17 +39,17 @@ export type ReadRequest<Parsed> = {
 }
 
 /** A valid request for one capture. */
-export type CaptureRequest = ReadRequest<ParsedCapture>
+export type CaptureRequest = ValidRequest<ParsedCapture>
 
-/** What requests of this installation are judged by. */
+/** The rules of this installation for parameters. */
 export const captureRules = ({
   allowTargets,
   hasStealth,
 }: Pick<Context, 'allowTargets' | 'hasStealth'>): CaptureRules => ({ allow: allowTargets, hasStealth })
 
 /**
- * Adds a fault for every parameter in the query of an operation that takes its parameters in the body. A caller who puts one
- * there would not see that it has no effect.
+ * Adds a fault for every query parameter of an operation that takes its parameters in the body, instead of ignoring them
+ * silently.
  */
 const withQueryFaults = <Parsed extends { ok: true }>(query: string, parsing: Parsing<Parsed>): Parsing<Parsed> => {
   const inQuery = Object.keys(gatherPlainQuery(query, []).faults.all() ?? {})
@@ -65,10 +65,10 @@ const parsedOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>): Parsed
   return parsing
 }
 
-/** Reads and judges the parameters of a request. `body`: as it was sent, where there is one. */
+/** Reads and validates the parameters of a request. `body`: as sent; absent for parameters in the query. */
 const readParameters = async <Parsed extends { ok: true }>(
   exchange: Exchange,
-  { from, parse }: Intake<Parsed>,
+  { from, parse }: ReadOptions<Parsed>,
 ): Promise<{ readonly parsed: Parsed; readonly body?: Buffer }> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   if (from === 'query') {
@@ -81,25 +81,25 @@ const readParameters = async <Parsed extends { ok: true }>(
 }
 
 /**
- * Reads a request that accepts captures. Throws what is wrong with it in the contract's order: key, domain and minute
- * limit before the parameters. What is small is read before the key is known, which saves a round trip; whoever has no key
- * does not get to make us read and parse more.
+ * Reads a request that accepts captures. Throws errors in the contract's order: key, domain and minute limit before the
+ * parameters. Small inputs are read before the key is checked, which saves a round trip; larger ones only after it, so that
+ * requests without a valid key stay cheap.
  */
 export const readRequest = async <Parsed extends { ok: true }>(
   context: Context,
   exchange: Exchange,
-  intake: Intake<Parsed>,
-): Promise<ReadRequest<Parsed>> => {
+  options: ReadOptions<Parsed>,
+): Promise<ValidRequest<Parsed>> => {
   const { key, originHost } = identify(exchange.headers)
   const keyHash = context.captures.hashKey(key)
   const refusal = context.captures.refused({ keyHash, originHost })
   if (refusal) throw refusalError(refusal)
-  const readsFirst = exchange.inputIsSmall && !intake.keyFirst
+  const readsFirst = exchange.inputIsSmall && !options.keyFirst
   const caller = readsFirst ? undefined : await authorize(context, exchange)
-  const { parsed, body } = await readParameters(exchange, intake).catch(async (thrown: unknown) => {
+  const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(context, exchange)) })
   })
-  const idempotency = body && idempotencyOf(exchange, intake.operation, body)
+  const idempotency = body && idempotencyOf(exchange, options.operation, body)
   return { parsed, keyHash, originHost, idempotency, caller }
 }
 
@@ -107,8 +107,8 @@ export const readRequest = async <Parsed extends { ok: true }>(
 export const readCaptureRequest = (
   context: Context,
   exchange: Exchange,
-  intake: Omit<Intake<ParsedCapture>, 'parse'>,
+  options: Omit<ReadOptions<ParsedCapture>, 'parse'>,
 ): Promise<CaptureRequest> => {
   const rules = captureRules(context)
-  return readRequest(context, exchange, { ...intake, parse: (input, found) => parseCapture(input, rules, found) })
+  return readRequest(context, exchange, { ...options, parse: (input, found) => parseCapture(input, rules, found) })
 }

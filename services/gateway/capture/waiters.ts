@@ -8,40 +8,40 @@ import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
 
-/** An image whose reading began when a worker reported it, before it was known whether it counts. */
-export type HeadStart = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
+/** An image read when a worker reported it, before the ledger decided whether this report is the capture's result. */
+export type Prefetch = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
 
-/** One synchronous capture that waits for its end. */
+/** A synchronous request that waits for the end of its capture. */
 export type Waiter = Disposable & {
-  /** Resolves once an event of the capture has come since the last call, the gateway stops, or `ms` have passed. */
+  /** Resolves on an event of the capture since the last call, on shutdown, or after `ms`. */
   readonly waitForChange: (ms: number) => Promise<unknown>
-  readonly headStart: () => HeadStart | undefined
-  /** Whether this account may wait, now that it is known: where not, the place is given up. */
-  readonly holdFor: (accountId: string) => boolean
+  readonly prefetch: () => Prefetch | undefined
+  /** Takes a slot for the account, once it is known. False: no slot is free, and the waiter is disposed. */
+  readonly takeSlot: (accountId: string) => boolean
 }
 
-/** Somebody who wants to know when to look at a row again. */
-export type Follower = Disposable & {
-  /** As a waiter's; answers whether it was woken, before the time was over. */
+/** Wakes its owner when a row may have changed. */
+export type Watcher = Disposable & {
+  /** As a waiter's; resolves with false on timeout. */
   readonly waitForChange: (ms: number) => Promise<boolean>
-  /** Has `waitForChange` resolve now, or at its next call. */
+  /** Resolves the current call of `waitForChange`, or the next one. */
   readonly wake: () => void
 }
 
-/** The captures that clients of this gateway wait for. */
+/** The requests of this gateway that wait for captures. */
 export type Waiters = ReturnType<typeof createWaiters>
 
 type Dependencies = {
   readonly queue: Pick<Queue, 'subscribe'>
-  /** Reads an object that is small enough to be held in memory. */
+  /** Reads an object that is small enough to be buffered; undefined otherwise, or if it is missing. */
   readonly readSmall: (objectKey: string) => Promise<Buffer | undefined>
   readonly waitersMax: number
 }
 
-/** Requests whose account is not known yet may come on top of those that wait, so that nobody's flood keeps others out. */
-const beginFactor = 2
+/** Waiters whose account is not known yet are accepted up to this multiple of the bound, so that one account's flood blocks no other. */
+const unidentifiedFactor = 2
 
-type Entry = Follower & { headStart: HeadStart | undefined; readonly wantsImage: boolean }
+type Entry = Watcher & { prefetch: Prefetch | undefined; readonly wantsImage: boolean }
 
 const decode = <T>(read: () => T): T | undefined => {
   try {
@@ -52,7 +52,7 @@ const decode = <T>(read: () => T): T | undefined => {
   }
 }
 
-/** Entries by the id that they listen for; several may listen for the same. */
+/** Entries by the id of the capture or account whose events wake them; an id may have several. */
 const createEntries = (isStopping: () => boolean) => {
   const byId = new Map<string, Set<Entry>>()
   let images = 0
@@ -68,7 +68,7 @@ const createEntries = (isStopping: () => boolean) => {
     let wakeup = Promise.withResolvers<boolean>()
     const entry: Entry = {
       wantsImage,
-      headStart: undefined,
+      prefetch: undefined,
       wake: () => wakeup.resolve(true),
       waitForChange: async (ms) => {
         if (isStopping()) return true
@@ -97,26 +97,26 @@ const createEntries = (isStopping: () => boolean) => {
 }
 
 /**
- * An account may hold as many waiters as leave one share more free: half of all while it is alone, a third of all beside
- * another, so that whoever comes next always finds some.
+ * Limits waiters to `max`, and each account to `max / (accounts + 1)`: half while it is the only account, a third beside
+ * another. So one share is always free for the next account.
  */
 const createShares = (max: number) =>
   createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
-/** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
+/** Subscribes to workers' results and to the ledger's completion events, once each for all waiters. */
 export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) => {
   let stopping = false
   const entries = createEntries(() => stopping)
   const shares = createShares(waitersMax)
 
   const onResult = (id: string, data: Uint8Array) => {
-    const eager = entries.at(id).filter(({ wantsImage, headStart }) => wantsImage && !headStart)
+    const eager = entries.at(id).filter(({ wantsImage, prefetch }) => wantsImage && !prefetch)
     if (eager.length === 0) return
     const result = decode(() => resultCodec.decode(data))
     if (result?.outcome !== 'completed' || result.id !== id || !isObjectKeyOf(id, result.objectKey)) return
     const { objectKey } = result
-    const headStart = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
-    for (const entry of eager) entry.headStart = headStart
+    const prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
+    for (const entry of eager) entry.prefetch = prefetch
   }
 
   const onEvent = (accountId: string, data: Uint8Array) => {
@@ -131,20 +131,20 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   ]
 
   const begin = (id: string): Waiter | undefined => {
-    if (entries.images() >= waitersMax * beginFactor) return undefined
+    if (entries.images() >= waitersMax * unidentifiedFactor) return undefined
     const entry = entries.add(id, true)
-    let place: Disposable | undefined
+    let slot: Disposable | undefined
     const leave = () => {
       entry[Symbol.dispose]()
-      place?.[Symbol.dispose]()
+      slot?.[Symbol.dispose]()
     }
     return {
       waitForChange: entry.waitForChange,
-      headStart: () => entry.headStart,
-      holdFor: (accountId) => {
-        const taken = place ?? shares.take(accountId)
+      prefetch: () => entry.prefetch,
+      takeSlot: (accountId) => {
+        const taken = slot ?? shares.take(accountId)
         if (typeof taken === 'string') leave()
-        else place = taken
+        else slot = taken
         return typeof taken !== 'string'
       },
       [Symbol.dispose]: leave,
@@ -152,12 +152,12 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   }
 
   return {
-    /** Begins to listen for a capture, before it is accepted; undefined where too many wait already. */
+    /** Registers a waiter for a capture, before it is accepted; undefined if too many wait already. */
     begin,
-    /** Begins to listen for the end of one capture, or of all captures of an account, by its id. How many may is the caller's to bound. */
-    follow: (id: string): Follower => entries.add(id, false),
+    /** Watches one capture, or all captures of an account, by its id. Unbounded: the caller limits how many. */
+    watch: (id: string): Watcher => entries.add(id, false),
     count: entries.count,
-    /** Has all waiters look now. */
+    /** Wakes all waiters. */
     wake: entries.wakeAll,
     /** Ends all waits, present and future. */
     stop: () => {
@@ -171,25 +171,25 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   }
 }
 
-/** Most milliseconds between two looks at the row: an event may be lost. */
+/** Maximum between two reads of the row, because an event may be lost. */
 const pollMs = 1000
 
-/** How a wait ended: with a terminal capture, or with the time over while it goes on. */
+/** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
 export type Ended = { readonly capture: FoundCapture } | 'goes-on'
 
-const look = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
+const readCapture = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
   try {
     return { capture: await captures.find(of) }
   } catch (error) {
-    // The capture goes on without us; the next look may find the database back.
+    // The capture does not depend on this request; the next read may succeed.
     if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return undefined
     throw error
   }
 }
 
 /**
- * Waits at most `boundMs` for the end of a capture. Events only say when to look: the row decides. Throws `NOT_FOUND`
- * where the capture was deleted meanwhile.
+ * Waits at most `boundMs` for the end of a capture. Events only trigger a read: the row decides. Throws `NOT_FOUND` if the
+ * capture was deleted meanwhile.
  */
 export const waitForEnd = async (
   deps: { readonly captures: Pick<Captures, 'find'>; readonly waiters: Pick<Waiters, 'isStopping'> },
@@ -200,7 +200,7 @@ export const waitForEnd = async (
   const end = performance.now() + boundMs
   for (let leftMs = boundMs; leftMs > 0 && !deps.waiters.isStopping(); leftMs = end - performance.now()) {
     await waiter.waitForChange(Math.min(pollMs, leftMs))
-    const found = await look(deps.captures, of)
+    const found = await readCapture(deps.captures, of)
     if (found && !found.capture) throw new AppError('NOT_FOUND')
     if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
   }

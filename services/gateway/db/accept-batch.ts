@@ -3,13 +3,13 @@ import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
-/** Captures to accept together: 1 to 100 members that differ in what belongs to their URL alone. */
+/** Captures to accept together: 1 to 100 members that differ only by their URL. */
 export type NewBatch = Pick<
   NewCapture,
   'keyHash' | 'originHost' | 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'
 > & {
   readonly id: string
-  /** How many seconds the members' results may be shared; absent: not at all, and members have no `cacheKey`. */
+  /** How many seconds the members' results may be shared; absent: never, and members have no `cacheKey`. */
   readonly cacheSeconds?: number | undefined
   readonly members: readonly BatchMember[]
 }
@@ -19,15 +19,15 @@ export type BatchMember = Pick<NewCapture, 'id' | 'url' | 'options' | 'sealed' |
   readonly cacheKey?: Buffer | undefined
 }
 
-/** The verdict on a new batch. `admitted`: no member waits for room. */
+/** The outcome for a new batch. `admitted`: no member waits for room in the account's window. */
 export type AcceptBatchOutcome = AcceptOutcome & {
-  /** The members that the caller publishes at once. */
+  /** The members that the caller is to publish immediately. */
   readonly admittedIds?: readonly string[]
 }
 
 /**
- * Accepts all captures of a batch, or says why none, in one round trip; the order of the checks stands in
- * `sql/accept-batch.sql`. `windowSize` and `counted` as for `acceptCapture`.
+ * Accepts all captures of a batch or returns the refusal, in one round trip; `sql/accept-batch.sql` documents the order of
+ * the checks. `windowSize` and `counted` as for `acceptCapture`.
  */
 export const acceptBatch = async (
   database: Sql,

@@ -10,19 +10,19 @@ import {
 import { callByName } from '#shared/db/call-by-name.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
-/** What tells a request that is sent again: its `Idempotency-Key`, and the SHA-256 of what it asks for. */
+/** Identifies a repeated request: its `Idempotency-Key`, and a SHA-256 of its content. */
 export type Idempotency = { readonly key: string; readonly requestSha256: Buffer }
 
-/** What captures that may share a result have in common, and for how many seconds from its completion. */
+/** The cache key of captures that may share a result, and for how many seconds from its completion. */
 export type Sharing = { readonly key: Buffer; readonly seconds: number }
 
-/** A capture to accept: everything but what the database knows. */
+/** A capture to accept: all fields that the database does not set. */
 export type NewCapture = {
-  /** A UUID of version 7: ordered by time, so that its index entries are written side by side. */
+  /** A UUID of version 7: ordered by time, so that index entries are written next to each other. */
   readonly id: string
   /** HMAC-SHA256 of the API key under the pepper. */
   readonly keyHash: Buffer
-  /** Host of the `Origin`, else of the `Referer` header; null where neither is there or it is not a host. */
+  /** Host of the `Origin`, else of the `Referer` header; null if both are missing or the first present one has no host. */
   readonly originHost: string | null
   readonly features: readonly string[]
   readonly pool: Pool
@@ -31,35 +31,35 @@ export type NewCapture = {
   /** The record's `options`, secrets masked. */
   readonly options: Readonly<Record<string, unknown>>
   readonly sealed: Buffer
-  /** SHA-256 of the token that a result must carry. */
+  /** SHA-256 of the token that a result must contain. */
   readonly tokenHash: Buffer
   readonly budgetMs: number
-  /** Where its end is told, with whatever secrets it has, as the URL parser writes it. */
+  /** Receiver of the completion event, secrets unmasked, as serialised by the URL parser. */
   readonly webhookUrl?: string | undefined
-  /** Absent: it shares nothing. */
+  /** Absent: its result is not shared. */
   readonly sharing?: Sharing | undefined
   readonly idempotency?: Idempotency | undefined
-  /** W3C trace context of the request that it came with. */
+  /** W3C trace context of its request. */
   readonly traceparent?: string | undefined
 }
 
-/** A new capture that was accepted, or an earlier one that the request was accepted as before. */
+/** A new capture, or the one that an earlier identical request created. */
 export type Accepted = {
   readonly ok: true
   readonly caller: Caller
   readonly createdAt: string
-  /** There is room in the account's window, so the caller publishes it at once. */
+  /** The account's window has room: the caller is to publish it immediately. */
   readonly admitted: boolean
-  /** Set where no worker is to see it. */
+  /** Set if it shares the result of another capture: the caller does not publish it. */
   readonly shared?: Shared | undefined
-  /** Id of what the same request was accepted as before; nothing was stored. */
+  /** Id of the capture or batch that an earlier identical request created; nothing was stored. */
   readonly replayOf?: string | undefined
 }
 
-/** The verdict on a new capture. */
+/** The outcome for a new capture. */
 export type AcceptOutcome = Accepted | Refusal
 
-/** Reads the database's verdict on what was to be accepted. */
+/** Reads the outcome from a row of an accept function. */
 export const acceptedOf = (row: RequestRow): AcceptOutcome => {
   const verdict = verdictOf(row)
   if (!verdict.ok) return verdict
@@ -67,20 +67,20 @@ export const acceptedOf = (row: RequestRow): AcceptOutcome => {
   return { ...verdict, createdAt, admitted, ...(shared && { shared }), ...(replayOf && { replayOf }) }
 }
 
-/** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
+/** Age from which the ledger's relay publishes an outbox row; before, the gateway's publisher does. */
 const relayAfterMs = 2000
 
-/** A capture whoever asks for it. */
-type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
+/** A capture without the credentials of its request. */
+type UnkeyedCapture = Omit<NewCapture, 'keyHash' | 'originHost'>
 
-/** Whose capture it is, by a key or by the account's id, and whether the minute is left alone. */
-type Asker = Pick<NewCapture, 'originHost'> & {
+/** The account, by key or by id. `counted`: the minute count is not incremented. */
+type AccountSelector = Pick<NewCapture, 'originHost'> & {
   readonly keyHash: Buffer | null
   readonly accountId: string | null
   readonly counted: boolean
 }
 
-/** What the functions that accept have in common, by the names of their parameters. */
+/** The parameters that all accept functions have, by name. */
 export const acceptParameters = (
   of: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
   windowSize: number,
@@ -99,8 +99,8 @@ export const acceptParameters = (
 
 const accept = async (
   database: Sql,
-  capture: AskedFor,
-  { keyHash, originHost, accountId, counted }: Asker,
+  capture: UnkeyedCapture,
+  { keyHash, originHost, accountId, counted }: AccountSelector,
   options: { windowSize: number; checkOnly?: boolean },
 ): Promise<AcceptOutcome> => {
   const { call, values } = callByName('accept_capture', {
@@ -122,10 +122,10 @@ const accept = async (
 }
 
 /**
- * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
- * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
- * of one account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: `checkRequest` has let this
- * request through, so the minute count stays as it is.
+ * Accepts a capture or returns the refusal, in one round trip; `sql/accept-capture.sql` documents the order of the checks.
+ * `checkOnly`: stops after the features and stores only the minute count. `windowSize` bounds how many captures of one
+ * account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: `checkRequest` has already
+ * counted this request, so the minute count is not incremented.
  */
 export const acceptCapture = (
   database: Sql,
@@ -137,13 +137,13 @@ export const acceptCapture = (
 }
 
 /**
- * As `acceptCapture`, for an operator who acts for an account: no key is looked at, and its minute does not count. A
- * disabled account is `INVALID_API_KEY`, as its keys are.
+ * As `acceptCapture`, for an operator acting for an account: without a key, and not counted against the minute limit. A
+ * disabled account is refused with `INVALID_API_KEY`, as its keys are.
  */
 export const acceptCaptureFor = (
   database: Sql,
   accountId: string,
-  capture: AskedFor,
+  capture: UnkeyedCapture,
   options: { windowSize: number },
 ): Promise<AcceptOutcome> =>
   accept(database, capture, { keyHash: null, originHost: null, accountId, counted: true }, options)

@@ -16,12 +16,12 @@ export type AccountQueue = {
 
 const accountsMax = 1000
 const batchCaptures = 500
-/** More batches than any plan lets captures wait by default; a second call goes on. */
+/** Bound of one call, above the default waiting bound of any plan; a second call continues. */
 const batchesMax = 100
 
 const count = readStatement(import.meta.dirname, 'sql/count-queue.sql')
 
-/** Counts what each account has in the queue, the most first, at most 1,000 accounts; those with nothing are left out. */
+/** Counts the queued captures of each account, largest count first; at most 1,000 accounts, without empty ones. */
 export const countQueue = (database: Sql): Promise<AccountQueue[]> => database.query(count, [accountsMax])
 
 const canceled = { status: 'failed', code: 'JOB_FAILED', message: 'The capture was canceled by an operator.' } as const
@@ -40,8 +40,8 @@ const cancelSome = async (database: Database, accountId: string): Promise<number
 }
 
 /**
- * Ends the captures of an account that nobody has begun, at no charge: they fail with `JOB_FAILED`. A worker that pulls one
- * all the same serves it for nothing. Answers how many, at most 50,000. Throws `NOT_FOUND`.
+ * Cancels the captures of an account that have not begun, without charge: they fail with `JOB_FAILED`. The result of a worker
+ * that still pulls one is ignored. Returns how many were canceled, at most 50,000. Throws `NOT_FOUND`.
  */
 export const cancelPending = async (database: Database, accountId: string, actor: Actor): Promise<number> => {
   await database.entities((entities) => findAccount(entities, accountId))

@@ -1,4 +1,4 @@
-import { type Asker, createRefusalMemory } from '#gateway/capture/refusal-memory.ts'
+import { type RequestIdentity, createRefusalCache } from '#gateway/capture/refusal-cache.ts'
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -15,37 +15,37 @@ import { type CaptureFilter, listCaptures, type PageStart } from './list-capture
 /** A capture or batch of an account. Both are UUIDs. */
 type CaptureOf = { readonly id: string; readonly accountId: string }
 
-/** Least between two reads of keys that are looked up together. */
+/** Minimum between two batched reads of keys. */
 const keyGapMs = 100
 
 const validKeys = readStatement(import.meta.dirname, 'sql/valid-keys.sql')
-const judgeSigning = readStatement(import.meta.dirname, 'sql/judge-signing.sql')
+const checkSignedLinks = readStatement(import.meta.dirname, 'sql/check-signed-links.sql')
 
-/** Deletes a capture of an account, in whatever state; see `sql/delete-capture.sql`. Answers whether there was one. */
+/** Deletes a capture of an account, in any state; see `sql/delete-capture.sql`. Returns false if it does not exist. */
 export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boolean> => {
   const statement = 'select delete_capture($1, $2) as deleted'
   return onlyRow(await database.query<{ deleted: boolean }>(statement, [of.id, of.accountId])).deleted
 }
 
-/** Whether an account's plan has links that need no API key, and whether a capture is the account's. */
+/** `allowed`: the account's plan includes signed links; `found`: the capture belongs to the account. */
 const maySign = async (database: Sql, of: CaptureOf) => {
-  const [row] = await database.query<{ allowed: boolean; found: boolean }>(judgeSigning, [of.id, of.accountId])
+  const [row] = await database.query<{ allowed: boolean; found: boolean }>(checkSignedLinks, [of.id, of.accountId])
   return row ?? { allowed: false, found: false }
 }
 
-/** Whether a key is valid now. Counts against no minute; many keys are one read. */
+/** Checks whether a key is valid now, without counting a request; concurrent lookups are batched into one read. */
 const validKeysIn = (database: Database): ((keyHash: Buffer) => Promise<boolean>) => {
-  const look = createBatchedLoader(async (ids: readonly string[]) => {
+  const load = createBatchedLoader(async (ids: readonly string[]) => {
     const keyHashes = ids.map((id) => Buffer.from(id, 'base64'))
     const found = await database.query<{ keyHash: Buffer }>(validKeys, [keyHashes])
     return found.map(({ keyHash }) => ({ id: keyHash.toString('base64') }))
   }, keyGapMs)
-  return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
+  return async (keyHash) => (await load(keyHash.toString('base64'))) !== undefined
 }
 
 type Settings = { readonly windowCaptures: number; readonly keyPepper: string }
 
-/** What the gateway asks the database. Each promise is one round trip; all throw `SERVICE_UNAVAILABLE` where it does not answer. */
+/** The gateway's queries on captures. Each is one round trip and throws `SERVICE_UNAVAILABLE` if the database is unavailable. */
 export type Captures = ReturnType<typeof capturesIn>
 
 /** The captures in a database. */
@@ -54,30 +54,30 @@ export const capturesIn = (
   { windowCaptures: windowSize, keyPepper }: Settings,
   nowMs: () => number,
 ) => {
-  const memory = createRefusalMemory(nowMs)
+  const refusals = createRefusalCache(nowMs)
   return {
     hashKey: (key: string) => hashKey(keyPepper, key),
-    /** The refusal that a request meets for its key or its minute, where it is known without asking. */
-    refused: memory.find,
-    /** Whether a key is valid now, counted against no minute. Many that are asked for at a time are one round trip. */
+    /** The cached refusal of a request for its key or minute limit; undefined if the database must be queried. */
+    refused: refusals.find,
+    /** Whether a key is valid now. Not counted; concurrent lookups are batched into one round trip. */
     isValidKey: validKeysIn(database),
-    /** `counted`: `check` has let this request through already. */
+    /** `counted`: `check` has already counted this request. */
     accept: (capture: NewCapture, counted: boolean): Promise<AcceptOutcome> =>
-      memory.watch(capture, () => acceptCapture(database, capture, { windowSize, counted })),
-    /** The verdict that `accept` would give, with nothing stored but the minute count. */
+      refusals.queryAndCache(capture, () => acceptCapture(database, capture, { windowSize, counted })),
+    /** Checks as `accept` up to the plan's features; stores only the minute count. */
     tryAccept: (capture: NewCapture, counted: boolean) =>
       acceptCapture(database, capture, { windowSize, counted, checkOnly: true }),
     acceptBatch: (batch: NewBatch, counted: boolean) => acceptBatch(database, batch, { windowSize, counted }),
-    /** Whether a request may be served as far as key, domain and minute limit tell. */
-    check: async (request: Asker) =>
-      memory.find(request) ?? memory.watch(request, () => checkRequest(database, request)),
+    /** Checks key, domain and minute limit, and counts the request. */
+    check: async (request: RequestIdentity) =>
+      refusals.find(request) ?? refusals.queryAndCache(request, () => checkRequest(database, request)),
     find: (of: CaptureOf) => findCapture(database, of),
     list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => listCaptures(database, filter, page),
     describeAccount: (accountId: string) => describeAccount(database, accountId),
     findBatch: (of: CaptureOf) => findBatch(database, of),
     remove: (of: CaptureOf) => deleteCapture(database, of),
     maySign: (of: CaptureOf) => maySign(database, of),
-    /** A capture of any account: only for whoever has a link that was signed for it. */
+    /** A capture of any account: only for requests with a signed link to it. */
     findLinked: (id: string) => findLinkedCapture(database, id),
     findProgress: (ids: readonly string[]) => findProgress(database, ids),
   }

@@ -2,13 +2,13 @@ import { maskQuery } from '#shared/capture/mask-url.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { attemptsMax, type Delivery } from '#gateway/openapi/components/webhooks.ts'
 
-/** Whose deliveries: those of one capture or of one webhook of the account. Ids are UUIDs. */
+/** Selects the deliveries of one capture or one webhook of the account. Ids are UUIDs. */
 export type DeliveriesOf = { readonly accountId: string } & (
   | { readonly captureId: string }
   | { readonly webhookId: string }
 )
 
-/** A part of a list, newest first: at most `limit`, those after `before` where it is given. */
+/** A page, newest first: at most `limit` deliveries, older than `before` if given. */
 export type DeliveryPage = {
   readonly limit: number
   readonly before?: { readonly createdAt: string; readonly id: string } | undefined
@@ -33,7 +33,7 @@ const keyOf = (of: DeliveriesOf) =>
     ? ({ column: 'capture_id', id: of.captureId } as const)
     : ({ column: 'webhook_id', id: of.webhookId } as const)
 
-/** Deliveries of a capture, of both kinds, or of a webhook, with their attempts. */
+/** Lists the deliveries of a webhook, or of a capture (to `webhook_url` and to webhooks), with their latest attempts. */
 export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: DeliveryPage): Promise<Delivery[]> => {
   const { column, id } = keyOf(of)
   const { limit, before } = page
@@ -43,8 +43,8 @@ export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: Deli
 }
 
 /**
- * Has a delivery sent again at once, with the same body and with all its attempts before it; one that is being tried, as
- * soon as that try has ended. Answers whether there is such a delivery of the capture or webhook.
+ * Schedules a delivery again immediately, or after its running attempt, with the same body and keeping its earlier attempts.
+ * Returns false if the capture or webhook has no such delivery.
  */
 export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
   const { column, id } = keyOf(of)

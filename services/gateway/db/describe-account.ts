@@ -4,7 +4,7 @@ import type { Account } from '#gateway/openapi/components/account.ts'
 
 const describe = readStatement(import.meta.dirname, 'sql/describe-account.sql')
 
-/** An account with the plan that is in force for it now; undefined where there is none. */
+/** An account with its current plan; undefined if it does not exist. */
 export const describeAccount = async (database: Sql, accountId: string): Promise<Account | undefined> => {
   const [row] = await database.query<Account>(describe, [accountId])
   return row

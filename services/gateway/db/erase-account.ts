@@ -7,7 +7,7 @@ import { ApiKey } from '#shared/db/entities/api-key.ts'
 const batchRows = 1000
 const batchCaptures = 100
 
-/** Captures as their owner would delete them; what is elsewhere is left to the ledger to take away. */
+/** Deletes captures as their owner would; the ledger then removes their messages and objects. */
 const eraseCaptures = async (database: Database, accountId: string): Promise<number> => {
   const rows = await database.query(
     `select delete_capture(c.id, $1)
@@ -18,8 +18,8 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
 }
 
 /**
- * Every table that holds an account's rows, whichever there are, but for captures, with which the outbox goes, and what the
- * ledger has still to do.
+ * All tables with a column `account_id`, except `capture`, whose deletion includes `outbox`, `deletion`, which the ledger
+ * still has to process, and `api_key`.
  */
 const tablesOf = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
@@ -40,22 +40,21 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
   return rows.length
 }
 
-const untilNone = async (erase: () => Promise<number>): Promise<void> => {
+const repeatUntilZero = async (erase: () => Promise<number>): Promise<void> => {
   while ((await erase()) > 0);
 }
 
 /**
- * Erases an account with everything that is its own: keys, captures, images, counts. It is disabled first, so nothing
- * comes after; what breaks off in the middle is finished by a second call. Of the record of changes only who did what and
- * when stays. Throws `NOT_FOUND`.
+ * Erases an account with its keys, captures, images and counts. Disables it first, so that no rows are added meanwhile; a
+ * second call completes an interrupted one. The audit log keeps only actor, action, target and time. Throws `NOT_FOUND`.
  */
 export const eraseAccount = async (database: Database, accountId: string, actor: Actor): Promise<void> => {
   await setDisabled(database, accountId, true, actor)
   const keys = await database.entities((entities) => entities.find(ApiKey, { account: accountId }))
-  // An accept that was under way when the account was disabled holds its meter, and none succeeds without it.
-  await untilNone(() => eraseRows(database, 'account_meter', accountId))
-  await untilNone(() => eraseCaptures(database, accountId))
-  for (const table of await tablesOf(database)) await untilNone(() => eraseRows(database, table, accountId))
+  // An accept in progress when the account was disabled has locked its meter; without the meter none can succeed.
+  await repeatUntilZero(() => eraseRows(database, 'account_meter', accountId))
+  await repeatUntilZero(() => eraseCaptures(database, accountId))
+  for (const table of await tablesOf(database)) await repeatUntilZero(() => eraseRows(database, table, accountId))
   await database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     const targets = [accountId, ...keys.map(({ id }) => id)]

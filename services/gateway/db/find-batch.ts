@@ -10,7 +10,7 @@ const statusOf = ({ total, processing, completed, failed }: Row): Batch['status'
   return processing + completed + failed === 0 ? 'pending' : 'processing'
 }
 
-/** The contract's batch record. `completed` says that all have ended, failed ones too; deleted ones stay counted. */
+/** The contract's batch record. Status `completed`: all captures have ended, failed ones included; deleted ones stay counted. */
 export const toBatchRecord = (row: Row): Batch => {
   const { id, total, processing, completed, failed, created_at, screenshots } = row
   return {
@@ -30,7 +30,7 @@ export const toBatchRecord = (row: Row): Batch => {
 
 const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
 
-/** A batch of an account by its id, a UUID; undefined where there is none, another account's included. */
+/** A batch of an account by its id, a UUID; undefined if the account has no such batch. */
 export const findBatch = async (
   database: Sql,
   of: { readonly id: string; readonly accountId: string },

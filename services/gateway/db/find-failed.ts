@@ -2,18 +2,18 @@ import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
-/** A failed capture, as far as its record still says what was asked for. */
+/** A failed capture, with the request parameters that its record keeps. */
 export type FailedCapture = {
   readonly id: string
-  /** Null where the source was not an address; a password in it is masked. */
+  /** Null if the source was not a URL; a password in it is masked. */
   readonly url: string | null
-  /** What the record echoes, secrets masked. */
+  /** The options echoed in the record, secrets masked. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Where its end was told, whole. */
+  /** Receiver of its completion event, unmasked. */
   readonly webhookUrl: string | null
 }
 
-/** Which failed captures of an account are looked for: those that ended at `since` or later, the oldest end first. */
+/** Selects the failed captures of an account that ended at `since` or later, ordered by that time. */
 export type FailedFilter = {
   readonly accountId: string
   readonly codes: readonly CaptureErrorCode[]
@@ -21,11 +21,11 @@ export type FailedFilter = {
   readonly limit: number
 }
 
-/** The idempotency key under which a failed capture is accepted again. Callers cannot have it: theirs have no spaces. */
+/** The idempotency key under which a failed capture is requeued. Contains a space, which callers' keys cannot. */
 export const requeueKeyOf = (id: string): string => `requeue ${id}`
 
 const find = readStatement(import.meta.dirname, 'sql/find-failed.sql')
 
-/** Finds failed captures that were not accepted again. */
+/** Finds failed captures that were not requeued. */
 export const findFailed = (database: Sql, { accountId, codes, since, limit }: FailedFilter): Promise<FailedCapture[]> =>
   database.query<FailedCapture>(find, [accountId, codes, since.toISOString(), limit, requeueKeyOf('')])

@@ -2,7 +2,7 @@ import type { Status } from '#shared/capture/status.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import { captureColumns, type FoundCapture } from '#shared/db/find-capture.ts'
 
-/** Which captures of an account are listed. Times are ISO 8601 UTC with microseconds, both inclusive, on `created_at`. */
+/** Filter of a list. Times are ISO 8601 UTC with microseconds, both inclusive, on `created_at`. */
 export type CaptureFilter = {
   readonly accountId: string
   readonly status?: Status | undefined
@@ -10,25 +10,25 @@ export type CaptureFilter = {
   readonly to?: string | undefined
 }
 
-/** The place of a capture among all of its account, newest first. */
-export type CapturePlace = Pick<FoundCapture, 'createdAt' | 'id'>
+/** Position of a capture in the list of its account, newest first. */
+export type CapturePosition = Pick<FoundCapture, 'createdAt' | 'id'>
 
-/** Where a page begins: after so many of the newest, or beside a place, without the capture that stands there. */
+/** Start of a page: after the `skip` newest captures, or next to a position, exclusive. */
 export type PageStart =
   | { readonly skip: number }
-  | { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+  | { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
 
 /** One page, newest first. */
 export type CapturePage = {
   readonly captures: readonly FoundCapture[]
   readonly hasOlder: boolean
   readonly hasNewer: boolean
-  /** All that match the filter. Exact where not estimated, which it is from `countedMax` on. */
+  /** Number of captures that match the filter; estimated above `countedMax`. */
   readonly total: number
   readonly totalIsEstimated: boolean
 }
 
-/** Most matches that are counted one by one; beyond it the counts by day tell. */
+/** Maximum of matches that are counted exactly; above it, the counts per day give an estimate. */
 export const countedMax = 10_000
 
 type Row = {
@@ -38,7 +38,7 @@ type Row = {
   readonly estimate: number
 }
 
-/** Parameters of a statement in the making; `add` answers the place of one. */
+/** Collects the parameters of a statement; `add` returns the placeholder. */
 const bindings = () => {
   const values: unknown[] = []
   return { values, add: (value: unknown) => `$${values.push(value)}` }
@@ -52,7 +52,7 @@ const conditions = ({ accountId, status, from, to }: CaptureFilter, add: (value:
     ...(to === undefined ? [] : [`created_at <= ${add(to)}::timestamptz`]),
   ].join(' and ')
 
-/** `certain`: of the days that lie in the range as a whole. The clock of a day is UTC's. */
+/** `touched`: count of all days that overlap the range; `certain`: of those entirely in it. Days are UTC. */
 const countByDay = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string => {
   const ended = { completed: 'completed', failed: 'failed', pending: '0', processing: '0' } as const
   const counted = status === undefined ? 'completed + failed' : ended[status]
@@ -73,7 +73,7 @@ const countByDay = ({ accountId, status, from, to }: CaptureFilter, add: (value:
     from capture_count where ${touched.join(' and ')}`
 }
 
-/** Captures that have not ended, of all days: they are few, and mostly of the last. */
+/** Captures that have not ended, regardless of the range: they are few, and mostly recent. */
 const countOpen = ({ accountId, status }: CaptureFilter, add: (value: unknown) => string): string =>
   [
     '0',
@@ -85,7 +85,7 @@ const countOpen = ({ accountId, status }: CaptureFilter, add: (value: unknown) =
       : []),
   ].join(' + ')
 
-/** SQL of the page's rows, one more than the page holds, and of whether any stand on the side from which it was reached. */
+/** SQL for the page's rows plus one more, and for whether captures exist on the side from which the page was reached. */
 const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (value: unknown) => string) => {
   const matching = `from capture where ${conditions(filter, add)}`
   const select = `select ${captureColumns} ${matching}`
@@ -94,22 +94,22 @@ const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (va
     return { rows: `${select} order by created_at desc, id desc ${most}`, beside: 'false' }
   }
   if ('skip' in start) {
-    // Skipped in the index alone: of what is skipped no row is read, nor its columns made.
+    // Skips index entries only: the skipped rows are not read.
     const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
     return { rows: `select ${captureColumns} from capture where id in (${ids})`, beside: 'true' }
   }
-  const place = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
+  const position = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
   if (start.direction === 'older') {
-    const rows = `${select} and (created_at, id) < ${place} order by created_at desc, id desc ${most}`
-    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${place})` }
+    const rows = `${select} and (created_at, id) < ${position} order by created_at desc, id desc ${most}`
+    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${position})` }
   }
-  const rows = `${select} and (created_at, id) > ${place} order by created_at, id ${most}`
-  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${place})` }
+  const rows = `${select} and (created_at, id) > ${position} order by created_at, id ${most}`
+  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${position})` }
 }
 
 /**
- * One page of an account's captures in one round trip, `limit` at most. Its cost is bounded by the page, what is skipped
- * and `countedMax`, whatever the account has. Where the days alone hold more than `countedMax`, rows are not even counted.
+ * One page of an account's captures in one round trip, `limit` at most. The cost is bounded by the page, `skip` and
+ * `countedMax`. If whole days alone contain more than `countedMax` matches, rows are not counted.
  */
 export const listCaptures = async (
   database: Sql,

@@ -2,16 +2,16 @@ import { type Actor, recordChange } from '#shared/db/audit.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { Maintenance } from '#shared/db/entities/maintenance.ts'
 
-/** The one row of the table, and what the record of changes names. */
+/** Target of the audit log's entries. */
 const target = 'maintenance'
 
-/** Since when maintenance is on, as ISO 8601 UTC; null where it is off. */
+/** Start of maintenance, ISO 8601 UTC; null if it is off. */
 export const readMaintenance = async (database: Sql): Promise<string | null> => {
   const [row] = await database.query<{ since: string }>(`select iso_time(since) as since from maintenance`)
   return row?.since ?? null
 }
 
-/** Begins or ends maintenance; every gateway follows within seconds. Again it changes nothing. */
+/** Begins or ends maintenance; every gateway applies it within seconds. Idempotent. */
 export const setMaintenance = (database: Database, on: boolean, actor: Actor): Promise<void> =>
   database.entities(async (entities) => {
     const standing = await entities.findOne(Maintenance, { id: 1 })

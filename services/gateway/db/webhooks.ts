@@ -4,21 +4,21 @@ import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { type Webhook, webhooksMax } from '#gateway/openapi/components/webhooks.ts'
 
-/** What an account sets of a webhook. */
+/** The fields of a webhook that its account sets. */
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'active'>
 
-/** Whose webhook. Both are UUIDs. */
+/** Identifies a webhook of an account. Both are UUIDs. */
 export type WebhookOf = { readonly accountId: string; readonly id: string }
 
 type Transactions = Pick<Database, 'transaction'>
 
-/** How long the secret of before a rotation is still signed with. */
+/** How long deliveries are also signed with the previous secret after a rotation. */
 const previousHours = 24
 
 const columns = `id, url, events, description, active, iso_time(created_at) as created_at,
   iso_time(last_delivery_at) as last_delivery_at`
 
-/** With `lock` nobody else makes a webhook of the account until the transaction ends. */
+/** With a `lock` clause, no other transaction creates a webhook of the account until this one ends. */
 const requireFeature = async (sql: Sql, accountId: string, lock = '') => {
   const statement = `select 'webhooks' = any (p.features) as allowed
     from account a join plan p on p.slug = a.plan where a.id = $1 ${lock}`
@@ -39,8 +39,8 @@ const requireRoom = async (sql: Sql, accountId: string) => {
 }
 
 /**
- * Makes a webhook. `seal` makes the stored form of its secret from the new id. Throws `FEATURE_NOT_AVAILABLE` on a plan
- * without webhooks, `VALIDATION_ERROR` beyond 20 of them.
+ * Creates a webhook. `seal` returns its sealed secret, bound to the new id. Throws `FEATURE_NOT_AVAILABLE` on a plan without
+ * webhooks, `VALIDATION_ERROR` above 20 webhooks.
  */
 export const createWebhook = (
   database: Transactions,
@@ -60,14 +60,14 @@ export const createWebhook = (
     return onlyRow(rows)
   })
 
-/** All webhooks of an account, the oldest first; at most 20. */
+/** All webhooks of an account, oldest first; at most 20. */
 export const listWebhooks = (database: Sql, accountId: string): Promise<Webhook[]> =>
   database.query<Webhook>(
     `select ${columns} from webhook where account_id = $1 order by webhook.created_at, id limit ${webhooksMax}`,
     [accountId],
   )
 
-/** One webhook of an account; undefined where there is none, another account's included. */
+/** One webhook; undefined if the account has no such webhook. */
 export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): Promise<Webhook | undefined> => {
   const [row] = await database.query<Webhook>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
     id,
@@ -77,8 +77,8 @@ export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): 
 }
 
 /**
- * Changes what is given of a webhook. What still waits to be delivered follows it to a new address, and is given up where
- * it is switched off. Undefined where there is no such webhook.
+ * Changes the given fields of a webhook. Pending deliveries go to a new URL, and fail if the webhook is deactivated.
+ * Undefined if the account has no such webhook.
  */
 export const changeWebhook = (
   database: Transactions,
@@ -107,7 +107,7 @@ export const changeWebhook = (
     return row
   })
 
-/** Deletes a webhook with its secret, its log, what still waits and the answers that tell of it. Answers whether there was one. */
+/** Deletes a webhook with its secret, deliveries and stored idempotent responses. Returns false if there is no such webhook. */
 export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookOf): Promise<boolean> =>
   database.transaction(async (sql) => {
     for (const table of ['webhook_delivery', 'idempotency_key']) {
@@ -117,7 +117,7 @@ export const deleteWebhook = (database: Transactions, { accountId, id }: Webhook
     return (await sql.query(statement, [id, accountId])).length > 0
   })
 
-/** Replaces a webhook's secret; the one before it is signed with for another 24 hours. Undefined where there is no such webhook. */
+/** Replaces a webhook's secret; the previous one also signs for another 24 hours. Undefined if there is no such webhook. */
 export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buffer): Promise<Webhook | undefined> =>
   database.transaction(async (sql) => {
     await sql.query(
@@ -132,8 +132,8 @@ export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buff
 const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
 
 /**
- * Queues a `webhook.test` delivery, whether the webhook is active or not. Answers the delivery's id, undefined where there
- * is no such webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without webhooks.
+ * Queues a `webhook.test` delivery, even if the webhook is inactive. Returns the delivery's id; undefined if there is no such
+ * webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without webhooks.
  */
 export const queueTest = (database: Transactions, { accountId, id }: WebhookOf): Promise<string | undefined> =>
   database.transaction(async (sql) => {

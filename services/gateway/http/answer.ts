@@ -20,13 +20,13 @@ const exposed = [
   'Content-Range',
 ]
 
-/** Headers of every answer, errors included: keys, not origins, decide who may call. */
+/** CORS headers of every response, errors included: access depends on keys, not origins. */
 export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': exposed.join(', '),
 }
 
-/** Headers of the answer to a preflight, which browsers send without a key. */
+/** Headers of the response to a CORS preflight, which browsers send without a key. */
 export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
   allow: methods.join(', '),
   'access-control-allow-methods': methods.join(', '),
@@ -35,25 +35,25 @@ export const preflightHeaders = (methods: readonly string[]): Record<string, str
   'access-control-max-age': '86400',
 })
 
-/** What a request is answered with. Objects are sent as JSON, Buffers and streams as they are. */
+/** The response to a request. Objects are sent as JSON, Buffers and streams unchanged. */
 export type Answer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Readonly<Record<string, unknown>> | Buffer | Readable
-  /** Who calls, where the database has said so: their limits are sent with the answer. */
+  /** The authenticated caller, whose limits are sent as headers. */
   readonly caller?: Caller | undefined
-  /** Whether the same request was accepted before: the answer says so. */
+  /** Whether an identical request was accepted before; sent as `Idempotent-Replayed`. */
   readonly isReplay?: boolean
   /** Code of the error in the body, for metrics and traces. */
   readonly code?: ErrorCode
-  /** The error that ended the request, for the log alone. */
+  /** The error that ended the request, only for the log. */
   readonly thrown?: AppError
 }
 
-/** Seconds after which a client may try again where nothing better is known. */
+/** Default `Retry-After` of a 503. */
 const unavailableSeconds = 5
 
-/** An error as the contract's envelope, which shows no internal message. `screenshotId` names the capture that failed or may have been accepted, where there is one. */
+/** An error in the contract's envelope, without internal messages. `screenshotId`: the capture that failed or may have been accepted. */
 export const errorAnswer = (error: AppError, requestId: string, screenshotId?: string): Answer => {
   const { code, publicMessage: message, details } = error
   const { status } = catalog[code]
@@ -80,14 +80,14 @@ export const errorAnswer = (error: AppError, requestId: string, screenshotId?: s
   }
 }
 
-/** The answer to a request whose work has thrown. */
+/** The response to a request that failed with `thrown`. */
 export const thrownAnswer = (thrown: unknown, requestId: string): Answer => {
   const { error, facts } = toRequestError(thrown)
   const { caller, screenshotId, isReplay = false } = facts
   return { ...errorAnswer(error, requestId, screenshotId), caller, isReplay, thrown: error }
 }
 
-/** The limits of an account as headers; those that its plan does not have are left out. */
+/** The limits of an account as headers, without those that its plan does not have. */
 const callerHeaders = ({ rate, usage }: Caller): Record<string, string> => ({
   ...(rate && {
     'x-ratelimit-limit': String(rate.limit),
@@ -103,7 +103,7 @@ const callerHeaders = ({ rate, usage }: Caller): Record<string, string> => ({
   }),
 })
 
-/** Whether an `If-None-Match` names the content that a client would get, by its strong validator. */
+/** Whether an `If-None-Match` header matches the ETag. */
 export const isUnchanged = (header: string | undefined, etag: string): boolean =>
   header !== undefined && header.split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim()))
 
@@ -114,7 +114,7 @@ const encode = (
   return { bytes: JSON.stringify(body), type: { 'content-type': 'application/json; charset=utf-8' } }
 }
 
-/** Sends an answer with the headers that all answers carry. `isClosing`: the connection takes no further request. */
+/** Sends a response with the common headers. `isClosing`: adds `Connection: close`. */
 export const sendAnswer = (
   reply: FastifyReply,
   answer: Answer,

@@ -20,17 +20,17 @@ const writeError = (code: 'URI_TOO_LONG' | 'BAD_REQUEST', socket: Socket) => {
 }
 
 /**
- * Whether an error answer, written to the connection of `last`, would be read as the answer of the request that could not
- * be read: the answer before it is sent whole, or it is this very request whose body is broken, and has no answer yet.
+ * Whether the client would read an error response as that of the unreadable request: either the previous response is sent
+ * completely, or `last` belongs to this very request, whose body is broken and which has no response yet.
  */
 const isTurn = (last: ServerResponse | undefined, socket: Socket): boolean => {
   if (last === undefined) return true
   return last.req.complete ? last.writableFinished : last.socket === socket && !last.headersSent
 }
 
-/** Answers, in the contract's envelope, connections on which no request could be read, and closes them. */
+/** Responds in the contract's envelope to connections on which no request could be read, and closes them. */
 export const createClientErrors = (): {
-  /** Follows what the server answers, so that no running answer is written into. */
+  /** Tracks the responses of the server, so that an error is not written into a running one. */
   readonly follow: (server: Server) => void
   readonly answer: (error: NodeJS.ErrnoException, socket: Socket) => void
 } => {

@@ -1,42 +1,42 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What is known of one connection: answers that are not sent whole, and the bytes that had come when the last one was. */
-type Use = { running: number; bytesSeen: number }
+/** State of one connection: unfinished responses, and the bytes received when the last response finished. */
+type ConnectionState = { running: number; bytesSeen: number }
 
 /**
- * Follows the connections of a server. What it returns closes those on which no request runs, now, and the others with the
- * answer that they wait for. Node alone leaves those open on which nothing was ever sent, and those whose last
- * answer had begun before the server was closed: a stop would wait for clients that have nothing to say.
+ * Tracks the connections of a server. The returned function closes idle connections at once, and the others after their
+ * response. Node itself leaves open those on which nothing was ever sent, and those whose last response had begun before
+ * the server was closed, so a stop would wait for idle clients.
  */
-export const followConnections = (server: Server): (() => void) => {
-  const uses = new Map<Socket, Use>()
+export const trackConnections = (server: Server): (() => void) => {
+  const states = new Map<Socket, ConnectionState>()
   let closing = false
 
-  // A request whose head is on its way is still answered.
-  const closeIdle = (socket: Socket, { running, bytesSeen }: Use) => {
+  // Bytes since the last response are a request whose head is incomplete: it is still served.
+  const closeIdle = (socket: Socket, { running, bytesSeen }: ConnectionState) => {
     if (running === 0 && socket.bytesRead === bytesSeen) socket.destroySoon()
   }
 
   server.on('connection', (socket: Socket) => {
-    const use = { running: 0, bytesSeen: 0 }
-    uses.set(socket, use)
-    socket.once('close', () => uses.delete(socket))
-    if (closing) closeIdle(socket, use)
+    const state = { running: 0, bytesSeen: 0 }
+    states.set(socket, state)
+    socket.once('close', () => states.delete(socket))
+    if (closing) closeIdle(socket, state)
   })
   server.on('request', ({ socket }, response: ServerResponse) => {
-    const use = uses.get(socket)
-    if (!use) return
-    use.running += 1
+    const state = states.get(socket)
+    if (!state) return
+    state.running += 1
     response.once('close', () => {
-      use.running -= 1
-      use.bytesSeen = socket.bytesRead
-      if (closing) closeIdle(socket, use)
+      state.running -= 1
+      state.bytesSeen = socket.bytesRead
+      if (closing) closeIdle(socket, state)
     })
   })
 
   return () => {
     closing = true
-    for (const [socket, use] of uses) closeIdle(socket, use)
+    for (const [socket, state] of states) closeIdle(socket, state)
   }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { CapturePlace } from '#gateway/db/list-captures.ts'
+import type { CapturePosition } from '#gateway/db/list-captures.ts'
 import { readMoment } from './read-moment.ts'
 
-/** Where a page goes on: with what is older, or newer, than a capture that was listed. */
-export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+/** Start of a page: the captures older, or newer, than a listed one. */
+export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
 
 const checkBytes = 9
 const content = /^(?<direction>[on])(?<createdAt>.{27})(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
@@ -11,15 +11,15 @@ const content = /^(?<direction>[on])(?<createdAt>.{27})(?<id>[0-9a-f]{8}(?:-[0-9
 const checkOf = (text: string) => createHash('sha256').update(text).digest().subarray(0, checkBytes)
 
 /**
- * The opaque text of a cursor. Its check tells what was altered or cut off from what is a cursor. It is no secret: whoever
- * makes one up sees no more than the account's own captures, from another place on.
+ * Encodes a cursor as opaque text with a checksum, which detects altered or truncated cursors. It needs no signature: a made-up
+ * cursor only selects another position among the account's own captures.
  */
 export const writeCursor = ({ direction, than }: Cursor): string => {
   const text = `${direction === 'older' ? 'o' : 'n'}${than.createdAt}${than.id}`
   return Buffer.concat([Buffer.from(text), checkOf(text)]).toString('base64url')
 }
 
-/** Reads a cursor; undefined where the text is none that `writeCursor` makes. */
+/** Decodes a cursor; undefined unless `writeCursor` could have returned the text. */
 export const readCursor = (given: string): Cursor | undefined => {
   const bytes = Buffer.from(given, 'base64url')
   const text = bytes.subarray(0, -checkBytes).toString()

@@ -1,15 +1,15 @@
 import { isDecodable } from '#shared/capture/is-decodable.ts'
 
 /**
- * No operation has a longer path. What cannot be decoded costs an exception each time, six microseconds, and the router reads
- * an escaped path three times.
+ * No operation has a longer path. Each failed decoding costs an exception, six microseconds, and the router decodes an
+ * escaped path three times.
  */
 const pathCharactersMax = 512
 
 /**
- * A request target whose path can be decoded: a segment that is not percent-encoded UTF-8 stands for itself, so that what
- * looks like a malformed id is looked up, and not found, as every other. A path beyond `pathCharactersMax` keeps its segments
- * and loses its escapes. The query stays as it is.
+ * Rewrites a request target so that its path can be decoded: in a segment that is not percent-encoded UTF-8, each `%` is
+ * escaped, so that a malformed id results in `NOT_FOUND`, like any unknown id. In a path above `pathCharactersMax` each
+ * `%` becomes `_`. The query is unchanged.
  */
 export const decodableTarget = (target: string): string => {
   const queryAt = target.indexOf('?')

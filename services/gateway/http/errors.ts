@@ -1,17 +1,17 @@
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
 
-/** What is known of a request when it ends, beside its answer. */
+/** Facts about a request that its response includes, even if it fails. */
 export type RequestFacts = {
-  /** Who calls, by the database: every answer from then on carries the account's limits. */
+  /** The authenticated caller, whose limits every later response includes. */
   readonly caller?: Caller | undefined
-  /** The capture that the request was accepted as, or may have been where the database did not answer. */
+  /** The capture that the request created, or may have created if the database was unavailable. */
   readonly screenshotId?: string | undefined
-  /** Whether the same request was accepted before. */
+  /** Whether an identical request was accepted before. */
   readonly isReplay?: boolean
 }
 
-/** The error of a request with what was known of it by then. */
+/** The error of a request, with the facts known by then. */
 export class RequestError extends Error {
   readonly error: AppError
   readonly facts: RequestFacts
@@ -22,11 +22,11 @@ export class RequestError extends Error {
   }
 }
 
-/** Reads whatever a request's work has thrown. */
+/** Converts anything thrown into a `RequestError`. */
 export const toRequestError = (thrown: unknown): RequestError =>
   thrown instanceof RequestError ? thrown : new RequestError(toAppError(thrown), {})
 
-/** Does the rest of a request's work; whatever that throws carries what was known before. */
+/** Runs `work`, and adds `facts` to the error that it throws. */
 export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -36,18 +36,18 @@ export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>):
   }
 }
 
-/** What was looked up for a caller. Throws `NOT_FOUND` alike for unknown and malformed ids and those of other accounts. */
-export const orNotFound = <T>(looked: T | false | undefined): T => {
-  if (looked === undefined || looked === false) throw new AppError('NOT_FOUND')
-  return looked
+/** Returns a lookup's result. Throws `NOT_FOUND`, the same for unknown and malformed ids and those of other accounts. */
+export const orNotFound = <T>(found: T | false | undefined): T => {
+  if (found === undefined || found === false) throw new AppError('NOT_FOUND')
+  return found
 }
 
-/** The error for requests whose parameters have faults. */
+/** The error for invalid parameters. */
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
 
 const featureMessage = (feature: string): string => `The feature ${feature} is not part of the plan.`
 
-/** The error for a feature that the caller's plan lacks. */
+/** The error for a feature that is not part of the caller's plan. */
 export const featureError = (feature: string): AppError =>
   new AppError('FEATURE_NOT_AVAILABLE', { publicMessage: featureMessage(feature) })
 
@@ -58,7 +58,7 @@ const refusalMessage = ({ code, feature, retryAfterSeconds }: Refusal): string |
   return undefined
 }
 
-/** The error that a client sees where the database refused its request. */
+/** The error for a request that the database refused. */
 export const refusalError = (refusal: Refusal): RequestError => {
   const { code, caller, retryAfterSeconds } = refusal
   const publicMessage = refusalMessage(refusal)

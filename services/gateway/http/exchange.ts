@@ -3,56 +3,56 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** One request as it came. */
+/** One request, not validated. */
 export type Exchange = {
   readonly requestId: string
   /** See `Span`. */
   readonly traceparent: string | undefined
-  /** Address at the other end of the connection: the client's, or that of a proxy in front of the gateway. */
+  /** Address of the connection's peer: the client, or a proxy in front of the gateway. */
   readonly peerAddress: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly contentType: string | undefined
-  /** What follows the question mark, undecoded. */
+  /** The query without its question mark, undecoded. */
   readonly query: string
   /** Named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>
   /** Whether request line and headers together are larger than the contract allows. */
   readonly headIsTooLarge: boolean
-  /** Whether query and body, by its announced length, are small: then they cost little to read before the key is known. */
+  /** Whether query and body, by `Content-Length`, are small enough to be read before the key is checked. */
   readonly inputIsSmall: boolean
-  /** The body, which is read with the first call. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
+  /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` above the bound, `BAD_REQUEST` if it is incomplete. */
   readonly readBody: () => Promise<Buffer>
-  /** Follows the connection for an answer that comes late: `signal` aborts once the client has gone away. */
+  /** Watches the connection during a long wait: `signal` aborts when the client disconnects. */
   readonly watchClient: () => Disposable & { readonly signal: AbortSignal }
 }
 
-/** Largest body: a 500,000-character source, escaped to the utmost. */
+/** Largest body: a source of 500,000 characters, each with the longest escape. */
 const bodyBytesMax = 7 * 1024 * 1024
-/** Largest query and largest body that are read before the key is known: what is made of them takes milliseconds. */
+/** Largest query and largest body that are read before the key is checked: processing them takes milliseconds. */
 const smallBytes = 16 * 1024
 /** Largest request line and headers together. */
 const headBytesMax = 64 * 1024
-/** An id that nothing has: malformed ids take the same way and the same time as unknown ones. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+/** An id that no record has: malformed ids take the same code path and time as unknown ones. */
+const unassignedId = '00000000-0000-0000-0000-000000000000'
 
-/** The caller's own request id where it is at most 64 token characters, else a new one. */
+/** The caller's request id if it consists of 1 to 64 token characters, else a new one. */
 const requestIdOf = (given: string | string[] | undefined): string =>
   typeof given === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(given) ? given : randomUUID()
 
-/** As it came over the wire, with one space behind each colon. */
+/** Size of the head on the wire, assuming one space after each colon. */
 const headBytes = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
   rawHeaders.reduce((sum, part) => sum + part.length + 2, `${method} ${url} HTTP/1.1\r\n\r\n`.length)
 
-/** The first `Content-Type` as it was sent; `headers` no longer has it. */
+/** The first `Content-Type` as sent; in `headers` the `onRequest` hook has overwritten it. */
 const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
   const at = rawHeaders.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === 'content-type')
   return at < 0 ? undefined : rawHeaders[at + 1]
 }
 
-/** What is read and thrown away of a body that is too large, so that its sender gets to see the answer. */
+/** A body above the bound is read and discarded up to this multiple, so that its sender receives the response. */
 const discardFactor = 8
 
-/** Reads a body of at most `bytesMax`. Throws `PAYLOAD_TOO_LARGE` beyond it, `BAD_REQUEST` where the body breaks off. */
+/** Reads a body. Throws `PAYLOAD_TOO_LARGE` above `bytesMax`, `BAD_REQUEST` if it is incomplete. */
 const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -67,10 +67,10 @@ const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =
       if (bytes > bytesMax * discardFactor) request.destroy()
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', (cause) => reject(new AppError('BAD_REQUEST', { message: 'the body broke off', cause })))
+    request.on('error', (cause) => reject(new AppError('BAD_REQUEST', { message: 'the body is incomplete', cause })))
   })
 
-/** A body without a length is read in chunks that have no end in sight; one with neither is empty. */
+/** A chunked body has no known length, so it is not small; without `Content-Length` and chunks a body is empty. */
 const inputIsSmall = ({ headers }: IncomingMessage, query: string): boolean =>
   query.length <= smallBytes &&
   headers['transfer-encoding'] === undefined &&
@@ -84,7 +84,7 @@ const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortS
   return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
 }
 
-/** Reads the head of a request. Nothing is judged yet. */
+/** Reads the head of a request without validating it. */
 export const readExchange = (
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
@@ -109,8 +109,8 @@ export const readExchange = (
   }
 }
 
-/** The id that stands in the path under `name`, in lower case. */
+/** The id in the path parameter `name`, in lower case; if malformed, one that no record has. */
 export const pathId = ({ params }: Pick<Exchange, 'params'>, name = 'id'): string => {
   const given = params[name] ?? ''
-  return isId(given) ? given.toLowerCase() : nobody
+  return isId(given) ? given.toLowerCase() : unassignedId
 }

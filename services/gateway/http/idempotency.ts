@@ -2,81 +2,81 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import {
-  claimAnswer,
+  claimKey,
   type ClaimedRequest,
-  giveBackKey,
-  keepAnswer,
+  releaseKey,
+  storeResponse,
   type KeyedRequest,
-} from '#gateway/db/kept-answers.ts'
+} from '#gateway/db/idempotency-keys.ts'
 import { AppError, type FieldFaults } from '#shared/errors/app-error.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Answer } from './answer.ts'
 import { validationError } from './errors.ts'
 import { type Exchange, pathId } from './exchange.ts'
 
-/** An answer of JSON, as it is given again. */
-type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+/** A JSON response, as stored and replayed. */
+type StoredResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** Answers hold secrets that are shown once, so the database has them sealed, each to its request. */
+/** Responses may contain secrets that are shown once, so they are stored encrypted, each bound to its request. */
 const createSeal = (pepper: string) => {
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32))
-  const boundTo = ({ accountId, key, requestSha256 }: KeyedRequest) =>
+  const boundData = ({ accountId, key, requestSha256 }: KeyedRequest) =>
     Buffer.from(JSON.stringify([accountId, key, requestSha256.toString('hex')]))
   return {
-    seal: (request: KeyedRequest, answer: KeptAnswer): Buffer => {
+    seal: (request: KeyedRequest, answer: StoredResponse): Buffer => {
       const iv = randomBytes(ivBytes)
-      const cipher = createCipheriv(algorithm, secret, iv).setAAD(boundTo(request))
+      const cipher = createCipheriv(algorithm, secret, iv).setAAD(boundData(request))
       const sealed = [cipher.update(JSON.stringify(answer)), cipher.final()]
       return Buffer.concat([iv, cipher.getAuthTag(), ...sealed])
     },
-    open: (request: KeyedRequest, sealed: Buffer): KeptAnswer => {
+    open: (request: KeyedRequest, sealed: Buffer): StoredResponse => {
       const [iv, tag] = [sealed.subarray(0, ivBytes), sealed.subarray(ivBytes, ivBytes + tagBytes)]
-      const decipher = createDecipheriv(algorithm, secret, iv).setAAD(boundTo(request)).setAuthTag(tag)
+      const decipher = createDecipheriv(algorithm, secret, iv).setAAD(boundData(request)).setAuthTag(tag)
       const opened = Buffer.concat([decipher.update(sealed.subarray(ivBytes + tagBytes)), decipher.final()])
-      return JSON.parse(opened.toString()) as KeptAnswer
+      return JSON.parse(opened.toString()) as StoredResponse
     },
   }
 }
 
-/** The answers of requests that came with an `Idempotency-Key` and accept no capture. All throw `SERVICE_UNAVAILABLE` where the database does not answer. */
+/** Responses to requests with an `Idempotency-Key` that create no capture. All methods throw `SERVICE_UNAVAILABLE` if the database is unavailable. */
 export type IdempotencyStore = ReturnType<typeof idempotencyStoreIn>
 
-/** The answers that a database keeps, sealed under the secret with which keys are hashed. */
+/** Stores responses in the database, encrypted under a key derived from `pepper`, with which API keys are hashed. */
 export const idempotencyStoreIn = (database: Sql, pepper: string) => {
   const { seal, open } = createSeal(pepper)
   return {
     claim: async (request: KeyedRequest) => {
-      const claim = await claimAnswer(database, request)
+      const claim = await claimKey(database, request)
       return claim.outcome === 'kept' ? { ...claim, answer: open(request, claim.answer) } : claim
     },
-    keep: (request: ClaimedRequest, answer: KeptAnswer) => keepAnswer(database, request, seal(request, answer)),
-    giveBack: (request: ClaimedRequest) => giveBackKey(database, request),
+    save: (request: ClaimedRequest, answer: StoredResponse) => storeResponse(database, request, seal(request, answer)),
+    release: (request: ClaimedRequest) => releaseKey(database, request),
   }
 }
 
 const header = 'Idempotency-Key'
-const visible = /^[!-~]+$/
-/** What such a key may be: visible ASCII characters. */
-export const keyForm = { minLength: 1, maxLength: 255, pattern: visible.source } as const
-/** Seconds after which a request may be sent again whose first one is still being served. */
-const againSeconds = 1
+const visibleAscii = /^[!-~]+$/
+/** Schema of an idempotency key: visible ASCII characters. */
+export const keyForm = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
+/** `Retry-After` while the first request is still being served. */
+const retryAfterSeconds = 1
 
 const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
-  // Node joins a header that is sent twice with a comma and a space, which no key has.
+  // Node joins repeated headers with a comma and a space, which no valid key contains.
   headers[header.toLowerCase()] as string | undefined
 
-/** What is wrong with the `Idempotency-Key` of a request: 1 to 255 visible ASCII characters; no fault where there is none. */
+/** Faults of the request's `Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters. */
 export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFaults => {
   const key = keyOf(exchange)
-  if (key === undefined || (key.length <= keyForm.maxLength && visible.test(key))) return {}
+  if (key === undefined || (key.length <= keyForm.maxLength && visibleAscii.test(key))) return {}
   return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
 }
 
-/** What identifies this request when it is sent again; undefined where its sender gave it no key. `body` as it was sent. */
+/** Idempotency key and request hash; undefined if the request has no key. `body` as sent. */
 export const idempotencyOf = (
   exchange: Pick<Exchange, 'headers'>,
   operation: string,
@@ -87,7 +87,7 @@ export const idempotencyOf = (
   return { key, requestSha256: createHash('sha256').update(operation).update('\0').update(body).digest() }
 }
 
-/** What is served to whom. */
+/** A request to be served idempotently. */
 type Served = {
   readonly operation: { readonly name: string; readonly path: string }
   readonly exchange: Exchange
@@ -98,8 +98,8 @@ const keyedRequest = async ({ operation, exchange, caller }: Served): Promise<Ke
   if (keyOf(exchange) === undefined) return undefined
   const faults = idempotencyFaults(exchange)
   if (Object.keys(faults).length > 0) throw validationError(faults)
-  const asked = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
-  const idempotency = idempotencyOf(exchange, asked, await exchange.readBody())
+  const operationText = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
+  const idempotency = idempotencyOf(exchange, operationText, await exchange.readBody())
   const idUnder = (prefix: string) => (operation.path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)
   return (
     idempotency && {
@@ -120,21 +120,21 @@ const serveClaimed = async (
   try {
     answer = await run()
   } catch (error) {
-    // Where that fails too the key is free again after a minute.
-    await store.giveBack(request).catch(() => {})
+    // If this fails too, the claim expires after a minute.
+    await store.release(request).catch(() => {})
     throw error
   }
   const { status, body } = answer as { status: number; body: { data: { id: string } } }
   const webhookId = path === '/webhooks' ? body.data.id : request.webhookId
-  // The caller has its answer all the same; only a repetition in the next 24 hours would not know of it.
-  await store.keep({ ...request, webhookId }, { status, body }).catch(() => {})
+  // If this fails, the response is still sent; only a repetition within 24 hours is not recognised.
+  await store.save({ ...request, webhookId }, { status, body }).catch(() => {})
   return answer
 }
 
 /**
- * Serves a POST that accepts no capture: one that came before under the same `Idempotency-Key` is answered as it was then.
- * A request that is refused leaves its key free. Throws `IDEMPOTENCY_MISMATCH` where the key belongs to another request,
- * `SERVICE_UNAVAILABLE` while the first is still being served.
+ * Serves a POST that creates no capture; a repetition under the same `Idempotency-Key` returns the stored response. A failed
+ * request releases its key. Throws `IDEMPOTENCY_MISMATCH` if the key was used for a different request, `SERVICE_UNAVAILABLE`
+ * while the first is still being served.
  */
 export const answerIdempotently = async (
   store: IdempotencyStore,
@@ -150,5 +150,5 @@ export const answerIdempotently = async (
   }
   if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
   const publicMessage = 'The same request is still being served.'
-  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: againSeconds })
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds })
 }

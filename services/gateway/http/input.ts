@@ -8,10 +8,10 @@ import type { Exchange } from './exchange.ts'
 
 const quote = 0x22
 const backslash = 0x5c
-/** `,` `[` `{`: each begins one more value. */
+/** `,` `[` `{`: each starts another value. */
 const openers: readonly number[] = [0x2c, 0x5b, 0x7b]
 
-/** Where the string that begins at `start` ends; the end of all where it does not. */
+/** Index of the closing quote of the string that starts at `start`; the length of `json` if there is none. */
 const endOfString = (json: Buffer, start: number): number => {
   for (let at = start + 1; at < json.length; at += 1) {
     if (json[at] === quote) return at
@@ -20,7 +20,7 @@ const endOfString = (json: Buffer, start: number): number => {
   return json.length
 }
 
-/** Whether a JSON text has more than `most` commas, lists and objects, in one pass: parsing costs by these, not by bytes. */
+/** Whether a JSON text contains more than `most` commas, lists and objects, which determine the cost of parsing. One pass. */
 export const isOverstructured = (json: Buffer, most: number): boolean => {
   let count = 0
   for (let at = 0; at < json.length && count <= most; at += 1) {
@@ -31,13 +31,13 @@ export const isOverstructured = (json: Buffer, most: number): boolean => {
   return count > most
 }
 
-/** Most commas, lists and objects of a body, far beyond any valid one; each costs more to parse than to send. */
+/** Maximum of commas, lists and objects in a body, far above any valid one; each costs more to parse than to send. */
 const structureMax = 10_000
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
-/** Reads a JSON body. Throws `BAD_REQUEST` where it is none or does not say so, `VALIDATION_ERROR` where it has too many values. */
+/** Parses a JSON body. Throws `BAD_REQUEST` for invalid JSON or another content type, `VALIDATION_ERROR` for too many values. */
 export const parseJson = (body: Buffer, contentType: string | undefined): unknown => {
   if (!isJson(contentType)) {
     throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
@@ -52,19 +52,19 @@ export const parseJson = (body: Buffer, contentType: string | undefined): unknow
   }
 }
 
-/** Reads a body of JSON. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` where it has too many values. */
+/** Reads a JSON body. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` for too many values. */
 export const readJson = async (exchange: {
   readonly readBody: () => Promise<Buffer>
   readonly contentType: string | undefined
 }): Promise<unknown> => parseJson(await exchange.readBody(), exchange.contentType)
 
-/** What inputs of this installation are judged by beside their schemas. */
+/** Rules of this installation for inputs, in addition to their schemas. */
 export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
 
-/** Reports what is wrong with an input beyond its schema. A field that has a fault already may be of any type. */
+/** Reports faults beyond the schema. A field that already has a fault may be of any type. */
 export type CheckInput<Input> = (input: Input, faults: Faults, rules: InputRules) => void
 
-/** Parameters of a query: `values` by the schema, with its defaults; `given` as they were sent, decoded. */
+/** Parameters of a query: `values` by the schema, with defaults; `given` as sent, decoded. */
 export type ReadQuery<Q extends TProperties> = {
   readonly values: Static<TObject<Q>>
   readonly given: Readonly<Record<string, string>>
@@ -72,7 +72,7 @@ export type ReadQuery<Q extends TProperties> = {
 
 type InputReader<P extends TProperties> = (given: object, faults: Faults, rules: InputRules) => Static<TObject<P>>
 
-/** Fills in defaults, holds the input against schema and `check`, and throws `VALIDATION_ERROR` with all faults at once. */
+/** Applies defaults, validates by schema and `check`, and throws `VALIDATION_ERROR` with all faults at once. */
 const createInputReader = <P extends TProperties>(
   schema: TObject<P>,
   check?: CheckInput<Static<TObject<P>>>,
@@ -90,7 +90,7 @@ const createInputReader = <P extends TProperties>(
   }
 }
 
-/** Most `name=value` pairs that are looked at. */
+/** Maximum of `name=value` pairs in a query. */
 const pairsMax = 200
 
 const decode = (text: string): string | undefined => {
@@ -102,8 +102,8 @@ const decode = (text: string): string | undefined => {
 }
 
 /**
- * The parameters of a query as text by name, with the faults of those that are unknown, given more than once, or not
- * percent-encoded UTF-8, so that the operation adds its own. Throws `VALIDATION_ERROR` where there are too many to be read.
+ * Returns the parameters of a query as text by name, and the faults of those that are unknown, repeated, or not
+ * percent-encoded UTF-8; the caller may add faults. Throws `VALIDATION_ERROR` for more than 200 pairs.
  */
 export const gatherPlainQuery = (
   query: string,
@@ -128,7 +128,7 @@ export const gatherPlainQuery = (
 const convert = (text: string, schema: object | undefined): string | number =>
   schema && 'type' in schema && schema.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text
 
-/** Makes the reader of a query that has just the parameters of `schema`, each at most once, whole numbers in decimal. */
+/** Creates a query reader that allows only the parameters of `schema`, each at most once, integers in decimal. */
 export const createQueryReader = <Q extends TProperties>(
   schema: TObject<Q>,
   check?: CheckInput<Static<TObject<Q>>>,
@@ -142,7 +142,7 @@ export const createQueryReader = <Q extends TProperties>(
   }
 }
 
-/** Makes the reader of a JSON body that has just the fields of `schema`. */
+/** Creates a reader of JSON bodies that allows only the fields of `schema`. */
 export const createBodyReader = <B extends TProperties>(
   schema: TObject<B>,
   check?: CheckInput<Static<TObject<B>>>,
@@ -156,7 +156,7 @@ export const createBodyReader = <B extends TProperties>(
   }
 }
 
-/** Reads a JSON body; an empty one as `{}` where the body `isOptional`, of whatever content type. */
+/** Reads a JSON body. If `isOptional`, an empty body of any content type is `{}`. */
 export const readOptionalJson = async (
   { readBody, contentType }: Pick<Exchange, 'readBody' | 'contentType'>,
   isOptional: boolean,
@@ -165,14 +165,14 @@ export const readOptionalJson = async (
   return isOptional && bytes.length === 0 ? {} : parseJson(bytes, contentType)
 }
 
-/** Most entries of a page of a list. */
+/** Maximum entries of a list page. */
 export const perPageMax = 100
-/** Entries of a page where nothing is said. */
-export const perPageUsual = 20
+/** Default entries of a list page. */
+export const perPageDefault = 20
 
 /** The parameter `per_page` of a list. */
 export const perPageParameter = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageUsual, doc: { description } })
+  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageDefault, doc: { description } })
 
 /** The schema of an operation without parameters in its query, or without a body. */
 export const nothing = Type.Object({}, { additionalProperties: false })

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { Events } from '#gateway/events.ts'
 
-/** The longest an upload may take; the largest image at four megabytes per second. */
+/** Timeout of an upload; enough for the largest image at four megabytes per second. */
 const uploadMs = 120_000
 const prefix = '/objects/'
 
@@ -34,7 +34,7 @@ const upload = async (deps: Dependencies, key: string, request: IncomingMessage)
     await pipeline(request, atMost(deps.objectBytesMax), sink)
   } catch (error) {
     await abandon()
-    // What broke off has nobody to answer; the status is for the log.
+    // An aborted upload has no client to respond to; its 400 is only counted.
     return error instanceof TooLarge ? 413 : 400
   }
   return (await commit()) ? 201 : 412
@@ -51,8 +51,8 @@ const serve = async (deps: Dependencies, request: IncomingMessage): Promise<numb
 }
 
 /**
- * The files driver's side of signed addresses: takes `PUT /objects/<key>` and nothing else. 201 stored, 403 not signed or
- * too late, 412 the key is taken, 413 too large; an upload that breaks off leaves nothing.
+ * Serves the files driver's signed URLs: only `PUT /objects/<key>`. 201 stored, 403 unsigned or expired, 412 the key exists,
+ * 413 too large. An aborted upload leaves nothing.
  */
 export const createObjectsServer = (deps: Dependencies): Server => {
   const server = createServer(async (request, response) => {

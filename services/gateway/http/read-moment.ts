@@ -4,7 +4,7 @@ const form =
 const earliestMs = Date.parse('0001-01-01T00:00:00Z')
 const latestMs = Date.parse('9999-12-31T23:59:59Z')
 
-/** A `+` that was not percent-encoded arrives as a space. Undefined where there is no such offset. */
+/** Undefined if there is no such offset. A `+` that was not percent-encoded arrives as a space. */
 const offsetMinutes = ({ sign, hours, minutes }: Record<string, string | undefined>): number | undefined => {
   if (sign === undefined) return 0
   const [whole, part] = [Number(hours), Number(minutes)]
@@ -12,19 +12,19 @@ const offsetMinutes = ({ sign, hours, minutes }: Record<string, string | undefin
   return (sign === '-' ? -1 : 1) * (whole * 60 + part)
 }
 
-/** Milliseconds of a whole second; undefined where the calendar or the clock does not have it. */
+/** Unix milliseconds of a whole second; undefined if the date or time does not exist. */
 const secondMs = (date: string, time: string): number | undefined => {
   const full = `${date}T${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`
   const ms = Date.parse(`${full}Z`)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(full) ? ms : undefined
 }
 
-/** What a date alone means, by side: clock and microseconds. */
+/** Time and microseconds of a date without time, by side of a range. */
 const wholeDay = { first: ['00:00:00', ''], last: ['23:59:59', '999999'] } as const
 
 /**
- * An ISO date or date-time as ISO 8601 UTC with microseconds. A date means its first or its last microsecond, by `side`;
- * a time without offset is UTC's. Undefined where the text is neither, or before the year 1 or after 9999.
+ * Converts an ISO date or date-time to ISO 8601 UTC with microseconds. A date means its first or last microsecond, by `side`;
+ * a time without offset is UTC. Undefined if the text is neither, or outside the years 1 to 9999.
  */
 export const readMoment = (text: string, side: 'first' | 'last'): string | undefined => {
   const parts = form.exec(text)?.groups

@@ -4,8 +4,8 @@ import type { Answer } from './answer.ts'
 import { keyOf } from './identification/identify.ts'
 
 /**
- * Begins the span of a request. A caller's trace is continued, and sampled as they want, only with a key of the right form:
- * what comes without one costs nothing, and could fill the receiver.
+ * Starts the span of a request. Continues a caller's trace, with its sampling decision, only with a well-formed key: requests
+ * without one cost the sender nothing and could flood the trace receiver.
  */
 export const startRequestSpan = (
   operation: string,
@@ -20,7 +20,7 @@ export const startRequestSpan = (
   })
 }
 
-/** Ends a request's span. Only a fault of ours is an error of the service (OpenTelemetry's conventions for HTTP servers). */
+/** Ends a request's span. Only a 5xx is an error of the service (OpenTelemetry's conventions for HTTP servers). */
 export const endRequestSpan = (span: Span, { status, code, headers }: Answer): void => {
   const screenshotId = headers?.['x-screenshot-id']
   span.end({

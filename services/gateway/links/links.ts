@@ -8,19 +8,19 @@ import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 
-/** The end of a link that is not permanent: Unix time in seconds. */
+/** Form of a link's expiry: Unix time in seconds. */
 export const expiresForm = /^[0-9]{1,12}$/
 
-/** Longest time of a link that is not permanent, in minutes. */
+/** Longest lifetime of a link that expires. */
 export const linkMinutesMax = 525_600
 
-/** What a link's query says. `expires` is a Unix time in seconds; a permanent link has none. */
+/** The query of a link. `expires` is a Unix time in seconds; a permanent link has none. */
 export type LinkQuery = { readonly expires?: string; readonly kid: string; readonly signature: string }
 
-/** What a link is for, and until when. */
+/** The capture and expiry of a link. */
 type Subject = { readonly id: string; readonly expires: string | undefined }
 
-/** Everything that a link says is signed, so that none of it can be exchanged. */
+/** Signs all parts of a link, so that none of them can be replaced. */
 const sign = ({ id, secret }: LinkKey, of: Subject): Buffer =>
   createHmac('sha256', secret)
     .update(`GET\n/v1/screenshots/${of.id}/image\n${of.expires ?? ''}\n${id}`)
@@ -34,8 +34,8 @@ export const signLink = (key: LinkKey, id: string, expires: number | undefined):
 }
 
 /**
- * The link that a query (without its question mark) holds, if it names a signature. Parts that are missing are empty, and so
- * is what is given twice or in another spelling than that of `signLink`.
+ * Reads a link from a query without its question mark; undefined without a signature. Parts that are missing, repeated or
+ * encoded differently than by `signLink` are empty.
  */
 export const readLink = (query: string): LinkQuery | undefined => {
   const given = new URLSearchParams(query)
@@ -52,8 +52,8 @@ export const readLink = (query: string): LinkQuery | undefined => {
   }
 }
 
-/** Whether a link is one of ours for this capture, and still holds at `now`. The signature is compared in constant time. */
-export const judgeLink = (
+/** Checks a link's signature for this capture, in constant time, and its expiry at `now`. */
+export const verifyLink = (
   keys: readonly LinkKey[],
   id: string,
   link: LinkQuery,
@@ -67,16 +67,16 @@ export const judgeLink = (
   return expires !== undefined && Number(expires) * 1000 <= now.getTime() ? 'expired' : 'good'
 }
 
-/** What links that need no API key work with. */
+/** Signing keys and rate limit of signed links. */
 export type Links = ReturnType<typeof createLinks>
 
-/** Puts together what links work with, from the gateway's settings. */
+/** Creates the dependencies of signed links from the gateway's settings. */
 export const createLinks = (config: {
   readonly linkSigningKeys: readonly LinkKey[]
   readonly linkRequestsBurst: number
   readonly linkRequestsPerMinute: number
 }) => ({
-  /** The first signs, all are taken. */
+  /** The first one signs, all verify. */
   keys: config.linkSigningKeys,
   limit: createClientLimit({
     burst: config.linkRequestsBurst,
@@ -92,14 +92,14 @@ type Dependencies = {
   readonly now: () => Date
 }
 
-/** The link with which a request comes; undefined where it comes with credentials, which go first, or with neither. */
+/** The signed link of a request; undefined if it has none, or an `Authorization` header, which takes precedence. */
 export const linkOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): LinkQuery | undefined =>
   headers.authorization === undefined ? readLink(query) : undefined
 
 /**
- * The capture to which a signed link leads. Costs its account nothing; each client has a limit of its own, which counts
- * what is asked of the database: links whose signature is invalid or whose time has passed are refused before. Throws
- * `INVALID_SIGNATURE`, `SIGNATURE_EXPIRED`, `RATE_LIMIT_EXCEEDED`, or `NOT_FOUND` once it is deleted.
+ * Finds the capture of a signed link. Not counted against the account's limits but against a limit per client, which counts
+ * database reads: invalid and expired links are refused before. Throws `INVALID_SIGNATURE`, `SIGNATURE_EXPIRED`,
+ * `RATE_LIMIT_EXCEEDED`, or `NOT_FOUND` if the capture was deleted.
  */
 export const findLinked = async (
   { captures, clients, links, now }: Dependencies,
@@ -108,7 +108,7 @@ export const findLinked = async (
 ): Promise<FoundCapture> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   const id = pathId(exchange)
-  const verdict = judgeLink(links.keys, id, link, now())
+  const verdict = verifyLink(links.keys, id, link, now())
   if (verdict === 'forged') throw new AppError('INVALID_SIGNATURE')
   if (verdict === 'expired') throw new AppError('SIGNATURE_EXPIRED')
   const waitSeconds = links.limit.take(clients.find(exchange))

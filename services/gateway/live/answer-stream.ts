@@ -5,19 +5,19 @@ import { identify } from '#gateway/http/identification/identify.ts'
 import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from './event-stream.ts'
 
 const retryAfterSeconds = 10
-/** Bounds of all streams. A key is checked every ten seconds, so that a look or two that take long still leave it under thirty. */
-export const streamBounds = { lookMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
-/** A client that has taken nothing for this long after the stream's time is let go. */
+/** Bounds of all streams. The key is checked every 10 s, so that even with slow reads a revoked key is noticed within 30 s. */
+export const streamBounds = { pollMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
+/** A client that has not read the end of its stream this long after `streamMs` is disconnected. */
 const graceMs = 30_000
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Reverse proxies would otherwise hold events back until there are enough of them.
+  // Otherwise reverse proxies would buffer events.
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
-  // A stream that has ended leaves no connection behind for which a stopping server would have to wait.
+  // A stopping server need not wait for the connections of ended streams.
   connection: 'close',
 }
 
@@ -31,27 +31,27 @@ const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: stri
 }
 
 /**
- * Answers with a stream of events, woken by the events of `follows`, a capture or an account, with `gapMs` between two
- * looks at least, for as long as the key of the request is valid. Throws `RATE_LIMIT_EXCEEDED` where the account has too
- * many streams open, `SERVICE_UNAVAILABLE` where this gateway has.
+ * Returns an event stream, woken by the events of `wokenBy`, the id of a capture or account. It reads at most every `gapMs`
+ * and ends when the key of the request becomes invalid. Throws `RATE_LIMIT_EXCEEDED` if the account has too many streams
+ * open, `SERVICE_UNAVAILABLE` if this gateway has.
  */
 export const answerStream = (
   context: Context,
-  asked: Exchange['headers'],
-  of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
+  requestHeaders: Exchange['headers'],
+  of: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping, captures } = context
-  const keyHash = captures.hashKey(identify(asked).key)
+  const keyHash = captures.hashKey(identify(requestHeaders).key)
   const isAuthorized = () => captures.isValidKey(keyHash)
   const slot = takeSlot(context, of.accountId)
-  const follower = context.waiters.follow(of.follows)
+  const watcher = context.waiters.watch(of.wokenBy)
   const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
-  const texts = streamUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
+  const texts = streamUntilEnd({ watcher, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {
     slot[Symbol.dispose]()
-    follower.wake()
-    follower[Symbol.dispose]()
+    watcher.wake()
+    watcher[Symbol.dispose]()
   }
   return { status: 200, headers, body: eventStream(texts, context.streamMs + graceMs, release) }
 }

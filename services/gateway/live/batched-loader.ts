@@ -1,11 +1,11 @@
-/** Looks at one thing; undefined where it is not there. */
+/** Loads one record by its id; undefined if it does not exist. */
 export type BatchedLoader<T> = (id: string) => Promise<T | undefined>
 
 type Waiting<T> = Map<string, PromiseWithResolvers<T | undefined>>
 
 /**
- * Makes one read of many looks: those that come within `gapMs` of the read before wait for the next, so there are no more
- * reads than that, however many look. A read that fails fails for all of its looks.
+ * Combines many loads into one read. Reads begin at least `gapMs` apart; loads requested in between wait for the next read,
+ * and fail with it.
  */
 export const createBatchedLoader = <T extends { readonly id: string }>(
   read: (ids: readonly string[]) => Promise<readonly T[]>,
@@ -15,21 +15,21 @@ export const createBatchedLoader = <T extends { readonly id: string }>(
   let readAt = -Infinity
 
   const readAll = async () => {
-    const asked = waiting
+    const batch = waiting
     waiting = new Map()
     readAt = performance.now()
     try {
-      const found = await read([...asked.keys()])
-      for (const [id, { resolve }] of asked) resolve(found.find((each) => each.id === id))
+      const found = await read([...batch.keys()])
+      for (const [id, { resolve }] of batch) resolve(found.find((each) => each.id === id))
     } catch (error) {
-      for (const { reject } of asked.values()) reject(error)
+      for (const { reject } of batch.values()) reject(error)
     }
   }
 
   return (id) => {
     if (waiting.size === 0) setTimeout(() => void readAll(), Math.max(0, readAt + gapMs - performance.now()))
-    const look = waiting.get(id) ?? Promise.withResolvers<T | undefined>()
-    waiting.set(id, look)
-    return look.promise
+    const load = waiting.get(id) ?? Promise.withResolvers<T | undefined>()
+    waiting.set(id, load)
+    return load.promise
   }
 }

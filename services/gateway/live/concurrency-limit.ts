@@ -1,16 +1,16 @@
-/** A bound on what runs at once, of all and of one account. */
+/** A bound on concurrent requests, in total and per account. */
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
 
-/** At most `max`, of which one account has at most `accountMax`, by how many accounts there then are. */
+/** Allows `max` slots in total and `accountMax` per account, which may depend on how many accounts would hold slots. */
 export const createConcurrencyLimit = (bounds: {
   readonly max: number
   readonly accountMax: number | ((accounts: number) => number)
 }) => {
   const { max, accountMax } = bounds
-  const mostOf = typeof accountMax === 'number' ? () => accountMax : accountMax
+  const accountMaxOf = typeof accountMax === 'number' ? () => accountMax : accountMax
   const held = new Map<string, number>()
   let count = 0
-  const leave = (accountId: string) => {
+  const release = (accountId: string) => {
     const left = (held.get(accountId) ?? 0) - 1
     if (left > 0) held.set(accountId, left)
     else held.delete(accountId)
@@ -18,18 +18,18 @@ export const createConcurrencyLimit = (bounds: {
   }
   return {
     count: () => count,
-    /** Counts one more until it is disposed, once or again; at a bound, returns whose it is. */
+    /** Takes a slot until it is disposed; disposing twice is harmless. At a bound, returns which one. */
     take: (accountId: string): Disposable | 'account' | 'all' => {
-      const own = held.get(accountId) ?? 0
-      if (own >= mostOf(held.size + (own === 0 ? 1 : 0))) return 'account'
+      const accountCount = held.get(accountId) ?? 0
+      if (accountCount >= accountMaxOf(held.size + (accountCount === 0 ? 1 : 0))) return 'account'
       if (count >= max) return 'all'
-      held.set(accountId, own + 1)
+      held.set(accountId, accountCount + 1)
       count += 1
-      let here = true
+      let isHeld = true
       return {
         [Symbol.dispose]: () => {
-          if (here) leave(accountId)
-          here = false
+          if (isHeld) release(accountId)
+          isHeld = false
         },
       }
     },

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Follower } from '#gateway/capture/waiters.ts'
+import type { Watcher } from '#gateway/capture/waiters.ts'
 
-/** What a stream is made of: texts, produced one at a time and only while the client takes them. */
+/** Produces the texts of a stream one at a time, only as fast as the client reads. */
 export type EventTexts = (gone: AbortSignal) => AsyncGenerator<string, void>
 
 /**
- * Makes a stream of texts that never holds more than one of them: what changes meanwhile is read when the client takes it. It is
- * broken off after `boundMs`, for a client that takes nothing. `release` is called once, as soon as the stream has ended
- * or its client is gone, whatever `streamTexts` still waits for.
+ * Creates a stream that buffers at most one text; the next is produced when the client reads. It is destroyed after `boundMs`
+ * in case the client does not read. `release` is called once, as soon as the stream ends or its client disconnects, even if
+ * `streamTexts` is still waiting.
  */
 export const eventStream = (streamTexts: EventTexts, boundMs: number, release: () => void): Readable => {
   const gone = new AbortController()
@@ -22,8 +22,8 @@ export const eventStream = (streamTexts: EventTexts, boundMs: number, release: (
       stream.destroy(error as Error)
     }
   }
-  /** Whatever it still waits for ends soon; nobody waits for its result. */
-  const leave = async () => {
+  /** Not awaited by `destroy`: the generator returns only when its current wait ends. */
+  const endTexts = async () => {
     await texts.return().catch(() => undefined)
   }
   const stream = new Readable({
@@ -35,7 +35,7 @@ export const eventStream = (streamTexts: EventTexts, boundMs: number, release: (
       clearTimeout(timer)
       gone.abort()
       release()
-      void leave()
+      void endTexts()
       done(error)
     },
   })
@@ -43,7 +43,7 @@ export const eventStream = (streamTexts: EventTexts, boundMs: number, release: (
   return stream
 }
 
-/** One event as the standard's text. `id` comes back as `Last-Event-ID` where a client connects again; without one the id of the event before does. */
+/** One server-sent event. A reconnecting client sends the last `id` that it received as `Last-Event-ID`. */
 export const eventText = ({
   name,
   id,
@@ -54,43 +54,43 @@ export const eventText = ({
   readonly data: object
 }): string => `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
-/** A line that clients skip: it keeps the connection alive, or explains to people why a stream ends. */
+/** A comment, which clients ignore: a heartbeat, or the reason for which a stream ends. */
 const commentText = (comment: string): string => `: ${comment}\n\n`
 
-/** How long a client waits before it connects again, in milliseconds. */
+/** Sets the client's delay before it reconnects, in milliseconds. */
 const retryText = (ms: number): string => `retry: ${ms}\n\n`
 
-/** Id of the last event: a client that has seen it and connects again has seen all of it. */
+/** Id of the last event: a client that reconnects with it has received everything. */
 export const lastId = 'result'
 
-/** Bounds of a stream of events, in milliseconds. */
+/** Bounds of an event stream, in milliseconds. */
 export type StreamBounds = {
-  /** Most between two reads: an event may be lost, and the place in the queue has no events. */
-  readonly lookMs: number
-  /** Least between two reads. */
+  /** Maximum between two reads: an event may be lost, and position changes publish none. */
+  readonly pollMs: number
+  /** Minimum between two reads. */
   readonly gapMs: number
-  /** Most between two checks of the key, but for the time of a read. */
+  /** Maximum between two checks of the key, plus the time of a read. */
   readonly keyCheckMs: number
-  /** Most without a text. */
+  /** Maximum between two texts. */
   readonly heartbeatMs: number
-  /** Most in all. */
+  /** Maximum duration of the stream. */
   readonly lifeMs: number
 }
 
-/** Reads once and yields what is new; returns `over` once the end was sent. `woken`: an event came for it, or it is the first read. */
+/** Reads once and yields the changes; returns `over` after the last event. `woken`: the read was triggered by an event, or is the first. */
 export type ChangeReporter = (woken: boolean) => AsyncGenerator<string, 'over' | 'goes-on'>
 
 /** Why a stream ended. */
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
 
 type Dependencies = {
-  readonly follower: Pick<Follower, 'waitForChange'>
+  readonly watcher: Pick<Watcher, 'waitForChange'>
   readonly isStopping: () => boolean
   readonly bounds: StreamBounds
   /** Whether the key that opened the stream is still valid. */
   readonly isAuthorized: () => Promise<boolean>
   readonly ended: (end: StreamEnd) => void
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly nowMs?: () => number
 }
 
@@ -110,7 +110,7 @@ const unauthorized = () => {
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
 
-/** Makes the check of the key, which reads no more often than every `keyCheckMs`. While the database does not answer there is nothing to send either. */
+/** Creates the check of the key, which reads at most every `keyCheckMs`. While the database is unavailable the key counts as valid: nothing is sent then anyway. */
 const createKeyCheck = ({ isAuthorized, bounds, nowMs }: Required<Dependencies>) => {
   let checkedMs = nowMs()
   return async (): Promise<boolean> => {
@@ -133,13 +133,13 @@ const reportChanges = async function* reportChanges(
   try {
     return yield* report(woken)
   } catch (error) {
-    // The capture goes on without us; the next read may find the database back.
+    // The capture does not depend on this stream; the next read may succeed.
     if (isUnavailable(error)) return 'goes-on'
     throw error
   }
 }
 
-/** Writes texts, and a comment as heartbeat where nothing was written for `heartbeatMs`. */
+/** Yields texts, and a comment as heartbeat if nothing was yielded for `heartbeatMs`. */
 const createWriter = (heartbeatMs: number) => {
   let writtenAt = performance.now()
   return {
@@ -158,7 +158,7 @@ const streamAll = async function* streamAll(
   report: ChangeReporter,
   gone: AbortSignal,
 ): AsyncGenerator<string, StreamEnd> {
-  const { follower, isStopping, bounds, nowMs } = deps
+  const { watcher, isStopping, bounds, nowMs } = deps
   const end = nowMs() + bounds.lifeMs
   const isStillAuthorized = createKeyCheck(deps)
   const writer = createWriter(bounds.heartbeatMs)
@@ -182,13 +182,13 @@ const streamAll = async function* streamAll(
       return closing
     }
     yield* writer.heartbeat()
-    woken = await follower.waitForChange(Math.min(bounds.lookMs, end - nowMs()))
+    woken = await watcher.waitForChange(Math.min(bounds.pollMs, end - nowMs()))
     if (!gone.aborted) await pause(bounds.gapMs)
   }
   return 'gone'
 }
 
-/** Streams what is new until the end was sent, the time is over, the gateway stops, or the client has gone. */
+/** Streams changes until the last event, `lifeMs`, shutdown, an invalid key, or the client's disconnect. */
 export const streamUntilEnd = (deps: Dependencies, report: ChangeReporter): EventTexts =>
   async function* streamTexts(gone) {
     let end: StreamEnd = 'gone'

@@ -4,7 +4,7 @@ type Header = { readonly description: string; readonly schema: JsonSchema; reado
 
 const whole: JsonSchema = { type: 'integer', minimum: 0 }
 
-/** Every header that the document names, as `components` holds it. */
+/** All response headers of the document. */
 export const answerHeaders = {
   'X-Request-Id': {
     description: "Names this request. The caller's own is kept where it has at most 64 token characters.",
@@ -74,7 +74,7 @@ export type HeaderName = keyof typeof answerHeaders
 
 const everywhere: readonly HeaderName[] = ['X-Request-Id', 'Access-Control-Allow-Origin']
 
-/** Limits of the account, on every answer to a caller who is known. */
+/** Limits of the account, in every response to an authenticated caller. */
 export const limitHeaders: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -88,11 +88,11 @@ export const limitHeaders: readonly HeaderName[] = [
 
 const headerRef = (name: HeaderName) => [name, { $ref: `#/components/headers/${name}` }] as const
 
-/** The headers of an answer: those of all answers, and `more`. */
+/** The headers of a response: the common ones, and `more`. */
 export const headersOf = (more: readonly HeaderName[]): JsonSchema =>
   Object.fromEntries([...everywhere, ...more].map(headerRef))
 
-/** The headers as `components` holds them. */
+/** The headers for `components` of the document. */
 export const headerComponents = (): JsonSchema =>
   Object.fromEntries(
     Object.entries(answerHeaders as Record<string, Header>).map(([name, { description, schema, always }]) => [

@@ -3,7 +3,7 @@ import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { Parameter } from './contract.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
+/** Converts a validation schema to OpenAPI: enums get their type, records `additionalProperties`; error texts are dropped. */
 const translated = (schema: JsonSchema): JsonSchema => {
   const { patternProperties, description: _, ...rest } = schema
   const values = Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)[0]
@@ -19,7 +19,7 @@ const translated = (schema: JsonSchema): JsonSchema => {
   }
 }
 
-/** The schema of a capture parameter, from the one that validates. */
+/** The OpenAPI schema of a capture parameter. */
 const parameterSchema = (name: ParameterName): JsonSchema => {
   const { doc, ...schema } = captureParameters.properties[name]
   return { ...translated(schema), description: doc.description }
@@ -28,7 +28,7 @@ const parameterSchema = (name: ParameterName): JsonSchema => {
 /** Names of all capture parameters, in the contract's order. */
 const parameterNames = Object.keys(captureParameters.properties) as ParameterName[]
 
-/** How lists and objects stand in a query; each has other encodings too. Lists of objects have no style but JSON. */
+/** Documented query encodings of lists and objects; others are accepted too. OpenAPI has no style for lists of objects. */
 const encodings: Partial<Record<ParameterName, 'form' | 'deepObject' | 'json'>> = {
   hide_selectors: 'form',
   headers: 'deepObject',
@@ -43,7 +43,7 @@ const encoded = (name: ParameterName, schema: JsonSchema): JsonSchema => {
   return { ...(encoding && { style: encoding, explode: true }), schema, example }
 }
 
-/** The capture parameters as parameters of a query. */
+/** The capture parameters as query parameters. */
 export const captureQuery = (): Parameter[] =>
   parameterNames.map((name) => {
     const { description, ...schema } = parameterSchema(name)

@@ -8,20 +8,20 @@ import { exampleIds } from './components/example-values.ts'
 import { id, text } from './fields.ts'
 import { closed, type Component, type Fields, type JsonSchema, type Schema, schemaRef, typed } from './json-schema.ts'
 
-/** A parameter in a path, query or header, as OpenAPI holds it. */
+/** An OpenAPI parameter in path, query or header. */
 export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
 
-/** What a body is, by its media type. */
+/** Schema of a body by media type. */
 type Content<Body> = Readonly<Record<string, { readonly schema: Schema<Body>; readonly example?: unknown }>>
 
-/** An answer that is no error, with the type of its body; undefined where it has none. */
+/** A response that is not an error, with the type of its body; undefined if it has none. */
 export type AnswerDoc<Body = unknown> = {
   readonly description: string
   readonly headers: readonly HeaderName[]
   readonly content?: Content<Body>
 }
 
-/** The body that an operation takes, under the name that the document's components have for it. */
+/** The request body of an operation, with its name among the document's components. */
 export type RequestBody = {
   readonly name: string
   readonly schema: JsonSchema
@@ -29,17 +29,17 @@ export type RequestBody = {
   readonly example: unknown
 }
 
-/** What an operation promises: where it is served, what it takes, and all that it may answer. */
+/** The contract of an operation: path, parameters, request body and all responses. */
 export type Contract = {
-  /** In metrics, logs and the document. */
+  /** Used in metrics, logs and the document. */
   readonly name: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below the version's prefix. */
+  /** Without the version's prefix. */
   readonly path: string
   readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Webhooks' | 'Reference'
   readonly summary: string
   readonly description: string
-  /** What a request needs: an API key, a key or a signed link, or neither. */
+  /** Required credentials: an API key, a key or a signed link, or none. */
   readonly access: 'key' | 'link' | 'open'
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
@@ -47,12 +47,12 @@ export type Contract = {
   readonly errors: readonly ErrorCode[]
 }
 
-/** A JSON content by the component that is its schema. */
+/** JSON content whose schema is a component. */
 export const jsonContent = <Body>({ name, example }: Component<Body>): Content<Body> => ({
   'application/json': { schema: schemaRef(name), example },
 })
 
-/** An answer in JSON to a caller who is known. */
+/** A JSON response to an authenticated caller. */
 export const jsonAnswer = <Body>(
   description: string,
   body: Component<Body>,
@@ -68,7 +68,7 @@ const unauthorizedEvent = closed({
   message: text('What happened, for people.'),
 })
 
-/** An answer without a body. */
+/** A response without a body. */
 export const emptyAnswer = (
   description: string,
   headers: readonly HeaderName[] = limitHeaders,
@@ -79,12 +79,12 @@ export const emptyAnswer = (
 
 const binary = typed({ type: 'string', format: 'binary' })
 
-/** The content of an answer that is an image, in each of the formats. */
+/** The content of an image response, in each of the formats. */
 export const imageContent: Content<unknown> = Object.fromEntries(
   Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
 )
 
-/** Headers of every answer that carries an image. */
+/** Headers of every response with an image. */
 export const imageHeaderNames: readonly HeaderName[] = [
   'X-Screenshot-Id',
   'X-Cache',
@@ -94,11 +94,11 @@ export const imageHeaderNames: readonly HeaderName[] = [
   'Cache-Control',
 ]
 
-/** The ids in a path, each of what the segment before it names: `/webhooks/:id`. */
+/** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
 export const pathParameters = (path: string): Parameter[] =>
-  path.split('/').flatMap((segment, place, segments) => {
+  path.split('/').flatMap((segment, index, segments) => {
     if (!segment.startsWith(':')) return []
-    const noun = segments[place - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
     const schema = { type: 'string', format: 'uuid' }
     return [
       {
@@ -113,8 +113,8 @@ export const pathParameters = (path: string): Parameter[] =>
   })
 
 const optionalIn =
-  (place: 'query' | 'header') =>
-  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: place, description, schema })
+  (location: 'query' | 'header') =>
+  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: location, description, schema })
 
 /** An optional parameter of a query. */
 export const queryParameter = optionalIn('query')
@@ -122,7 +122,7 @@ export const queryParameter = optionalIn('query')
 /** An optional header of a request. */
 export const headerParameter = optionalIn('header')
 
-/** The header with which a POST may be sent again without harm. */
+/** The `Idempotency-Key` header of every POST. */
 export const idempotencyKey = headerParameter(
   'Idempotency-Key',
   'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
@@ -154,7 +154,7 @@ const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => (
   },
 })
 
-/** What an operation promises whose answer is a stream of server-sent events, by their names. `seen`: what its client has had. */
+/** Parameters and responses of an operation that returns server-sent events. `seen`: description of `Last-Event-ID`. */
 export const streamContract = (events: Fields, example: string, seen: string) => ({
   parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
   answers: {
@@ -170,8 +170,8 @@ type Documented = {
 }
 
 /**
- * A schema that validates, as the document shows it: `doc` holds what only the document says, its description above all. The
- * description of the schema itself is for error messages.
+ * Converts a validation schema for the document: adds `doc`, which contains the document's description and other fields that
+ * only it shows. The schema's own description is for error messages.
  */
 const documented = (schema: object): JsonSchema => {
   const { doc, items, ...rest } = schema as Documented
@@ -185,14 +185,14 @@ const documented = (schema: object): JsonSchema => {
   ])
 }
 
-/** The parameters of a query by its schema. */
+/** Converts the schema of a query to OpenAPI parameters. */
 export const queryParameters = ({ properties }: TObject): Parameter[] =>
   Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = documented(property)
     return queryParameter(name, String(description), schema)
   })
 
-/** A body by its schema. A field with a default may be left out. */
+/** Converts the schema of a body to OpenAPI. A field with a default is optional. */
 export const bodySchema = (schema: TObject): JsonSchema => {
   const { properties, required = [], doc } = schema as Pick<TObject, 'properties'> & Documented
   const needed = required.filter((name) => !('default' in (properties[name] ?? {})))

@@ -44,7 +44,7 @@ const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
 })
 
 const errorOf = (set: ErrorSet, method: string): JsonSchema =>
-  // The answer to a HEAD has no body, and the document says so.
+  // The response to a HEAD has no body.
   method === 'HEAD'
     ? answer({ description: errorDescription(set), headers: errorHeaders(set.status) })
     : { $ref: `#/components/responses/${set.name}` }
@@ -90,19 +90,19 @@ const answers = {
   ...webhookComponents,
 }
 
-/** What all operations answer, each set of errors once, the smaller before the larger. */
+/** The error sets of all operations without duplicates, by status and size. */
 const allErrors = (operations: readonly Contract[]): readonly ErrorSet[] => {
   const sets = operations.flatMap(({ errors }) => errorSetsOf(errors)).map((set) => [set.name, set] as const)
   return [...new Map(sets).values()].toSorted((a, b) => a.status - b.status || a.codes.length - b.codes.length)
 }
 
-/** The interface as an OpenAPI 3.1 document. */
+/** An OpenAPI 3.1 document of the HTTP interface. */
 export type OpenapiDocument = JsonSchema & {
   readonly info: Readonly<Record<'title' | 'version' | 'summary' | 'description', string>> & JsonSchema
   readonly servers: readonly { readonly url: string }[]
   readonly tags: typeof tags
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
-  /** What receivers are sent, by event. */
+  /** Webhook requests, by event. */
   readonly webhooks: JsonSchema
   readonly components: Readonly<Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', JsonSchema>>
 }

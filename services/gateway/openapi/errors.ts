@@ -5,7 +5,7 @@ import { type Fields, type JsonSchema, typed } from './json-schema.ts'
 const ofTarget = captureErrorCodes.filter((code) => catalog[code].status === 422)
 const ofOurs = captureErrorCodes.filter((code) => catalog[code].status === 500)
 
-/** Names that the document has for the errors which operations answer with one status. Others are named after their codes. */
+/** Component names of error sets with one status. Other sets are named after their codes. */
 const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
   Unauthorized: ['INVALID_API_KEY'],
   QuotaUsedUp: ['USAGE_LIMIT_EXCEEDED'],
@@ -27,7 +27,7 @@ const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
   Unavailable: ['SERVICE_UNAVAILABLE'],
 }
 
-/** Errors that an operation may answer with one status, at least one, as the document names them together. */
+/** The errors that an operation may return with one status, at least one; a component of the document. */
 export type ErrorSet = { readonly name: string; readonly status: number; readonly codes: readonly ErrorCode[] }
 
 /** `NOT_FOUND` as `NotFound`, and `webhook.test` as `WebhookTest`. */
@@ -39,14 +39,14 @@ const nameOf = (codes: readonly ErrorCode[]): string => {
   return known?.[0] ?? codes.map(inWords).join('Or')
 }
 
-/** Errors by their status, those of one in the catalogue's order. */
+/** Groups errors by status, each group in the catalogue's order. */
 export const errorSetsOf = (errors: readonly ErrorCode[]): readonly ErrorSet[] => {
   const ordered = (Object.keys(catalog) as ErrorCode[]).filter((code) => errors.includes(code))
   const byStatus = Map.groupBy(ordered, (code) => catalog[code].status)
   return [...byStatus].map(([status, codes]) => ({ name: nameOf(codes), status, codes }))
 }
 
-/** What an operation may answer beside its own errors. */
+/** The errors that operations of this kind may return, in addition to their own. */
 export const commonErrors = (of: {
   readonly access: 'key' | 'link' | 'open'
   readonly accepts?: true
@@ -67,7 +67,7 @@ export const commonErrors = (of: {
 }
 
 const repeatable: readonly number[] = [429, 503]
-/** Statuses with which a request that was, or may have been, accepted can end. */
+/** Error statuses of requests that were, or may have been, accepted. */
 const afterAccept: readonly number[] = [404, 410, 422, 500, 503]
 
 const details = typed({
@@ -124,6 +124,6 @@ export const errorExample = ({ status, codes }: ErrorSet): JsonSchema => {
   }
 }
 
-/** What a set of errors means, in one line. */
+/** Describes a set of errors in one line. */
 export const errorDescription = ({ codes }: ErrorSet): string =>
   codes.map((code) => `\`${code}\`: ${catalog[code].publicMessage}`).join(' ')

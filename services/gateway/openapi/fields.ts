@@ -1,23 +1,23 @@
 import { type Schema, typed } from './json-schema.ts'
 
-/** A text. */
+/** A string. */
 export const text = (description: string): Schema<string> => typed({ type: 'string', description })
 
-/** One of a few words. */
+/** A string enum. */
 export const word = <const Word extends string>(values: readonly Word[], description: string): Schema<Word> =>
   typed({ type: 'string', enum: values, description })
 
-/** A whole number from `minimum`, 0 where it is not given. */
+/** An integer from `minimum`. */
 export const count = (description: string, minimum = 0): Schema<number> =>
   typed({ type: 'integer', minimum, description })
 
-/** A schema that allows null beside what it says. */
+/** Makes a schema nullable. */
 export const orNull = <T>(schema: Schema<T>): Schema<T | null> => typed({ ...schema, type: [schema['type'], 'null'] })
 
 /** The id of a record. */
 export const id = (description: string): Schema<string> => typed({ type: 'string', format: 'uuid', description })
 
-/** A moment: ISO 8601 UTC with microseconds and a trailing `Z`. */
+/** A time: ISO 8601 UTC with microseconds and a trailing `Z`. */
 export const moment = (description: string): Schema<string> =>
   typed({
     type: 'string',
@@ -26,9 +26,9 @@ export const moment = (description: string): Schema<string> =>
     description,
   })
 
-/** An absolute address. */
+/** An absolute URI. */
 export const address = (description: string): Schema<string> => typed({ type: 'string', format: 'uri', description })
 
-/** An exact decimal as text. */
+/** An exact decimal as a string. */
 export const decimal = (description: string): Schema<string> =>
   typed({ type: 'string', pattern: '^\\d+(\\.\\d+)?$', description })

@@ -1,31 +1,31 @@
 import { type Static, type TUnsafe, Type } from 'typebox'
 
-/** A schema as OpenAPI 3.1 holds it, in JSON Schema 2020-12. */
+/** A schema of OpenAPI 3.1, which is JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** A schema with the type of what it describes. */
+/** A schema with the TypeScript type that it describes. */
 export type Schema<T = unknown> = JsonSchema & TUnsafe<T>
 
 /** Named schemas of an object's fields. */
 export type Fields = Readonly<Record<string, Schema>>
 
-/** A schema, and an example of what it describes. */
+/** A schema with an example. */
 export type Exampled<T> = readonly [schema: Schema<T>, example: NoInfer<T>]
 
 /** A schema that the document names under `components`. */
 export type Component<T = unknown> = { readonly name: string; readonly schema: Schema<T>; readonly example: T }
 
-/** The type of an example, and of all that its schema describes. */
+/** The TypeScript type that an exampled schema describes. */
 export type TypeOf<E> = E extends Exampled<infer T> ? T : never
 
-/** Says what a schema describes. */
+/** Assigns a TypeScript type to a schema. */
 export const typed = <T>(schema: JsonSchema): Schema<T> => Type.Unsafe<T>(schema) as Schema<T>
 
 type Closed<R extends Fields, O extends Fields> = { readonly [K in keyof R]: Static<R[K]> } & {
   readonly [K in keyof O]?: Static<O[K]>
 }
 
-/** An object with these fields and no others: all of `required`, and whichever it has of `optional`. */
+/** A schema of an object with all `required` fields, any `optional` ones, and no others. */
 export const closed = <R extends Fields, O extends Fields = {}>(
   required: R,
   optional?: O,
@@ -39,7 +39,7 @@ export const closed = <R extends Fields, O extends Fields = {}>(
     additionalProperties: false,
   })
 
-/** An object with these fields, each with its example, and no others but `optional` ones. */
+/** As `closed`, with examples: all `fields` are required. */
 export const object = <T extends object, O extends Fields = {}>(
   fields: { readonly [K in keyof T]: Exampled<T[K]> },
   optional?: O,
@@ -49,24 +49,24 @@ export const object = <T extends object, O extends Fields = {}>(
   return [closed(pick(0) as Fields, optional) as Schema<T & Closed<{}, O>>, pick(1) as T & Closed<{}, O>]
 }
 
-/** A list of at most `maxItems`, with one of them as an example. */
+/** A list of at most `maxItems`; its example has one item. */
 export const list = <T>(
   [items, example]: Exampled<T>,
   maxItems: number,
   description: string,
 ): Exampled<readonly T[]> => [typed({ type: 'array', maxItems, items, description }), [example]]
 
-/** What every answer wraps its result into. */
+/** The envelope of every JSON result. */
 export const inEnvelope = <T>(content: Exampled<T>): Exampled<{ readonly data: T }> => object({ data: content })
 
-/** Gives schemas the names that the document has for them. */
+/** Creates components, named by their property. */
 export const components = <T extends object>(all: { readonly [K in keyof T]: Exampled<T[K]> }) =>
   Object.fromEntries(
     Object.entries<Exampled<unknown>>(all).map(([name, [schema, example]]) => [name, { name, schema, example }]),
   ) as { readonly [K in keyof T]: Component<T[K]> }
 
-/** A schema that the document names under `components`. */
+/** A reference to a component's schema. */
 export const schemaRef = <T>(name: string): Schema<T> => typed({ $ref: `#/components/schemas/${name}` })
 
-/** What has the name `name` among the components, where it is part of another. */
+/** A reference to the component `name`, with its example, for use inside another schema. */
 export const partOf = <T>(name: string, [, example]: Exampled<T>): Exampled<T> => [schemaRef(name), example]

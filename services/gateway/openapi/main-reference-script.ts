@@ -1,11 +1,11 @@
-// Takes the renderer of the reference out of its package, which gives it to nobody but Fastify, and posts it compressed.
+// Extracts the reference's renderer from its package, which exposes it only as a Fastify plugin, and posts it compressed.
 import { promisify } from 'node:util'
 import { parentPort } from 'node:worker_threads'
 import { gzip } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 
-/** The description comes from beside the page; nothing is loaded from elsewhere, or sent there, and a key is not stored. */
+/** Loads the document from a relative URL; loads from and sends to no other host, and does not store the API key. */
 const configuration = {
   url: 'openapi.json',
   withDefaultFonts: false,

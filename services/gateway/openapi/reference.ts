@@ -5,16 +5,16 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Contract } from './contract.ts'
 import { openapiDocument } from './document.ts'
 
-/** What is served as it is, with its strong validator. */
+/** A static response body with its strong ETag. */
 export type StaticDocument = { readonly bytes: Buffer; readonly etag: string }
 
-/** The interface's own description, for machines and for people. */
+/** The OpenAPI document, its HTML page and the page's script. */
 export type Reference = ReturnType<typeof createReference>
 
-/** Where the script is, below the version's prefix. */
+/** Path of the script, without the version's prefix. */
 export const scriptPath = '/docs/reference.js'
 
-/** Its addresses are relative, so that the prefix of a proxy in front stays. */
+/** Its URLs are relative, to keep the path prefix of a reverse proxy. */
 const page = `<!doctype html>
 <html lang="en">
   <head>
@@ -38,20 +38,20 @@ const toStatic = (content: string | Uint8Array): StaticDocument => {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` }
 }
 
-/** In a thread of its own: requests would wait for half a second, and what it loads, 60 MB, would stay. */
+/** Runs in a worker thread: otherwise it would block requests for half a second, and its modules would keep 60 MB. */
 const makeScript = async (): Promise<StaticDocument> => {
   const thread = new Worker(new URL('main-reference-script.ts', import.meta.url))
   try {
     const [script] = (await once(thread, 'message', { signal: AbortSignal.timeout(scriptMs) })) as [Uint8Array]
     return toStatic(script)
   } catch (cause) {
-    throw new AppError('SERVER_ERROR', { message: 'the script of the reference cannot be made', cause })
+    throw new AppError('SERVER_ERROR', { message: 'building the script of the reference failed', cause })
   } finally {
     await thread.terminate()
   }
 }
 
-/** Describes the operations. `publicUrl` is read at the first request: it may not be known before. */
+/** Creates the reference. `publicUrl` is read at the first request, because it may be unavailable before. */
 export const createReference = (operations: readonly Contract[], publicUrl: () => string) => {
   let document: StaticDocument | undefined
   let script: Promise<StaticDocument> | undefined
@@ -59,7 +59,7 @@ export const createReference = (operations: readonly Contract[], publicUrl: () =
   return {
     document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
     page: () => pageOnce,
-    /** The script of the page, compressed by gzip. Throws `SERVER_ERROR` where it cannot be made. */
+    /** The gzipped script of the page. Throws `SERVER_ERROR` if it cannot be built. */
     script: async (): Promise<StaticDocument> => {
       script ??= makeScript()
       return await script.catch((error: unknown) => {

@@ -19,23 +19,23 @@ import {
 } from '#gateway/openapi/contract.ts'
 import { commonErrors } from '#gateway/openapi/errors.ts'
 
-/** One operation of the interface: its contract, and what serves it. */
+/** One operation of the HTTP interface: its contract and its handler. */
 export type Operation = Contract & {
-  /** Whether it accepts captures, which it does not while maintenance is on. Then it judges the key itself, with the capture. */
+  /** It accepts captures, except during maintenance, and checks the key itself, in the accept statement. */
   readonly accepts?: true
-  /** Serves a request. Throws an AppError, or a RequestError with the caller, where it refuses. */
+  /** Serves a request. Throws an AppError, or a RequestError with the caller, to refuse it. */
   readonly run: (context: Context, exchange: Exchange) => Promise<Answer>
 }
 
-/** What is written down of an operation; its parameters and errors follow from its path, its method and these. */
+/** The definition of an operation; path parameters, `Idempotency-Key` and common errors are added to it. */
 type Described = Omit<Contract, 'parameters' | 'errors'> & {
   /** Parameters of query and headers. */
   readonly parameters?: readonly Parameter[]
-  /** Errors beside the common ones. */
+  /** Errors in addition to the common ones. */
   readonly errors?: readonly ErrorCode[]
 }
 
-/** An operation that reads its request itself: it accepts captures, or needs no key. */
+/** Creates an operation that reads its request itself: it accepts captures, or needs no key. */
 export const operation = ({
   parameters = [],
   errors = [],
@@ -46,19 +46,19 @@ export const operation = ({
   errors: [...commonErrors(of), ...errors],
 })
 
-/** A request of a caller who is known, read by the operation's schemas. */
+/** An authenticated request, validated by the operation's schemas. */
 export type CallerRequest<Q extends TProperties, B extends TProperties> = Pick<Exchange, 'headers' | 'watchClient'> & {
   readonly caller: Caller
-  /** The ids in the path, in lower case; ones that nothing has where they are malformed. */
+  /** The ids in the path, in lower case; a malformed one is replaced by an id that no record has. */
   readonly id: string
   readonly deliveryId: string
   readonly query: Static<TObject<Q>>
-  /** Parameters of the query as they were sent. */
+  /** Query parameters as sent, decoded. */
   readonly given: Readonly<Record<string, string>>
   readonly body: Static<TObject<B>>
 }
 
-/** What `run` answers: a body of the contract, none where it names none. */
+/** The response of `run`; its body has the type that the contract declares. */
 type Reply<Body> = Omit<Answer, 'body'> & (undefined extends Body ? { readonly body?: Body } : { readonly body: Body })
 
 type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
@@ -76,9 +76,9 @@ type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
 }
 
 /**
- * An operation for callers with a key, in the order of the contract: identify who calls and count the request, answer what
- * was answered before, read query and body, run. A field that has no default and is not optional is required. What `run`
- * answers is what the contract names.
+ * Creates an operation that requires a key. Steps in the contract's order: check the key and count the request, return the
+ * stored response of a repeated request, read query and body, run. A field that has no default and is not optional is
+ * required.
  */
 export const forCaller = <Body, const Q extends TProperties = {}, const B extends TProperties = {}>(
   of: CallerOperation<Q, B, Body>,

@@ -15,7 +15,7 @@ import { showDocs, showOpenapi } from './reference/reference.ts'
 import { webhookOperations } from './webhooks/webhooks.ts'
 import { captureDeliveryOperations, webhookDeliveryOperations } from './webhooks/deliveries.ts'
 
-/** Every operation of the interface, in the order of its document. */
+/** All operations of the HTTP interface, in the order of the OpenAPI document. */
 export const routes: readonly Operation[] = [
   captureByQuery,
   captureByBody,

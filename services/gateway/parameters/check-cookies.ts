@@ -1,10 +1,10 @@
 import { getPublicSuffix } from 'tldts-experimental'
 import type { Report } from '#shared/capture/faults.ts'
 
-/** A cookie as it was sent: each field may have a fault of its own. */
+/** A cookie as sent, not validated. */
 type SentCookie = { readonly name?: unknown; readonly value?: unknown; readonly domain?: unknown }
 
-/** Most characters of a cookie's name and value together. */
+/** Maximum characters of a cookie's name and value together. */
 const cookieCharacters = 4096
 
 const bareOf = (domain: string): string => domain.replace(/^\./, '').toLowerCase()
@@ -14,8 +14,8 @@ const covers = (bare: string, host: string): boolean => {
 }
 
 /**
- * Whether sites of different owners end like this, such as `co.uk` and `github.io`: the list of publicsuffix.org. For a host of
- * that very name browsers take a cookie all the same (RFC 6265 §5.3).
+ * Whether a domain is a public suffix such as `co.uk` or `github.io`, by the list of publicsuffix.org. False if the host has
+ * that very name, because browsers then accept the cookie (RFC 6265 §5.3).
  */
 const isPublicSuffix = (bare: string, host: string | undefined): boolean =>
   bare !== host && getPublicSuffix(bare, { allowPrivateDomains: true, validateHostname: false }) === bare
@@ -30,7 +30,7 @@ const cookiesIn = (cookies: unknown): [index: number, cookie: SentCookie][] =>
 const areTooLong = (name: string, value: string): boolean =>
   Math.max(name.length, value.length) <= cookieCharacters && name.length + value.length > cookieCharacters
 
-/** Checks the form and size of cookies beyond their schema; what is no text is the schema's matter. */
+/** Checks form and size of cookies beyond their schema, which reports wrong types. */
 export const checkCookies = (cookies: unknown, report: Report): void => {
   for (const [index, { name, value }] of cookiesIn(cookies)) {
     if (typeof name === 'string' && /[=;\s]/.test(name)) {
@@ -43,7 +43,7 @@ export const checkCookies = (cookies: unknown, report: Report): void => {
   }
 }
 
-/** Checks that each cookie can reach the target: `host` is the target's, undefined where the source is not a URL. */
+/** Checks that browsers send each cookie to the target `host`, which is undefined if the source is not a URL. */
 export const checkCookieDomains = (cookies: unknown, host: string | undefined, report: Report): void => {
   for (const [index, { domain }] of cookiesIn(cookies)) {
     const field = `cookies.${index}.domain`

@@ -3,7 +3,7 @@ import type { Report } from '#shared/capture/faults.ts'
 /** A token of RFC 9110 §5.6.2, at most 100 characters. */
 const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 
-/** What belongs to the connection or decides where a request goes, what Chromium sends for nobody, and a name that is dangerous as a key. */
+/** Headers of the connection or its routing, headers that Chromium does not let callers set, and a name that is unsafe as an object key. */
 const forbidden: readonly string[] = [
   'host',
   'connection',
@@ -18,7 +18,7 @@ const forbidden: readonly string[] = [
   '__proto__',
 ]
 
-/** With these in a list of methods Chromium does not send the headers (https://fetch.spec.whatwg.org/#forbidden-request-header). */
+/** Chromium does not send these headers if they list a forbidden method (https://fetch.spec.whatwg.org/#forbidden-request-header). */
 const overriding: readonly string[] = ['x-http-method', 'x-http-method-override', 'x-method-override']
 const forbiddenMethods: readonly string[] = ['connect', 'trace', 'track']
 
@@ -29,7 +29,7 @@ const overridesWith = (name: string, value: unknown): string | undefined =>
 
 const isForbidden = (name: string): boolean => forbidden.includes(name) || name.startsWith('proxy-')
 
-/** Checks which headers a capture sends to its target; the form of their values is the schema's matter. */
+/** Checks the names of headers sent to the target, and method overrides; the schema checks the form of values. */
 export const checkHeaders = (headers: unknown, report: Report): void => {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return
   for (const [name, value] of Object.entries(headers)) {

@@ -2,10 +2,10 @@ import { type Bound, describeBound } from '#shared/capture/describe-bound.ts'
 import type { Report } from '#shared/capture/faults.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 
-/** More names or entries than any valid request has; what is beyond is not looked into, so that a fault costs little. */
+/** More parameters or entries than any valid request has; larger inputs are not validated further, to bound the cost. */
 const entriesMax = 200
 
-/** Counts values at all depths, and stops soon after `most`; so it goes at most that deep. */
+/** Counts values at all depths, and stops soon after `most`, which also bounds the depth of recursion. */
 const countUpTo = (value: unknown, most: number): number => {
   if (most < 1 || typeof value !== 'object' || value === null) return 1
   let count = 1
@@ -22,8 +22,8 @@ const describeLarge = (value: unknown, bound: Bound): string => {
 }
 
 /**
- * Reports what is out of all proportion: more than 200 parameters, or a list or object with more than 200 entries at all
- * depths together. Answers those that may be looked into; undefined where there are too many.
+ * Reports more than 200 parameters, and each list or object with more than 200 entries at all depths together. Returns the
+ * parameters within this bound; undefined if there are too many.
  */
 export const checkSize = (
   input: Readonly<Record<string, unknown>>,
@@ -37,9 +37,9 @@ export const checkSize = (
   const bounds = captureParameters.properties as Readonly<Record<string, Bound>>
   const sound = entries.filter(([name, value]) => {
     const bound = Object.hasOwn(bounds, name) ? bounds[name] : undefined
-    // The schema looks into nothing else.
-    const isLookedInto = bound?.type === 'array' || bound?.type === 'object'
-    if (!isLookedInto || countUpTo(value, entriesMax) <= entriesMax) return true
+    // The schema inspects the contents of lists and objects only.
+    const isInspected = bound?.type === 'array' || bound?.type === 'object'
+    if (!isInspected || countUpTo(value, entriesMax) <= entriesMax) return true
     report(name, describeLarge(value, bound))
     return false
   })

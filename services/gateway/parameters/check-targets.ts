@@ -3,13 +3,13 @@ import { checkTarget } from '#shared/policy/target.ts'
 import type { Report } from '#shared/capture/faults.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 
-/** A proxy's address: scheme, optional credentials, host, port, and nothing after it; `\` means `/` to some. */
+/** A proxy's URL: scheme, optional credentials, host, port, nothing else. No `\`, which some parsers read as `/`. */
 const form = /^[a-z0-9]+:\/\/(?:([^@/?#\\]*)@)?(?:\[[^\]\\]+\]|[^:/?#@[\]\\]+):\d{1,5}\/?$/i
 
-/** RFC 1929 gives one byte to the length of a user and of a password. */
+/** RFC 1929 encodes the length of user and password in one byte each. */
 const socksTextBytesMax = 255
 
-/** User and password as they are sent; undefined where they are not percent-encoded UTF-8. */
+/** User and password, decoded; undefined if they are not percent-encoded UTF-8. */
 const decoded = (userInfo: string): readonly [user: string, password: string] | undefined => {
   try {
     const [user = '', ...rest] = userInfo.split(':').map((part) => decodeURIComponent(part))
@@ -19,7 +19,7 @@ const decoded = (userInfo: string): readonly [user: string, password: string] | 
   }
 }
 
-/** Checks the address of a caller's proxy as far as its text tells, its credentials included. */
+/** Checks the URL of a caller's proxy, with its credentials, without resolving the host. */
 export const checkProxy = (proxy: string, allow: readonly AllowTarget[], report: Report): void => {
   const checked = checkTarget(proxy, { schemes: ['http:', 'socks5:', 'socks5h:'], allow })
   if (!checked.ok) return report('proxy', checked.problem)
@@ -34,8 +34,8 @@ export const checkProxy = (proxy: string, allow: readonly AllowTarget[], report:
 }
 
 /**
- * Checks every address that a request names, as far as its text tells: schemes, ports, hosts that are not public.
- * Answers the host of `url` in lower case where it is a valid one.
+ * Checks every URL of a request without resolving hosts: schemes, ports, hosts that are not public.
+ * Returns the host of `url` in lower case if `url` is valid.
  */
 export const checkTargets = (
   options: Pick<CaptureParameters, 'url' | 'webhook_url' | 'proxy'>,

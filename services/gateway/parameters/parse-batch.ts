@@ -3,21 +3,21 @@ import { collectFaults, type Faults } from '#shared/capture/faults.ts'
 import { type Feature, featureNames } from '#shared/capture/features.ts'
 import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
 
-/** Most URLs of one batch. */
+/** Maximum URLs of one batch. */
 export const urlsMax = 100
-/** A batch within all bounds: its captures in input order, 1 to 100, and the features that they use together. */
+/** A valid batch: its captures in input order, 1 to 100, and the features that they use together. */
 export type ParsedBatch = {
   readonly ok: true
   readonly captures: readonly [ParsedCapture, ...ParsedCapture[]]
   readonly features: readonly Feature[]
 }
 
-/** The verdict on a batch's parameters, with all faults at once. */
+/** The result of validating a batch's parameters, with all faults at once. */
 export type BatchVerdict = ParsedBatch | { readonly ok: false; readonly faults: FieldFaults }
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Stands in where no URL can be judged, so that the other parameters are. */
+/** Placeholder if `urls` is invalid, so that the other parameters are still validated. */
 const anyUrl = 'https://example.com/'
 
 const urlsOf = (urls: unknown, { report }: Faults): readonly unknown[] => {
@@ -36,17 +36,17 @@ const checkCommon = ({ url, html, markdown, response_type: response }: Input, { 
   if (response === 'image') report('response_type', 'must be json for a batch')
 }
 
-/** What is wrong with one URL is told under its place; a cookie that fits no known host is told only where the host is known. */
-const reportFaults = (faults: FieldFaults, place: number | undefined, { report }: Faults) => {
+/** Reports faults of a URL under its index. Without an index, skips those that depend on the URL: its own and of cookie domains. */
+const reportFaults = (faults: FieldFaults, index: number | undefined, { report }: Faults) => {
   for (const [field, problems] of Object.entries(faults)) {
     const isOfUrl = field === 'url'
-    if (place === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
-    for (const problem of problems) report(isOfUrl ? `urls.${place}` : field, problem)
+    if (index === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
+    for (const problem of problems) report(isOfUrl ? `urls.${index}` : field, problem)
   }
 }
 
-/** Every parameter is judged with the first URL; with the others only what depends on the URL, which are cookies' domains. */
-const judgeOne = (
+/** Validates all parameters with the first URL; with the others only cookies, whose domains depend on the URL. */
+const validateOne = (
   common: Input,
   url: unknown,
   { rules, first }: { readonly rules: CaptureRules; readonly first?: CaptureVerdict },
@@ -59,7 +59,7 @@ const judgeOne = (
   return { ...first, supplied: { ...first.supplied, ...own }, options: { ...first.options, ...own } }
 }
 
-const judgeAll = async (
+const validateAll = async (
   common: Input,
   urls: readonly unknown[],
   by: { readonly rules: CaptureRules; readonly faults: Faults; readonly pause: () => Promise<unknown> },
@@ -67,20 +67,20 @@ const judgeAll = async (
   const { rules, faults, pause } = by
   const captures: ParsedCapture[] = []
   let first: CaptureVerdict | undefined
-  for (const [place, url] of urls.entries()) {
+  for (const [index, url] of urls.entries()) {
     if (first) await pause()
-    const verdict = judgeOne(common, url, { rules, ...(first && { first }) })
+    const verdict = validateOne(common, url, { rules, ...(first && { first }) })
     first ??= verdict
     if (verdict.ok) captures.push(verdict)
-    else reportFaults(verdict.faults, place, faults)
+    else reportFaults(verdict.faults, index, faults)
   }
   return captures
 }
 
 /**
- * Judges the parameters of a batch: `urls`, and what applies to each of them, as `parseCapture` does. Reports all faults at
- * once, those of an entry as `urls.3`, with those that were `found` before. Awaits `pause` between URLs, so that a hundred
- * do not keep everything else waiting.
+ * Validates the parameters of a batch: `urls`, and the parameters for each of them as `parseCapture` does. Reports all faults
+ * at once, those of an entry as `urls.3`, with those already `found`. Awaits `pause` between URLs, so that a hundred do not
+ * block the event loop.
  */
 export const parseBatch = async (
   input: unknown,
@@ -99,7 +99,7 @@ export const parseBatch = async (
     const verdict = parseCapture({ ...common, url: anyUrl }, rules)
     if (!verdict.ok) reportFaults(verdict.faults, undefined, faults)
   }
-  const [first, ...rest] = await judgeAll(common, urls, { rules, faults, pause })
+  const [first, ...rest] = await validateAll(common, urls, { rules, faults, pause })
   const all = faults.all()
   if (all || !first) return { ok: false, faults: all ?? {} }
   const features = featureNames.filter((name) => name === 'batch' || first.features.includes(name))

@@ -18,10 +18,10 @@ import {
   withDefaults,
 } from '#shared/capture/options.ts'
 
-/** What a request is judged by beside the contract: the operator's allowed targets, and whether there is a full Chromium. */
+/** Rules of this installation: the operator's allowed targets, and whether it has a full Chromium for `stealth`. */
 export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
 
-/** A request's parameters within all bounds. `unavailable` holds what this installation cannot do; it is refused last. */
+/** Valid parameters of a request. `unavailable`: faults for what this installation does not support; refused last. */
 export type ParsedCapture = {
   readonly ok: true
   readonly supplied: CaptureParameters
@@ -30,7 +30,7 @@ export type ParsedCapture = {
   readonly unavailable: FieldFaults | undefined
 }
 
-/** The verdict on a request's parameters, with all faults at once. */
+/** The result of validating a request's parameters, with all faults at once. */
 export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly faults: FieldFaults }
 
 const noStealth =
@@ -38,7 +38,7 @@ const noStealth =
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
-/** Formats that have an alpha channel and an encoder that keeps it. */
+/** Formats with an alpha channel and an encoder that preserves it. */
 const transparentFormats: readonly Format[] = ['png', 'webp']
 
 const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) => {
@@ -53,7 +53,7 @@ const checkWellFormed = (field: string, value: unknown, report: Report) => {
   for (const [name, entry] of Object.entries(value)) checkWellFormed(`${field}.${name}`, entry, report)
 }
 
-/** Whether the name is one of the IANA time zone database, as ICU has it. Offsets such as `+01:00` are not names. */
+/** Whether the name is in ICU's copy of the IANA time zone database. Offsets such as `+01:00` are not names. */
 const isTimeZone = (name: string): boolean => {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
@@ -64,7 +64,7 @@ const isTimeZone = (name: string): boolean => {
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Lists and objects are checked as they were sent, so that a fault in one entry hides none in another. */
+/** Checks lists and objects as sent, so that a fault in one entry does not hide faults in others. */
 const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
   const { headers, cookies, html, markdown } = input
   checkHeaders(headers, faults.report)
@@ -74,7 +74,7 @@ const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
   checkSelectors(input, faults)
 }
 
-/** Checks that no margin of a PDF takes more than half the page. The margins' form is the schema's matter. */
+/** Checks that no margin of a PDF exceeds half the page. The schema checks the form of margins. */
 const checkMargins = (options: CaptureParameters, report: Report): void => {
   const format = options.pdf_page_format ?? String(defaultOf('pdf_page_format'))
   const [width, height] = pdfPageSize(options)
@@ -121,8 +121,8 @@ const checkAll = (parameters: Input, allow: readonly AllowTarget[], faults: Faul
 }
 
 /**
- * Judges the parameters of one capture: their schema, then what they mean together. Reports all faults at once, with
- * those that were `found` when the input was read; a parameter that is named among these is not judged again.
+ * Validates the parameters of one capture: their schema, then their combination. Reports all faults at once, with those
+ * already `found` when the input was read; a parameter with such a fault is not validated again.
  */
 export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFaults = {}): CaptureVerdict => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {

@@ -1,4 +1,4 @@
--- Which of the keys with the hashes $1 are valid: as check_request judges a key, but for the domains, which are the request's.
+-- The valid keys among the hashes $1: as check_request checks a key, but without domains, which depend on the request.
 select k.key_hash as "keyHash"
   from api_key k
   join account a on a.id = k.account_id

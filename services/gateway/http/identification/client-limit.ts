@@ -1,18 +1,18 @@
-import { remember } from '#gateway/http/remember.ts'
+import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
 import type { Client } from './clients.ts'
 
-/** Sites that are remembered at one time; the one that was seen longest ago is forgotten first. */
+/** Maximum of sites in the table; the least recently seen one is evicted. */
 const sitesMax = 10_000
-/** Networks of one site that are remembered, in the same way: they make room for each other, never for other sites. */
+/** Maximum of networks per site, evicted in the same way: only by other networks of the same site. */
 const networksMax = 16
-/** What all networks of a site may send together, as a multiple of what each of them may. */
+/** Limit of a whole site, as a multiple of the limit of one network. */
 const siteShare = 8
 
-/** Bounds of one network: requests at once, and in the long run. */
+/** Token bucket of one network: `burst` tokens, refilled by `perMinute`. */
 export type LimitOptions = {
   readonly burst: number
   readonly perMinute: number
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number
 }
 
@@ -20,11 +20,11 @@ type Bucket = { left: number; atMs: number }
 type Site = { readonly whole: Bucket; readonly networks: Map<string, Bucket> }
 
 /**
- * Limits clients by two token buckets: one of its own for each network (`burst` tokens, `perMinute` more each minute), and
- * one eight times that for its site. So whoever owns an IPv6 /48 does not get 65,536 times the limit, and fills one entry
- * of the table with it, which holds at most 160,000 buckets. An attacker with more than 10,000 sites makes others'
- * buckets be forgotten, which lets those others send more, never less. A bucket never goes below zero: whatever came
- * before, there is a token again after the time of one. What is refused costs nothing.
+ * Limits clients by two token buckets: one per network (`burst` tokens, `perMinute` more each minute), and one of eight
+ * times that per site. So the owner of an IPv6 /48 does not get 65,536 times the limit, and fills only one entry of the
+ * table, which contains at most 160,000 network buckets. An attacker with more than 10,000 sites evicts the buckets of other
+ * clients, which lets these send more, never less. A bucket never goes below zero: after the time of one token there
+ * is always one. Refused requests take no token.
  */
 export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => {
   const sites = new Map<string, Site>()
@@ -40,8 +40,8 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => 
   const bucketsOf = (client: Client): { own: Bucket; whole: Bucket } => {
     const site = sites.get(client.site) ?? { whole: full(siteShare), networks: new Map<string, Bucket>() }
     const own = site.networks.get(client.network) ?? full(1)
-    remember(sites, client.site, site, sitesMax)
-    remember(site.networks, client.network, own, networksMax)
+    setWithEviction(sites, client.site, site, sitesMax)
+    setWithEviction(site.networks, client.network, own, networksMax)
     refill(own, 1)
     refill(site.whole, siteShare)
     return { own, whole: site.whole }
@@ -50,7 +50,7 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => 
     left >= 1 ? 0 : Math.ceil((1 - left) / (perMs * share) / 1000)
 
   return {
-    /** Takes a token. Returns 0, or, where there is none, the whole seconds until there is one. */
+    /** Takes a token and returns 0; if there is none, returns the whole seconds until there is one. */
     take: (client: Client): number => {
       const { own, whole } = bucketsOf(client)
       const waitSeconds = Math.max(secondsUntilOne(own, 1), secondsUntilOne(whole, siteShare))
@@ -59,7 +59,7 @@ export const createClientLimit = ({ burst, perMinute, nowMs }: LimitOptions) => 
       whole.left -= 1
       return 0
     },
-    /** Returns a token that was taken for what did not have to be counted. */
+    /** Returns a token that was taken for a request that is not to be counted. */
     giveBack: (client: Client): void => {
       const { own, whole } = bucketsOf(client)
       own.left = Math.min(burst, own.left + 1)

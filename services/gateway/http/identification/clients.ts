@@ -2,15 +2,15 @@ import ipaddr from 'ipaddr.js'
 import { type Address, type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 
-/** Who sends a request, as far as limits go. */
+/** The sender of a request, for rate limits. */
 export type Client = {
   /** One client: an IPv4 address, or an IPv6 /64. */
   readonly network: string
-  /** Whoever can choose among its networks at will: the IPv4 address again, or the IPv6 /48, the most that one site gets (RFC 6177). */
+  /** The owner of networks: the IPv4 address again, or the IPv6 /48, the largest prefix that a site is assigned (RFC 6177). */
   readonly site: string
 }
 
-/** An IPv4 address that came wrapped in IPv6 is itself. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 const unwrap = (address: Address): Address =>
   address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 
@@ -40,8 +40,8 @@ const isTrusted = (peer: string | undefined, trusted: readonly Cidr[]): boolean 
 }
 
 /**
- * The client of a request: the address of the connection, unless that is a trusted proxy's; then the rightmost entry of
- * `X-Forwarded-For` that is none. What stands left of it, or of an entry that is no address, was written by anybody.
+ * The client of a request: the address of the connection, unless that is a trusted proxy; then the rightmost entry of
+ * `X-Forwarded-For` that is not a trusted proxy. Entries left of it, or of an invalid entry, cannot be trusted.
  */
 export const clientAddress = (
   peer: string | undefined,
@@ -58,14 +58,14 @@ export const clientAddress = (
   return client ? clientAt(client) : unknown
 }
 
-/** Finds out who sends requests. */
+/** Determines the clients of requests. */
 export type Clients = {
   readonly find: (exchange: Pick<Exchange, 'peerAddress' | 'headers'>) => Client
-  /** The first address that sent an `X-Forwarded-For` and is not trusted; undefined where there was none. */
+  /** The first untrusted address that sent an `X-Forwarded-For`; undefined if there was none. */
   readonly ignoredProxy: () => string | undefined
 }
 
-/** What an operator does about a proxy whose `X-Forwarded-For` is ignored. */
+/** Advice for operators about a proxy whose `X-Forwarded-For` is ignored. */
 export const proxyAdvice = (peer: string): string =>
   `X-Forwarded-For from ${peer} ignored: if this is a reverse proxy of yours, set SHUTTERFLEET_TRUSTED_PROXIES, else all its clients share one rate limit`
 

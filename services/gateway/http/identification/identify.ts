@@ -5,7 +5,7 @@ import type { Captures } from '#gateway/db/captures-in.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 
-/** Who calls, as far as the request tells: the key, and the host of the page that the request comes from. */
+/** Unverified credentials: the API key, and the host of the page that sent the request. */
 export type Identity = { readonly key: string; readonly originHost: string | null }
 
 const bearer = /^bearer +(?<key>\S+)$/i
@@ -13,26 +13,26 @@ const keyForm = /^sk_live_[A-Za-z0-9]{40}$/
 
 const hostOf = (address: string): string | null => {
   const url = URL.parse(address)
-  // Keys name an IPv6 address without its brackets.
+  // The domains of keys contain IPv6 addresses without brackets.
   return url !== null && /^https?:$/.test(url.protocol) ? url.hostname.replace(/^\[(.*)\]$/, '$1') : null
 }
 
-/** The key of a request; undefined where there is none of the right form. */
+/** The API key of a request; undefined if it is missing or malformed. */
 export const keyOf = ({ authorization = '' }: IncomingHttpHeaders): string | undefined => {
   const key = bearer.exec(authorization)?.groups?.['key']
   return key !== undefined && keyForm.test(key) ? key : undefined
 }
 
-const howTo = 'send it in the header `Authorization: Bearer sk_live_…`'
+const keyHint = 'send it in the header `Authorization: Bearer sk_live_…`'
 
-/** What is wrong with a header that holds no key of the right form, and how to send one. */
+/** Describes why a header contains no well-formed key, and how to send one. */
 const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
-  if (authorization === undefined) return `The API key is missing: ${howTo}.`
-  if (!bearer.test(authorization)) return `The Authorization header holds no API key: ${howTo}.`
+  if (authorization === undefined) return `The API key is missing: ${keyHint}.`
+  if (!bearer.test(authorization)) return `The Authorization header holds no API key: ${keyHint}.`
   return 'The API key is not complete: keys are `sk_live_` and 40 letters and digits.'
 }
 
-/** Reads key and origin; `Origin` wins over `Referer`, even where it is no host. Throws `INVALID_API_KEY` where the header holds no key. */
+/** Reads key and origin; `Origin` takes precedence over `Referer`, even if it has no host. Throws `INVALID_API_KEY` without a well-formed key. */
 export const identify = (headers: IncomingHttpHeaders): Identity => {
   const key = keyOf(headers)
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
@@ -40,7 +40,7 @@ export const identify = (headers: IncomingHttpHeaders): Identity => {
   return { key, originHost: from === undefined ? null : hostOf(from) }
 }
 
-/** Checks key, domain and minute limit, in this order. Throws a `RequestError` with the caller where it is known. */
+/** Checks key, domain and minute limit, in this order. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
   { captures }: { readonly captures: Pick<Captures, 'check' | 'hashKey'> },
   { headers, headIsTooLarge }: Pick<Exchange, 'headers' | 'headIsTooLarge'>,

@@ -1,48 +1,48 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { remember } from '#gateway/http/remember.ts'
+import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
 import { keyOf } from './identify.ts'
 
-/** Keys that are remembered at one time; the one that was seen longest ago is forgotten first. */
+/** Maximum of keys in each table; the least recently seen one is evicted. */
 const keysMax = 10_000
-/** For so long a key that was looked up and found invalid is not looked up again. */
+/** How long the lookup of an invalid key is cached. */
 const invalidMs = 1000
-/** Keys that are looked up at one time although their client has no wrong key left. */
+/** Maximum of concurrent lookups for clients without tokens. */
 const lookupsMax = 500
 
-/** Bounds of wrong keys. */
+/** Bounds on wrong keys. */
 export type GuessOptions = {
-  /** Wrong keys of one client at once, and again in each minute. */
+  /** Token bucket for wrong keys of one client: burst and refill per minute. */
   readonly perMinute: number
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number
-  /** Whether a key is valid now; many that are asked for at a time cost one read. */
+  /** Whether a key is valid now; concurrent lookups are batched into one read. */
   readonly isValid: (keyHash: Buffer) => Promise<boolean>
 }
 
-/** Takes note of what became of the key of a request that was admitted. */
+/** Records the result for the key of an admitted request; `not judged` if the request failed before the key was checked. */
 export type SettleKey = (key: 'good' | 'wrong' | 'not judged') => void
 
-/** Whether a request is admitted by its client's wrong keys; if not, after how long one will be. */
+/** Admitted if `waitSeconds` is 0; otherwise the time until the client has a token again. */
 export type Admission = { readonly waitSeconds: number } | { readonly waitSeconds: 0; readonly settle: SettleKey }
 
 /** Limits the wrong keys of each client, so that guesses cost the database little. */
 export type KeyGuesses = ReturnType<typeof createKeyGuesses>
 
 /**
- * Makes the limit of one gateway. A key that was good lately is always let in. Any other takes one of its client's tokens
- * before it is looked up, and returns it unless it was wrong, so guesses that come at once are bounded like those that come
- * one after the other. Where there is no token left the key is looked up together with all others of that moment, and let
- * in if it is valid: a key has 238 random bits, so what has to be limited is work for the database, and the neighbours of
- * an attacker behind one address are never refused for him.
+ * Creates the limit of one gateway. A recently valid key is always admitted. Any other takes one of its client's tokens
+ * before it is checked, and returns it unless the key was wrong, so concurrent guesses are bounded like sequential ones.
+ * Without a token the key is looked up in a batch with others, and admitted if it is valid: a key has 238 random bits,
+ * so only the load on the database has to be limited, and valid clients that share an address with an attacker are not
+ * refused.
  */
 export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) => {
   const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
-  const good = new Map<string, true>()
-  /** Until when a key is taken for invalid. */
+  const validKeys = new Map<string, true>()
+  /** When the cached result for an invalid key expires. */
   const invalidUntil = new Map<string, number>()
   let lookups = 0
 
@@ -51,33 +51,33 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
     lookups += 1
     try {
       const valid = await isValid(keyHash)
-      if (!valid) remember(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
+      if (!valid) setWithEviction(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
       return valid
     } finally {
       lookups -= 1
     }
   }
-  const setGood = (name: string, isGood: boolean): void => {
-    if (isGood) remember(good, name, true, keysMax)
-    else good.delete(name)
+  const setValid = (name: string, valid: boolean): void => {
+    if (valid) setWithEviction(validKeys, name, true, keysMax)
+    else validKeys.delete(name)
   }
 
   return {
-    /** `client` is only asked for where the key is not known to be good. */
+    /** `client` is not called for a key that was valid recently and still is. */
     admit: async (keyHash: Buffer, client: () => Client): Promise<Admission> => {
       const name = keyHash.toString('latin1')
-      const isKnown = good.has(name)
-      const waitSeconds = isKnown ? 0 : limit.take(client())
+      const wasValid = validKeys.has(name)
+      const waitSeconds = wasValid ? 0 : limit.take(client())
       if (waitSeconds > 0) {
         const isInvalid = (invalidUntil.get(name) ?? 0) > nowMs()
         if (isInvalid || !(await isValidNow(keyHash))) return { waitSeconds }
-        setGood(name, true)
+        setValid(name, true)
       }
-      const hasToken = !isKnown && waitSeconds === 0
+      const hasToken = !wasValid && waitSeconds === 0
       return {
         waitSeconds: 0,
         settle: (key) => {
-          if (key !== 'not judged') setGood(name, key === 'good')
+          if (key !== 'not judged') setValid(name, key === 'good')
           if (hasToken && key !== 'wrong') limit.giveBack(client())
           if (!hasToken && key === 'wrong') limit.take(client())
         },
@@ -87,8 +87,8 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
 }
 
 /**
- * Admits a request unless too many wrong keys came from its client: then it throws `RATE_LIMIT_EXCEEDED`. What has no key of
- * the right form is refused without the database anyway, and not counted.
+ * Admits a request. Throws `RATE_LIMIT_EXCEEDED` if its client sent too many wrong keys. Requests without a well-formed key
+ * are not counted, because they are refused without a database read.
  */
 export const admitKey = async (
   deps: {

@@ -2,7 +2,7 @@ import { pause } from '#shared/process/pause.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 
-/** The refusal; undefined where the pepper is right. */
+/** The error if the pepper differs; undefined if it matches; `unknown` if the database could not be read. */
 const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknown' | undefined> => {
   try {
     await confirm()
@@ -14,8 +14,8 @@ const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknow
 }
 
 /**
- * Compares the pepper with the database's. Throws `CONFIGURATION` where it is another. While the database is away the
- * service starts all the same, and the comparison is repeated every `everyMs` until `stop`.
+ * Compares the pepper with the database's. Throws `CONFIGURATION` if they differ. If the database is unavailable the service
+ * starts anyway, and the comparison is retried every `everyMs` until `stop`.
  */
 export const watchPepper = async (
   confirm: () => Promise<void>,
@@ -23,7 +23,7 @@ export const watchPepper = async (
 ) => {
   let found = await compare(confirm)
   if (found instanceof AppError) throw found
-  const follow = async () => {
+  const retryUntilRead = async () => {
     while (found === 'unknown' && !stop.aborted) {
       await pause(everyMs, stop)
       found = await compare(confirm)
@@ -33,7 +33,7 @@ export const watchPepper = async (
     return undefined
   }
   return {
-    /** Resolves with the refusal, or with undefined once the service is stopped. */
-    refused: follow(),
+    /** Resolves with the error if the pepper differs, or with undefined once the service is stopped. */
+    mismatch: retryUntilRead(),
   }
 }

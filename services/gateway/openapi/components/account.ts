@@ -57,13 +57,13 @@ const usage = object({
   overage_cost: [decimal('What they cost.'), '0.000'],
 })
 
-/** An account as its owner sees it. */
+/** An account in responses. */
 export type Account = TypeOf<typeof account>
 
-/** What an account has used of its period. */
+/** The account's usage in the current period. */
 export type Usage = TypeOf<typeof usage>
 
-/** An account with its plan, and what it has used. */
+/** Components of the account operations. */
 export const accountComponents = components({
   Plan: plan,
   AccountAnswer: inEnvelope(account),

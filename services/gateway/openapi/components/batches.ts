@@ -48,10 +48,10 @@ const batch = object({
   ),
 })
 
-/** A batch as its account sees it. */
+/** A batch in responses. */
 export type Batch = TypeOf<typeof batch>
 
-/** A batch with its screenshots. */
+/** Components of the batch operations. */
 export const batchComponents = components({
   BatchMember: member,
   Batch: batch,

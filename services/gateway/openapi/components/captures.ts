@@ -48,8 +48,8 @@ const signedUrl = object({
   expires_in: [typed<number>(minutes), 60],
 })
 
-/** A page of the list as it is answered. */
+/** A page of the list in responses. */
 export type ScreenshotPage = TypeOf<typeof page>
 
-/** A page of the list of screenshots, and a link that needs no key. */
+/** Components of the list and of signed links. */
 export const captureComponents = components({ ScreenshotPage: page, SignedUrlAnswer: inEnvelope(signedUrl) })

@@ -112,7 +112,7 @@ const events: Readonly<Record<WebhookEvent, EventDoc>> = {
   },
 }
 
-/** The component that holds its body. */
+/** Component name of the event's body. */
 const nameOf = (event: WebhookEvent) => `${inWords(event)}Event`
 
 const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
@@ -122,10 +122,10 @@ const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
     sent_at: [moment('When the first attempt began, the same over all attempts.'), exampleTimes.sent],
   })
 
-/** Bodies that are sent to receivers. */
+/** Schemas of webhook bodies. */
 export const eventSchemas: Fields = Object.fromEntries(webhookEvents.map((event) => [nameOf(event), bodyOf(event)[0]]))
 
-/** Without `always` a delivery to the address that a request named is meant too: it is not signed. */
+/** Without `always` the signature is optional: deliveries to a request's `webhook_url` are not signed. */
 const signatureHeaders = (always: boolean): readonly Parameter[] =>
   [
     headerParameter(
@@ -166,5 +166,5 @@ const eventDoc = (event: WebhookEvent): JsonSchema => ({
   },
 })
 
-/** What receivers are sent, by event. */
+/** OpenAPI descriptions of webhook requests, by event. */
 export const eventDocs = (): JsonSchema => Object.fromEntries(webhookEvents.map((event) => [event, eventDoc(event)]))

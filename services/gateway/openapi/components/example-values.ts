@@ -7,7 +7,7 @@ export const exampleIds = {
   delivery: 'c0ffee00-1234-4abc-9def-0123456789ab',
 } as const
 
-/** When what examples show was made, when it had ended, and when a receiver was told. */
+/** Times of creation, completion and delivery in examples. */
 export const exampleTimes = {
   created: '2026-03-01T09:30:00.123456Z',
   completed: '2026-03-01T09:30:01.823456Z',

@@ -19,7 +19,7 @@ import { exampleIds, exampleTimes } from './example-values.ts'
 
 const kept = ['type', 'enum', 'items', 'properties', 'required', 'patternProperties', 'additionalProperties']
 
-/** What a request may send, without its bounds: secrets in it are masked, so texts may be longer or shorter. */
+/** The schema of request parameters without its bounds, because masked secrets may be longer or shorter. */
 const echoed = (schema: unknown): unknown => {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
   return Object.fromEntries(
@@ -106,7 +106,7 @@ const imageMore: Fields = {
   final_url: text('Address of the page after all redirects, its password masked.'),
 }
 
-/** A record in whichever of `states` it is. */
+/** A record in any of `states`. */
 const inOneOf = (states: readonly Status[], description: string) => {
   const names = states.map((state) => [state, `${state[0]?.toUpperCase()}${state.slice(1)}Screenshot`] as const)
   const mapping = Object.fromEntries(names.map(([state, name]) => [state, `#/components/schemas/${name}`]))
@@ -117,7 +117,7 @@ const inOneOf = (states: readonly Status[], description: string) => {
   })
 }
 
-/** A screenshot's record in each of its states, and the parts of it. */
+/** Schemas of a screenshot's record in each state, and of its parts. */
 export const recordSchemas: Fields = {
   ScreenshotOptions: options(
     effective,
@@ -166,7 +166,7 @@ export const recordSchemas: Fields = {
 
 const exampleOptions = { width: 1280, height: 800, format: 'png' }
 
-/** A screenshot that was just accepted. */
+/** Example of a screenshot just accepted. */
 export const acceptedExample = {
   id: exampleIds.screenshot,
   status: 'pending',
@@ -175,7 +175,7 @@ export const acceptedExample = {
   created_at: exampleTimes.created,
 } as const
 
-/** A screenshot that has completed. */
+/** Example of a completed screenshot. */
 export const completedExample = {
   ...acceptedExample,
   status: 'completed',
@@ -229,14 +229,14 @@ export const completedExample = {
 
 type ScreenshotRecord = Readonly<Record<string, unknown>>
 
-/** A screenshot in whatever state it is; which fields it has follows from that. */
+/** A screenshot in any state, which determines its fields. */
 export const screenshot: Exampled<ScreenshotRecord> = [schemaRef('Screenshot'), completedExample]
 
 const stateNow = word(statuses, '`pending`; where the request repeats an earlier one, the state of its screenshot now.')
 
 const accepted = [closed({ ...common('ScreenshotOptions'), status: stateNow }), acceptedExample] as const
 
-/** Answers with a record, or with what is known of it once it was accepted. */
+/** Components of responses with a full record, or with its fields at acceptance. */
 export const recordComponents = components({
   ScreenshotAnswer: inEnvelope(screenshot),
   EndedScreenshotAnswer: inEnvelope<ScreenshotRecord>([schemaRef('EndedScreenshot'), completedExample]),

@@ -4,7 +4,7 @@ import { address, count, id, moment, orNull, text, word } from '#gateway/openapi
 import { components, inEnvelope, list, object, partOf, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
 import { exampleIds, exampleTimes } from './example-values.ts'
 
-/** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
+/** Events that a webhook may subscribe to. More may be added; receivers should ignore unknown ones. */
 export const webhookEvents = [
   'screenshot.completed',
   'screenshot.failed',
@@ -16,10 +16,10 @@ export const webhookEvents = [
 /** Name of an event. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** Most webhooks of an account. */
+/** Maximum webhooks of an account. */
 export const webhooksMax = 20
 
-/** Of a delivery that was asked for again and again only the latest attempts are shown. */
+/** Maximum attempts listed per delivery, the latest ones. */
 export const attemptsMax = 100
 
 const fields = {
@@ -83,13 +83,13 @@ const deliveryPage = object({
   }),
 })
 
-/** A webhook as its account sees it. */
+/** A webhook in responses. */
 export type Webhook = TypeOf<typeof webhook>
 
-/** A delivery as its account sees it. */
+/** A delivery in responses. */
 export type Delivery = TypeOf<typeof delivery>
 
-/** Webhooks of an account, and what was sent to them. */
+/** Components of the webhook and delivery operations. */
 export const webhookComponents = components({
   Webhook: webhook,
   WebhookAnswer: inEnvelope(partOf('Webhook', webhook)),

@@ -4,7 +4,7 @@ import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 
-/** A price, times a whole number from 0, as an exact decimal with as many decimals as the price. Both stand in plain digits. */
+/** Multiplies a decimal price exactly by an integer from 0. The result has as many decimals as the price. */
 export const timesExactly = (price: string, times: number): string => {
   const [whole = '', fraction = ''] = price.split('.')
   const digits = String(BigInt(whole + fraction) * BigInt(times)).padStart(fraction.length + 1, '0')
@@ -12,13 +12,13 @@ export const timesExactly = (price: string, times: number): string => {
   return `${digits.slice(0, -fraction.length)}.${digits.slice(-fraction.length)}`
 }
 
-/** Per cent with two decimals, rounded down: 100 is reached by the last capture of the quota and not before. */
+/** Per cent with two decimals, rounded down, so that only the last capture of the quota reaches 100. */
 const percentageOf = (used: number, limit: number | null): number | null => {
   if (limit === null) return null
   return limit === 0 ? 100 : Math.floor((used * 10_000) / limit) / 100
 }
 
-/** The contract's usage record. What no plan charges costs nothing. */
+/** The contract's usage record. Without an overage price, overage costs nothing. */
 export const usageRecord = (usage: UsageState): Usage => ({
   screenshots_used: usage.used,
   screenshots_limit: usage.limit,
@@ -30,7 +30,7 @@ export const usageRecord = (usage: UsageState): Usage => ({
   overage_cost: usage.overagePrice === null ? '0' : timesExactly(usage.overagePrice, usage.overage),
 })
 
-/** The account of a key and its usage. */
+/** The operations on the key's account and its usage. */
 export const accountOperations: readonly Operation[] = [
   forCaller({
     name: 'account',
@@ -42,7 +42,7 @@ export const accountOperations: readonly Operation[] = [
     answers: { 200: jsonAnswer('The account.', accountComponents.AccountAnswer) },
     run: async (context, { caller }) => {
       const data = await context.captures.describeAccount(caller.accountId)
-      // Its keys went with it, after this one was checked.
+      // The account was erased with its keys after the key was checked.
       if (!data) throw new AppError('INVALID_API_KEY')
       return { status: 200, body: { data } }
     },

@@ -6,7 +6,7 @@ import { batchComponents } from '#gateway/openapi/components/batches.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
-/** Accepts one capture for each of `urls`, all or none, and answers with the new batch. */
+/** Accepts one capture for each of `urls`, all or none, and returns the new batch. */
 export const createScreenshots = operation({
   name: 'batch',
   method: 'POST',

@@ -10,7 +10,7 @@ import { count, word } from '#gateway/openapi/fields.ts'
 import { closed, schemaRef, typed } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
-/** Least milliseconds between two reads: each capture of the account that ends asks for one. */
+/** Minimum between two reads: each capture of the account that ends triggers one. */
 const gapMs = 250
 
 const counts = ['total', 'pending', 'processing', 'completed', 'failed']
@@ -33,14 +33,14 @@ const events = {
 const example =
   'retry: 2000\n\nevent: status\nid: m0\ndata: {"status":"processing","total":2,"pending":1,"processing":1,"completed":0,"failed":0}\n\n'
 
-/** The places of a batch whose end a client has received, as the id of an event: it comes back when the client does. */
+/** Indexes of the members whose end a client has received, encoded as event id, which a reconnecting client sends back. */
 export type ReportedMembers = {
   readonly has: (index: number) => boolean
   readonly add: (index: number) => void
   readonly id: () => string
 }
 
-/** Reads the set from the last id that a client has seen; empty where that is none of ours. */
+/** Decodes the set from `Last-Event-ID`; empty if that is invalid. */
 export const reportedMembers = (lastEventId: string | undefined): ReportedMembers => {
   let bits = /^m[0-9a-f]{1,25}$/.test(lastEventId ?? '') ? BigInt(`0x${lastEventId?.slice(1)}`) : 0n
   const bitOf = (index: number) => (index < urlsMax ? 1n << BigInt(index) : 0n)
@@ -56,8 +56,8 @@ export const reportedMembers = (lastEventId: string | undefined): ReportedMember
 type Source = Pick<Context, 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find' | 'findBatch'> }
 
 /**
- * Reports a batch: `status` with its counts whenever they are others, `screenshot` with the record of each capture that
- * has ended and is not in `reported`, and `result` once all have, or `deleted`.
+ * Reports a batch: `status` with its counts on every change, `screenshot` with the record of each capture that has ended
+ * and is not in `reported`, and `result` once all have ended, or `deleted`.
  */
 const reportBatch = (
   { captures, publicUrl }: Source,
@@ -89,7 +89,7 @@ const reportBatch = (
   }
 }
 
-/** What becomes of a batch, as server-sent events, each capture at its end. */
+/** Streams the states of a batch as server-sent events, with the record of each capture at its end. */
 export const batchEvents = forCaller({
   name: 'batch_events',
   method: 'GET',
@@ -105,6 +105,6 @@ export const batchEvents = forCaller({
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
-    return answerStream(context, headers, { accountId, follows: accountId, gapMs }, reportBatch(context, of, reported))
+    return answerStream(context, headers, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, of, reported))
   },
 })

@@ -3,7 +3,7 @@ import { batchComponents } from '#gateway/openapi/components/batches.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
-/** A batch and its captures as they are now. */
+/** Returns the current state of a batch and its captures. */
 export const showBatch = forCaller({
   name: 'batch_status',
   method: 'GET',

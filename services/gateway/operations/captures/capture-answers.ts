@@ -3,10 +3,10 @@ import { recordComponents } from '#gateway/openapi/components/records.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
 
-/** Errors of operations that may answer with the result of a capture. */
+/** Errors of operations that may return the result of a capture. */
 export const captureErrors: readonly ErrorCode[] = ['EXPIRED', ...captureErrorCodes]
 
-/** The answer with the result of a capture. */
+/** The response with the result of a capture. */
 export const resultAnswer: AnswerDoc = {
   description: 'The image; with `response_type=json` the record of a screenshot that has completed or failed.',
   headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
@@ -16,12 +16,12 @@ export const resultAnswer: AnswerDoc = {
   },
 }
 
-/** The answer of a synchronous operation whose capture goes on. */
+/** The response of a synchronous operation whose capture goes on. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
   'The capture goes on: a webhook will tell of its end, or it takes longer than a synchronous answer may.',
   recordComponents.FlatScreenshot,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )
 
-/** Parameters of a capture as an example. */
+/** Example parameters of a capture. */
 export const captureExample = { url: 'https://example.com/', full_page: true, format: 'png' }

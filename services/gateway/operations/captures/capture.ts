@@ -21,7 +21,7 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
   return acceptedResponse(context, created)
 }
 
-/** Captures and answers with the image, or with the record where that is wanted; with a webhook it returns immediately. */
+/** Captures and returns the image, or the record with `response_type=json`; with a webhook it returns immediately. */
 export const captureByQuery = operation({
   name: 'capture_get',
   method: 'GET',

@@ -17,7 +17,7 @@ const accepted = jsonAnswer('Accepted.', recordComponents.AcceptedScreenshotAnsw
   'Idempotent-Replayed',
 ])
 
-/** Accepts a capture and answers with its new record; where the image is wanted, and no webhook, it captures synchronously. */
+/** Accepts a capture and returns its new record; with `response_type=image` and no webhook it captures synchronously. */
 export const createScreenshot = operation({
   name: 'create',
   method: 'POST',

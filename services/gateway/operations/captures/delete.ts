@@ -3,8 +3,8 @@ import { emptyAnswer } from '#gateway/openapi/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /**
- * Deletes a capture in whatever state it is. What the queue and the object store hold of it is removed by the ledger; for
- * clients it is gone with the answer. A body is not read.
+ * Deletes a capture in any state. For clients it no longer exists after the response; the ledger removes its messages and
+ * objects. A body is not read.
  */
 export const deleteScreenshot = forCaller({
   name: 'delete',
@@ -16,7 +16,7 @@ export const deleteScreenshot = forCaller({
   answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
   run: async (context, { caller, id }) => {
     orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
-    // It may have made room in the account's window.
+    // The deletion may have made room in the account's window.
     context.publisher.nudge()
     return { status: 204 }
   },

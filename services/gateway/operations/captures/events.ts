@@ -30,7 +30,7 @@ const stateText = (seen: Progress): string => {
   return eventText({ name: 'status', id: stateId(seen), data: { status, ...(position !== null && { position }) } })
 }
 
-/** The capture where it has ended: it is read at once, while the progress that streams share may be a second old. */
+/** The capture if it has ended. Reads its row, because the batched progress may come a second later. */
 const findEnded = async (find: () => Promise<FoundCapture | undefined>): Promise<FoundCapture | undefined> => {
   const capture = await find()
   return capture && isTerminal(capture.status) ? capture : undefined
@@ -38,7 +38,7 @@ const findEnded = async (find: () => Promise<FoundCapture | undefined>): Promise
 
 type Source = Pick<Context, 'loadProgress' | 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find'> }
 
-/** Reports one capture: `status` whenever it is another, `started` once, and `result` with the record, or `deleted`. */
+/** Reports one capture: `status` on every change, `started` once, and `result` with the record, or `deleted`. */
 export const reportCapture = (
   { captures, loadProgress, publicUrl }: Source,
   of: { readonly id: string; readonly accountId: string },
@@ -65,7 +65,7 @@ export const reportCapture = (
   }
 }
 
-/** What becomes of a capture, as server-sent events, up to its record at the end. */
+/** Streams the states of a capture as server-sent events, until its record at the end. */
 export const captureEvents = forCaller({
   name: 'events',
   method: 'GET',
@@ -77,12 +77,12 @@ export const captureEvents = forCaller({
   ...streamContract(events, example, 'The last event that was seen; after `result` the answer is 204.'),
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
-    // The answer at which clients of such streams stop connecting again.
+    // EventSource clients stop reconnecting on a 204.
     if (headers['last-event-id'] === lastId) return { status: 204 }
     return answerStream(
       context,
       headers,
-      { accountId, follows: id, gapMs: 0 },
+      { accountId, wokenBy: id, gapMs: 0 },
       reportCapture(context, { id, accountId }),
     )
   },

@@ -50,15 +50,15 @@ const unchangedAnswer = emptyAnswer('The client has the image already.', [
   'X-Cache',
 ])
 
-/** What a `Range` header asks of an image of `bytes` bytes: one part of it, none that exists, or simply all. */
+/** The requested part of an image. */
 type Requested = ByteRange | 'unsatisfiable' | 'whole'
 
 const lastBytes = (count: number, bytes: number): Requested =>
   count === 0 ? 'unsatisfiable' : { first: Math.max(0, bytes - count), last: bytes - 1 }
 
 /**
- * Reads a `Range` header (RFC 9110 §14.2). Several ranges, another unit and what is malformed are ignored, which the RFC
- * allows: the answer is then the whole image.
+ * Reads a `Range` header (RFC 9110 §14.2) for an image of `bytes` bytes. Several ranges, other units and malformed ranges are
+ * ignored, as the RFC allows: the response is then the whole image.
  */
 const readRange = (header: string | undefined, bytes: number): Requested => {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '')
@@ -70,7 +70,7 @@ const readRange = (header: string | undefined, bytes: number): Requested => {
   return last < first ? 'whole' : { first, last: Math.min(last, bytes - 1) }
 }
 
-/** `isOwn`: the caller has a key of the account; whoever has only a link does not learn why a capture failed. */
+/** `isOwn`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
 const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
   const { status, error } = capture
   if (status === 'failed' && isOwn) {
@@ -120,7 +120,7 @@ const answerWhole = async (context: Context, { capture, image, headers }: Prepar
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
 }
 
-/** Finds the image by a signed link or for the caller's key, and answers as the client has it already, or with `work`. */
+/** Finds the image by signed link or API key. Returns 304 if the client's copy is current, else the response of `work`. */
 const answerImage = async (
   context: Context,
   exchange: Exchange,
@@ -141,7 +141,7 @@ const answerImage = async (
   }))
 }
 
-/** The image, whole or in part, for an API key or a signed link. Other parameters are ignored. */
+/** Returns the image, whole or in part, for an API key or a signed link. Other parameters are ignored. */
 export const downloadImage = operation({
   name: 'image',
   method: 'GET',
@@ -177,7 +177,7 @@ export const downloadImage = operation({
     }),
 })
 
-/** What the download would answer, without reading the image. */
+/** Returns the headers of the download, without reading the image. */
 export const describeImage = operation({
   name: 'image_head',
   method: 'HEAD',

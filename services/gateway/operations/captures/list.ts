@@ -7,17 +7,17 @@ import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { Faults } from '#shared/capture/faults.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
-import { type CheckInput, perPageParameter, perPageUsual, type ReadQuery } from '#gateway/http/input.ts'
+import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'
 
-/** Parameters of the list that every page of it has in common. */
+/** Parameters that all pages of a list share. */
 const filters = {
   status: Type.Optional(Type.Enum([...statuses], { doc: { description: 'Only those in this state.' } })),
   from: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or later.' } })),
   to: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or before.' } })),
 }
 
-/** Parameters of the list. How many pages have a number depends on `per_page`. */
+/** Parameters of the list. The number of pages that `page` can reach depends on `per_page`. */
 export const listParameters = Type.Object(
   {
     page: Type.Optional(
@@ -40,19 +40,19 @@ export const listParameters = Type.Object(
   { additionalProperties: false },
 )
 
-/** What a list was asked for. Times are ISO 8601 UTC with microseconds, inclusive. */
+/** A request for a page of the list. Times are ISO 8601 UTC with microseconds, inclusive. */
 export type ListQuery = {
   readonly status: Status | undefined
   readonly from: string | undefined
   readonly to: string | undefined
   readonly perPage: number
-  /** By number, from 1, or from where a cursor stands. */
+  /** The page by number, from 1, or by cursor. */
   readonly at: { readonly page: number } | Cursor
-  /** The parameters of every page of this list, as they were given. */
-  readonly kept: Readonly<Record<string, string>>
+  /** Parameters for the links to other pages, as given. */
+  readonly linkParameters: Readonly<Record<string, string>>
 }
 
-/** Whether the first capture of a page is near enough to be reached by counting. */
+/** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
 const moment = (text: string | undefined, side: 'first' | 'last') =>
@@ -73,13 +73,13 @@ const checkRange = (given: Given, { report }: Faults) => {
 }
 
 const checkPage = ({ page = 1, ...given }: Given, faults: Faults) => {
-  const size = faults.hasFaultWithin('per_page') ? perPageUsual : given.per_page
+  const size = faults.hasFaultWithin('per_page') ? perPageDefault : given.per_page
   if (faults.hasFaultWithin('page') || isReachable(page, size)) return
   const last = Math.ceil(countedMax / size)
   faults.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }
 
-/** Reports moments that are none, a range that ends before it begins, and a page that is not to be reached. */
+/** Reports invalid times and cursors, a range that ends before it begins, and a page number out of reach. */
 export const checkList: CheckInput<Given> = (given, faults) => {
   checkRange(given, faults)
   if (given.cursor === undefined) return checkPage(given, faults)
@@ -87,7 +87,7 @@ export const checkList: CheckInput<Given> = (given, faults) => {
   if (readCursor(given.cursor) === undefined) faults.report('cursor', 'is not a valid cursor')
 }
 
-/** What a list was asked for, by parameters that `checkList` has found right. */
+/** Converts parameters that `checkList` has validated. */
 export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)['properties']>): ListQuery => {
   const { status, from, to, page = 1, cursor } = values
   return {
@@ -96,7 +96,7 @@ export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)
     to: moment(to, 'last'),
     perPage: values.per_page,
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
-    kept: Object.fromEntries(
+    linkParameters: Object.fromEntries(
       ['per_page', ...Object.keys(filters)].flatMap((name) => {
         const text = given[name]
         return text === undefined ? [] : [[name, text]]
@@ -110,8 +110,8 @@ type Target = { readonly page: number } | { readonly cursor: string }
 const cursorAt = (direction: Cursor['direction'], capture: CapturePage['captures'][number] | undefined) =>
   capture && writeCursor({ direction, than: capture })
 
-/** Where the pages beside this one begin; undefined at the ends. Beyond what numbers reach, cursors go on. */
-const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
+/** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
+const adjacentPages = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
   const older = page.hasOlder ? cursorAt('older', page.captures.at(-1)) : undefined
   const newer = page.hasNewer ? cursorAt('newer', page.captures[0]) : undefined
   const asTarget = (cursor: string | undefined): Target | undefined => (cursor === undefined ? undefined : { cursor })
@@ -121,7 +121,7 @@ const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number
   return { older, prev, next }
 }
 
-/** Positions of a numbered page's first and last capture in the whole list, from 1. A page from a cursor does not know its own. */
+/** Positions of a numbered page's first and last capture in the whole list, from 1. Null for a page by cursor. */
 const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
   if (!('page' in at)) return { page: null, from: null, to: null }
   if (captures.length === 0) return { page: at.page, from: null, to: null }
@@ -129,31 +129,31 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
   return { page: at.page, from: skipped + 1, to: skipped + captures.length }
 }
 
-/** The contract's answer of a list. Its links are built from the public address, and keep what was asked for. */
-export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
+/** The contract's body of a list page. Its links are based on the public URL and keep the request's parameters. */
+export const pageBody = (listQuery: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
   const link = (target: Target) => {
-    const place = 'page' in target ? { page: String(target.page) } : target
-    return `${path}?${new URLSearchParams({ ...asked.kept, ...place }).toString()}`
+    const parameters = 'page' in target ? { page: String(target.page) } : target
+    return `${path}?${new URLSearchParams({ ...listQuery.linkParameters, ...parameters }).toString()}`
   }
-  const lastPage = Math.max(1, Math.ceil(page.total / asked.perPage))
-  const { older, prev, next } = besides(asked, page, lastPage)
-  const places = positionsOf(asked, page)
+  const lastPage = Math.max(1, Math.ceil(page.total / listQuery.perPage))
+  const { older, prev, next } = adjacentPages(listQuery, page, lastPage)
+  const positions = positionsOf(listQuery, page)
   return {
     data: page.captures.map((capture) => toRecord(capture, publicUrl)),
     links: {
       first: link({ page: 1 }),
-      last: isReachable(lastPage, asked.perPage) ? link({ page: lastPage }) : null,
+      last: isReachable(lastPage, listQuery.perPage) ? link({ page: lastPage }) : null,
       prev: prev ? link(prev) : null,
       next: next ? link(next) : null,
     },
     meta: {
-      current_page: places.page,
-      from: places.from,
+      current_page: positions.page,
+      from: positions.from,
       last_page: lastPage,
       path,
-      per_page: asked.perPage,
-      to: places.to,
+      per_page: listQuery.perPage,
+      to: positions.to,
       total: page.total,
       next_cursor: older ?? null,
       ...(page.totalIsEstimated && { total_estimated: true }),
@@ -161,7 +161,7 @@ export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string)
   }
 }
 
-/** A page of the caller's captures, newest first. */
+/** Lists the caller's captures by page, newest first. */
 export const listScreenshots = forCaller({
   name: 'list',
   method: 'GET',
@@ -173,10 +173,10 @@ export const listScreenshots = forCaller({
   checkQuery: checkList,
   answers: { 200: jsonAnswer('A page of the list.', captureComponents.ScreenshotPage) },
   run: async (context, { caller: { accountId }, query: values, given }) => {
-    const asked = toListQuery({ values, given })
-    const { at, status, from, to, perPage } = asked
+    const listQuery = toListQuery({ values, given })
+    const { at, status, from, to, perPage } = listQuery
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
     const page = await context.captures.list({ accountId, status, from, to }, { start, limit: perPage })
-    return { status: 200, body: pageBody(asked, page, context.publicUrl()) }
+    return { status: 200, body: pageBody(listQuery, page, context.publicUrl()) }
   },
 })

@@ -19,7 +19,7 @@ const parameters = Type.Object(
   { additionalProperties: false },
 )
 
-/** A link to the image that needs no API key. The capture need not have ended. */
+/** Creates a link to the image that needs no API key. The capture need not have ended. */
 export const signUrl = forCaller({
   name: 'sign_url',
   method: 'POST',
@@ -35,7 +35,7 @@ export const signUrl = forCaller({
     if (!allowed) throw featureError('signed_urls')
     if (!found) throw new AppError('NOT_FOUND')
     const [key] = context.links.keys
-    if (!key) throw new AppError('SERVER_ERROR', { message: 'there is no key to sign links with' })
+    if (!key) throw new AppError('SERVER_ERROR', { message: 'no link signing key is configured' })
     const expires = minutes === 0 ? undefined : Math.floor(context.now().getTime() / 1000) + minutes * 60
     const expiresAt = expires === undefined ? null : new Date(expires * 1000).toISOString().replace('Z', '000Z')
     const url = `${captureUrls(context.publicUrl(), id).image}?${signLink(key, id, expires)}`

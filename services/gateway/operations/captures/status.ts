@@ -11,23 +11,23 @@ import { orNotFound } from '#gateway/http/errors.ts'
 
 type Of = { readonly id: string; readonly accountId: string }
 
-/** Waits for the end of a capture; its record as it then is. Where too many wait already, as it is now. */
+/** Waits for the end of a capture, at most `waitMs`, and returns it. Does not wait if too many requests wait already. */
 const findLater = async (context: Context, of: Of, waitMs: number, watchClient: Exchange['watchClient']) => {
-  // The subscription begins before the first read, so that no end falls between them.
-  using follower = context.waiters.follow(of.id)
+  // Watch before the first read, so that no end is missed in between.
+  using watcher = context.waiters.watch(of.id)
   const now = orNotFound(await context.captures.find(of))
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
   using client = watchClient()
-  client.signal.addEventListener('abort', follower.wake)
-  // What a gateway that stops answers is no less than what it would answer after its drain.
+  client.signal.addEventListener('abort', watcher.wake)
+  // A stopping gateway need not wait: the current record is a complete response.
   const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
-  const ended = await waitForEnd({ captures: context.captures, waiters }, follower, of, waitMs)
+  const ended = await waitForEnd({ captures: context.captures, waiters }, watcher, of, waitMs)
   return ended === 'goes-on' ? orNotFound(await context.captures.find(of)) : ended.capture
 }
 
-/** The record of a capture; with `wait`, once it has ended or that many seconds are over. */
+/** Returns the record of a capture; with `wait`, once it has ended or after that many seconds. */
 export const showStatus = forCaller({
   name: 'status',
   method: 'GET',

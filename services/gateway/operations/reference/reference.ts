@@ -16,7 +16,7 @@ const answersOf = (description: string, type: string, schema: object): Record<nu
   304: emptyAnswer('The client has it already.', ['ETag', 'Cache-Control']),
 })
 
-/** A few minutes: it changes where the service is updated. */
+/** Five minutes: the documents change when the service is updated. */
 const cacheControl = 'public, max-age=300'
 
 const answerStaticDocument = (
@@ -31,7 +31,7 @@ const answerStaticDocument = (
   return { status: 200, headers: { ...validators, ...always, ...headers }, body: bytes }
 }
 
-/** The interface as OpenAPI 3.1. Parameters are ignored. */
+/** Returns the OpenAPI 3.1 document. Parameters are ignored. */
 export const showOpenapi = operation({
   name: 'openapi',
   method: 'GET',
@@ -46,7 +46,7 @@ export const showOpenapi = operation({
     answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
 })
 
-/** The interface as a page, which loads its script and the document from beside it, and may call the service alone. */
+/** Returns the reference as a page, which loads script and document from relative URLs and may connect to this service only. */
 export const showDocs = operation({
   name: 'docs',
   method: 'GET',
@@ -65,7 +65,7 @@ export const showDocs = operation({
     }),
 })
 
-/** The script of the page, which is no operation of the interface. Compressed for everybody: no browser lacks gzip. */
+/** Returns the script of the page; not an operation of the contract. Always compressed: all browsers support gzip. */
 export const showScript = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
   answerStaticDocument(exchange, await reference.script(), {
     'content-type': 'text/javascript; charset=utf-8',

@@ -24,7 +24,7 @@ const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
   report('cursor', 'must be the next_cursor of an earlier answer')
 }
 
-/** A page of a log as it is answered, and where the next one begins; `found` has one more than the caller wants, if there is. */
+/** Body of a page, with the cursor of the next one. `found` contains up to `limit + 1` deliveries, to detect a next page. */
 const pageBody = (found: readonly Delivery[], limit: number) => {
   const data = found.slice(0, limit)
   const last = found.length > limit ? data.at(-1) : undefined
@@ -45,7 +45,7 @@ const redeliver = async (context: Context, of: DeliveriesOf, id: string) => {
   return { status: 202, body: { data: { id } } }
 }
 
-/** What was sent to a webhook: list, send again. */
+/** Deliveries of a webhook: list, redeliver. */
 export const webhookDeliveryOperations: readonly Operation[] = [
   forCaller({
     name: 'webhook_deliveries',
@@ -75,7 +75,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
   }),
 ]
 
-/** What was sent about a capture, to its own address and to webhooks: list, send again. */
+/** Deliveries of a capture, to its `webhook_url` and to webhooks: list, redeliver. */
 export const captureDeliveryOperations: readonly Operation[] = [
   forCaller({
     name: 'capture_deliveries',

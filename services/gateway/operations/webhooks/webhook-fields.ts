@@ -46,7 +46,7 @@ export const webhookChange = Type.Partial(
   { ...closed, doc: { description: 'What is to be another. What is left out stays.' } },
 )
 
-/** Reports an address that is no public https address, and text that is no Unicode. */
+/** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */
 export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, faults, { allowTargets: allow }) => {
   const target =
     fields.url === undefined || faults.hasFaultWithin('url')

@@ -14,15 +14,15 @@ import {
 } from '#gateway/db/webhooks.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 
-/** As Standard Webhooks has it: 24 to 64 bytes as base64 behind the prefix. */
+/** Standard Webhooks requires 24 to 64 bytes, as base64 after the prefix. */
 const secretBytes = 32
 
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`
 
-/** What the gateway asks of webhooks and their deliveries. All throw `SERVICE_UNAVAILABLE` where the database does not answer. */
+/** The gateway's queries on webhooks and deliveries. All throw `SERVICE_UNAVAILABLE` if the database is unavailable. */
 export type Webhooks = ReturnType<typeof webhooksIn>
 
-/** The webhooks in a database. Their secrets are sealed to the sender, bound to their webhook: the gateway cannot read one again. */
+/** The webhooks in a database. Each secret is sealed to the sender and bound to its webhook; the gateway cannot decrypt it. */
 export const webhooksIn = (database: Database, sealingKey: SealingKey) => {
   const sealFor = (id: string, secret: string) => seal(sealingKey, id, Buffer.from(secret))
   return {

@@ -64,8 +64,8 @@ t.test('waiters: a result begins the reading of its object, once, and wakes nobo
   say(resultFilter, reported, result())
   say(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
   t.same(reads, [objectKey])
-  t.equal(waiter?.headStart()?.objectKey, objectKey)
-  t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
+  t.equal(waiter?.prefetch()?.objectKey, objectKey)
+  t.same(await waiter?.prefetch()?.bytes, Buffer.from('image'))
 })
 
 t.test("a result that names another capture's object, or is malformed, begins nothing", async (t) => {
@@ -82,7 +82,7 @@ t.test("a result that names another capture's object, or is malformed, begins no
     resultSubject({ pool: 'standard', id: other }),
     result({ id: other, objectKey: objectKey.replace(id, other) }),
   )
-  t.same([reads, waiter?.headStart()], [[], undefined])
+  t.same([reads, waiter?.prefetch()], [[], undefined])
 })
 
 t.test('waiters: the time bounds a wait that nothing wakes', async (t) => {
@@ -105,8 +105,8 @@ t.test('waiters: stopping wakes all waiters, and none waits after it', async (t)
 t.test('waiters: waiters are bounded, and their places become free', async (t) => {
   const { waiters } = start(1)
   const first = waiters.begin(id)
-  t.equal(first?.holdFor('a'), true)
-  t.equal(waiters.begin('other')?.holdFor('b'), false)
+  t.equal(first?.takeSlot('a'), true)
+  t.equal(waiters.begin('other')?.takeSlot('b'), false)
   const unknown = [waiters.begin('third'), waiters.begin('fourth')]
   t.same(
     unknown.map((waiter) => waiter !== undefined),
@@ -114,7 +114,7 @@ t.test('waiters: waiters are bounded, and their places become free', async (t) =
     'those whose account is not known are bounded too',
   )
   first?.[Symbol.dispose]()
-  t.equal(waiters.begin('other')?.holdFor('b'), true)
+  t.equal(waiters.begin('other')?.takeSlot('b'), true)
 })
 
 t.test('waiters: disposing ends both subscriptions', async (t) => {
@@ -126,10 +126,10 @@ t.test('waiters: disposing ends both subscriptions', async (t) => {
 
 t.test('waiters: an event wakes all that follow its capture or its account, and nobody else', async (t) => {
   const { waiters, reads, say, result } = start(1)
-  using capture = waiters.follow(id)
-  using again = waiters.follow(id)
-  using account = waiters.follow('a')
-  using other = waiters.follow('b')
+  using capture = waiters.watch(id)
+  using again = waiters.watch(id)
+  using account = waiters.watch('a')
+  using other = waiters.watch('b')
   let others = 0
   void other.waitForChange(longMs).then(() => (others += 1))
   say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
@@ -143,8 +143,8 @@ t.test('waiters: an event wakes all that follow its capture or its account, and 
 
 t.test('waiters: one of several that listen for a capture may go', async (t) => {
   const { waiters, say } = start()
-  using stays = waiters.follow(id)
-  const goes = waiters.follow(id)
+  using stays = waiters.watch(id)
+  const goes = waiters.watch(id)
   goes[Symbol.dispose]()
   goes[Symbol.dispose]()
   t.equal(waiters.count(), 1)
@@ -154,7 +154,7 @@ t.test('waiters: one of several that listen for a capture may go', async (t) => 
 
 t.test('waiters: one account leaves places for others, which share what there is', async (t) => {
   const { waiters } = start(12)
-  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.holdFor(accountId) === true
+  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.takeSlot(accountId) === true
   const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
   t.same([fill('busy'), fill('second'), fill('third')], [6, 4, 2])
   t.equal(hold('busy'), false)
@@ -163,15 +163,15 @@ t.test('waiters: one account leaves places for others, which share what there is
 t.test('waiters: a place is given up once, whoever gives it up first', async (t) => {
   const { waiters } = start(2)
   using first = waiters.begin(id)
-  t.equal(first?.holdFor('a'), true)
-  t.equal(first?.holdFor('a'), true, 'the second time it has it already')
+  t.equal(first?.takeSlot('a'), true)
+  t.equal(first?.takeSlot('a'), true, 'the second time it has it already')
   const second = waiters.begin(id)
-  t.equal(second?.holdFor('a'), false)
+  t.equal(second?.takeSlot('a'), false)
   second?.[Symbol.dispose]()
   first?.[Symbol.dispose]()
   first?.[Symbol.dispose]()
   t.equal(waiters.count(), 0)
-  t.same([waiters.begin(id)?.holdFor('a'), waiters.begin(id)?.holdFor('b')], [true, true])
+  t.same([waiters.begin(id)?.takeSlot('a'), waiters.begin(id)?.takeSlot('b')], [true, true])
 })
 
 const of = { id: completedCapture.id, accountId: completedCapture.accountId }

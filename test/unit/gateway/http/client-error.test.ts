@@ -63,8 +63,8 @@ t.test('client error: an error that is not the turn of the waiting answer is not
   t.teardown(resolve)
   context.answers.waiter = {
     waitForChange: () => promise,
-    headStart: () => undefined,
-    holdFor: () => true,
+    prefetch: () => undefined,
+    takeSlot: () => true,
     [Symbol.dispose]: () => {},
   }
   const socket = await open()

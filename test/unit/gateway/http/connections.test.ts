@@ -3,14 +3,14 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { followConnections } from '#gateway/http/connections.ts'
+import { trackConnections } from '#gateway/http/connections.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 const start = async (t: Test, listener: RequestListener) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, listener)
-  const closeConnections = followConnections(server)
+  const closeConnections = trackConnections(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.closeAllConnections())

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
-import { createLinks, judgeLink, readLink, signLink } from '#gateway/links/links.ts'
+import { createLinks, verifyLink, readLink, signLink } from '#gateway/links/links.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import {
   completedCapture,
@@ -139,7 +139,7 @@ const now = new Date('2026-06-01T12:00:00Z')
 const inAMinute = now.getTime() / 1000 + 60
 const judge = (query: string, { keys = [first, second], of = id, at = now } = {}) => {
   const read = readLink(query)
-  return read && judgeLink(keys, of, read, at)
+  return read && verifyLink(keys, of, read, at)
 }
 
 // Contract: Signed URL form

@@ -5,7 +5,7 @@ import type { ChangeReporter } from '#gateway/live/event-stream.ts'
 import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 
 const headers = { authorization: `Bearer ${testKey}` }
-const of = { accountId: 'a', follows: 'a', gapMs: 0 }
+const of = { accountId: 'a', wokenBy: 'a', gapMs: 0 }
 const report: ChangeReporter = async function* report() {
   yield 'a'
   return 'over'

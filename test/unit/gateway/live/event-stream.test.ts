@@ -76,7 +76,7 @@ t.test('event stream: what goes wrong breaks the stream off', async (t) => {
   await t.rejects(text(stream), /broken/)
 })
 
-const calm: StreamBounds = { lookMs: 1, gapMs: 0, keyCheckMs: 60_000, heartbeatMs: 60_000, lifeMs: 60_000 }
+const calm: StreamBounds = { pollMs: 1, gapMs: 0, keyCheckMs: 60_000, heartbeatMs: 60_000, lifeMs: 60_000 }
 const unauthorized =
   'event: unauthorized\ndata: {"code":"INVALID_API_KEY","message":"The API key is missing, invalid, expired or revoked."}\n\n'
 
@@ -90,9 +90,9 @@ const start = (
   } = {},
 ) => {
   const ends: StreamEnd[] = []
-  const follower = { waitForChange: async () => turn(false) }
+  const watcher = { waitForChange: async () => turn(false) }
   const texts = streamUntilEnd(
-    { follower, isStopping, isAuthorized, bounds, ended: (end) => ends.push(end) },
+    { watcher, isStopping, isAuthorized, bounds, ended: (end) => ends.push(end) },
     report,
   )(gone)
   return { ends, texts, all: async () => Array.fromAsync(texts) }
@@ -183,7 +183,7 @@ t.test(
 t.test('event stream: a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
   let now = 0
   const checkedMs = [0]
-  const follower = {
+  const watcher = {
     waitForChange: async (waitMs: number) => {
       now += waitMs
       return false
@@ -200,7 +200,7 @@ t.test('event stream: a key is checked at least every 30 s, with the bounds that
     yield 'a'
     return 'goes-on'
   }
-  const deps = { follower, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
+  const deps = { watcher, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
   await Array.fromAsync(streamUntilEnd(deps, report)(new AbortController().signal))
   const gaps = checkedMs.slice(1).map((at, index) => at - checkedMs[index]!)
   t.equal(gaps.length, 9)

@@ -23,23 +23,23 @@ t.test('pepper watch: refuses to start with another pepper', async (t) => {
 
 t.test('pepper watch: starts while the database is away, and refuses once it answers', async (t) => {
   const { confirm, looks } = answering(away, away, another)
-  const { refused } = await watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal })
-  t.equal(await refused, another)
+  const { mismatch } = await watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal })
+  t.equal(await mismatch, another)
   t.equal(looks(), 3)
 })
 
 t.test('pepper watch: looks once where the pepper is right, and ends when the service is stopped', async (t) => {
   const stopping = new AbortController()
   const { confirm, looks } = answering(undefined)
-  const { refused } = await watchPepper(confirm, { everyMs: 1, stop: stopping.signal })
+  const { mismatch } = await watchPepper(confirm, { everyMs: 1, stop: stopping.signal })
   stopping.abort()
-  t.equal(await refused, undefined)
+  t.equal(await mismatch, undefined)
   t.equal(looks(), 1)
 })
 
 t.test('pepper watch: gives up at the stop while the database is away', async (t) => {
   const stopping = new AbortController()
-  const { refused } = await watchPepper(answering(away).confirm, { everyMs: 1, stop: stopping.signal })
+  const { mismatch } = await watchPepper(answering(away).confirm, { everyMs: 1, stop: stopping.signal })
   stopping.abort()
-  t.equal(await refused, undefined)
+  t.equal(await mismatch, undefined)
 })

@@ -18,10 +18,10 @@ const start = (t: Test) => {
   return { context, app, capture }
 }
 
-const headStart = (objectKey: string, bytes: Buffer | undefined) => ({
+const prefetch = (objectKey: string, bytes: Buffer | undefined) => ({
   waitForChange: async () => {},
-  headStart: () => ({ objectKey, bytes: Promise.resolve(bytes) }),
-  holdFor: () => true,
+  prefetch: () => ({ objectKey, bytes: Promise.resolve(bytes) }),
+  takeSlot: () => true,
   [Symbol.dispose]: () => {},
 })
 
@@ -113,11 +113,11 @@ t.test("the winner's bytes are sent, whatever was read before the commit", async
     reads += 1
     return testImage
   }
-  context.answers.waiter = headStart(key, testImage)
+  context.answers.waiter = prefetch(key, testImage)
   t.same([(await capture()).rawPayload, reads], [testImage, 0], 'the head start is used')
-  context.answers.waiter = headStart(`${key.slice(0, -1)}1`, Buffer.from('a loser'))
+  context.answers.waiter = prefetch(`${key.slice(0, -1)}1`, Buffer.from('a loser'))
   t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not')
-  context.answers.waiter = headStart(key, Buffer.from('forged'))
+  context.answers.waiter = prefetch(key, Buffer.from('forged'))
   t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not')
 })
 
@@ -157,7 +157,7 @@ t.test(
     t.teardown(() => app.close())
     const bounds: number[] = []
     context.answers.waiter = {
-      ...headStart('', undefined),
+      ...prefetch('', undefined),
       waitForChange: async (ms: number) => {
         bounds.push(ms)
       },

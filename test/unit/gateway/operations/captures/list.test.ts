@@ -184,7 +184,7 @@ const place = {
 // Contract: List parameters
 t.test('list: without parameters it is the first page of twenty of everything', async (t) => {
   const everything = { status: undefined, from: undefined, to: undefined }
-  t.same(readListQuery(''), { ...everything, perPage: 20, at: { page: 1 }, kept: {} })
+  t.same(readListQuery(''), { ...everything, perPage: 20, at: { page: 1 }, linkParameters: {} })
 })
 
 t.test('list: parameters are read, and kept for the links as they were given', async (t) => {
@@ -194,7 +194,7 @@ t.test('list: parameters are read, and kept for the links as they were given', a
     to: '2026-01-31T23:59:59.999999Z',
     perPage: 100,
     at: { page: 3 },
-    kept: { per_page: '100', status: 'failed', from: '2026-01-01T00:00:00+01:00', to: '2026-01-31' },
+    linkParameters: { per_page: '100', status: 'failed', from: '2026-01-01T00:00:00+01:00', to: '2026-01-31' },
   })
   t.same(readListQuery(`cursor=${writeCursor(place)}`).at, place)
 })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
-import { judgeLink, readLink } from '#gateway/links/links.ts'
+import { verifyLink, readLink } from '#gateway/links/links.ts'
 import { completedCapture, createTestContext, pendingCapture, testKey } from '#test/helpers/gateway-context.ts'
 
 const { id } = completedCapture
@@ -33,7 +33,7 @@ t.test('sign url: a link holds for an hour by default, and names the public addr
   t.equal(url.origin + url.pathname, `https://shots.example/v1/screenshots/${id}/image`)
   t.same([...url.searchParams.keys()], ['expires', 'kid', 'signature'])
   t.equal(url.searchParams.get('expires'), String(Date.parse('2026-06-01T13:34:56Z') / 1000))
-  t.equal(judgeLink(context.links.keys, id, readLink(url.search.slice(1))!, context.now()), 'good')
+  t.equal(verifyLink(context.links.keys, id, readLink(url.search.slice(1))!, context.now()), 'good')
 })
 
 // Contract: Signed URL request

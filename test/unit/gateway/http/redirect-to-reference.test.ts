@@ -2,7 +2,7 @@ import t from 'tap'
 import { createApp } from '#gateway/app.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 
-t.test('entrance: leads to the reference below every prefix', async (t) => {
+t.test('redirect to reference: redirects the root and every prefix', async (t) => {
   const app = createApp(createTestContext())
   t.teardown(() => app.close())
   for (const path of ['/', '/v1', '/api/v1']) {

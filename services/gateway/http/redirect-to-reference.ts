@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { Answer } from './answer.ts'
 
-/** Paths that name no operation, from which people look for the reference. */
-export const entrances = ['/', '/v1', '/api/v1'] as const
+/** Paths without an operation, which redirect people to the reference. */
+export const redirectPaths = ['/', '/v1', '/api/v1'] as const
 
-/** Leads to the reference. The paths are relative, so that the prefix of a proxy in front stays; programs read the body. */
-export const showEntrance = async (): Promise<Answer> => ({
+/** Redirects to the reference, with a body for programs. The paths are relative, to keep the path prefix of a reverse proxy. */
+export const redirectToReference = async (): Promise<Answer> => ({
   status: 302,
   headers: { location: 'v1/docs' },
   body: { data: { docs: 'v1/docs', openapi: 'v1/openapi.json' } },
 })
 
-/** Answers load balancers, which reach only this port: no details, no log, no key. Not ready once the service stops. */
+/** Probes for load balancers, which reach only this port: no details, no log, no key. Not ready once the service stops. */
 export const routeProbes = (app: FastifyInstance, isStopping: () => boolean): void => {
   const route = (url: string, isGood: () => boolean) =>
     app.route({

@@ -1,4 +1,4 @@
--- Whether the plan of account $2 has links that need no API key, and whether capture $1 is the account's.
+-- allowed: the plan of account $2 includes signed links; found: capture $1 belongs to the account.
 select 'signed_urls' = any (p.features) as allowed,
        exists (select from capture c where c.id = $1 and c.account_id = a.id) as found
   from account a
