@@ -27,7 +27,7 @@ const ownLabelsStay: Rule = {
   message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
 }
 
-/** Annotations that would decide which worker goes, or what it may do. */
+/** Annotations that would affect which worker is deleted, or its privileges. */
 const reservedAnnotations = [
   deletionCostAnnotation,
   'container.apparmor.security.beta.kubernetes.io/',
@@ -49,14 +49,14 @@ const reservedVariablesStay: Rule = {
   message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
 }
 
-/** They name code that is loaded: with a ConfigMap it would run under an image that is pinned. */
+/** Variables that load code: from a ConfigMap, it would run under a pinned image. */
 const codeVariables = ['NODE_', 'LD_', 'OPENSSL_']
 const codeVariablesStay: Rule = {
   rule: `self.all(variable, variable.name != 'PATH' && !${quoted(codeVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `these decide which code runs: PATH, ${codeVariables.map((name) => `${name}*`).join(', ')}`,
 }
 
-/** Numbers stand for themselves, texts may carry a unit. */
+/** Plain numbers, or texts that may have a unit. */
 const quantities = (description: string) =>
   mapOf<number | string>(
     {
@@ -70,17 +70,17 @@ const quantities = (description: string) =>
 const resources = Type.Object(
   {
     requests: Type.Optional(
-      quantities('What the scheduler sets aside for a worker, such as cpu, memory, ephemeral-storage.'),
+      quantities('What the scheduler reserves for a worker, such as cpu, memory, ephemeral-storage.'),
     ),
     limits: Type.Optional(
       quantities(
-        'What a worker gets at most. Equal requests and limits of memory keep it from being evicted by others.',
+        'Most that a worker may use. Equal requests and limits of memory keep it from being evicted by others.',
       ),
     ),
   },
   {
     description:
-      'CPU, memory and disk of a worker. Without it requests of 500m for each slot, 300 MiB and 400 MiB more for each slot, 128 MiB of disk and 128 MiB more for each slot; limits of 512 MiB and 3 GiB more for each slot, 256 MiB of disk and 1 GiB more for each slot. What is given replaces all of it.',
+      'CPU, memory and disk of a worker. Default: requests of 500m for each slot, 300 MiB and 400 MiB more for each slot, 128 MiB of disk and 128 MiB more for each slot; limits of 512 MiB and 3 GiB more for each slot, 256 MiB of disk and 1 GiB more for each slot. A value replaces all of these.',
   },
 )
 
@@ -94,7 +94,7 @@ const toleration = Type.Object({
   operator: Type.Optional(
     Type.Enum(['Exists', 'Equal'], {
       type: 'string',
-      description: 'How `value` is compared; Equal where it is left out.',
+      description: 'How `value` is compared; default Equal.',
     }),
   ),
   value: Type.Optional(word('Value of the taint, with the operator Equal.', 63)),
@@ -107,13 +107,13 @@ const toleration = Type.Object({
   tolerationSeconds: Type.Optional(
     Type.Integer({
       format: 'int64',
-      description: 'How long a taint of the effect NoExecute is tolerated; without it for ever.',
+      description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
     }),
   ),
 })
 
 const spread = Type.Object({
-  topologyKey: word('Label of nodes whose values are the places, such as topology.kubernetes.io/zone.', 317, {
+  topologyKey: word('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
     minLength: 1,
   }),
   maxSkew: Type.Integer({
@@ -121,15 +121,15 @@ const spread = Type.Object({
     minimum: 1,
     maximum: 1000,
     default: 1,
-    description: 'By how many workers two places may differ.',
+    description: 'Largest difference in workers between two domains.',
   }),
   whenUnsatisfiable: Type.Enum(['ScheduleAnyway', 'DoNotSchedule'], {
     type: 'string',
     default: 'ScheduleAnyway',
-    description: 'What happens to a worker that would make them differ by more.',
+    description: 'What happens to a worker that would exceed `maxSkew`.',
   }),
   minDomains: Type.Optional(
-    whole('Fewest places over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
+    whole('Fewest domains over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
   ),
 })
 
@@ -147,10 +147,10 @@ const volume = Type.Object({
   emptyDir: Type.Optional(
     Type.Object(
       {
-        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory in place of disk.' })),
-        sizeLimit: word('Most that it holds, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
+        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory instead of disk.' })),
+        sizeLimit: word('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
       },
-      { description: 'A folder of the pod alone, empty at its start.' },
+      { description: 'A folder of the pod, empty at its start.' },
     ),
   ),
 })
@@ -167,20 +167,20 @@ const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
   listMapOf(
     Type.Object({
       name: word('Name of a volume of the template.', 63),
-      mountPath: word('Folder in the container, of whose names none begins with a dot.', 512, {
+      mountPath: word('Folder in the container; no part of the path begins with a dot.', 512, {
         pattern: '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$',
       }),
-      readOnly: Type.Optional(Type.Boolean({ description: 'Whether nothing can be written.' })),
+      readOnly: Type.Optional(Type.Boolean({ description: 'Whether the mount is read-only.' })),
     }),
     { keys: ['mountPath'], maxItems: 10, description, ...ruled(ownVolumesAreNotMounted, ...rules) },
   )
-/** One of them holds the keys of the workers, which no sidecar may read. */
+/** The volume `secrets` holds the workers' keys, which no sidecar may read. */
 const ownVolumesAreNotMounted: Rule = {
   rule: `self.all(mount, !(mount.name in ${quoted(ownVolumes)}))`,
   message: `only the controller mounts these volumes: ${ownVolumes.join(', ')}`,
 }
 
-/** Nothing that the worker executes lies there. */
+/** Folders from which the worker executes nothing. */
 const workerMountParents = ['/mnt', '/usr/share/fonts', '/usr/local/share', '/etc/fonts']
 const workerMountsAreBelow: Rule = {
   rule: `self.all(mount, ${quoted(workerMountParents)}.exists(path, mount.mountPath.startsWith(path + '/')))`,
@@ -193,7 +193,7 @@ const texts = (description: string) =>
 const sidecar = Type.Object({
   name: word('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
   image: word('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
-  command: Type.Optional(texts("Program in place of the image's entry point.")),
+  command: Type.Optional(texts("Program instead of the image's entry point.")),
   args: Type.Optional(texts('Arguments of the program.')),
   env: Type.Optional(
     listMapOf(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
@@ -209,7 +209,7 @@ const ownContainerStays: Rule = {
 const dnsConfig = Type.Object(
   {
     nameservers: Type.Optional(texts('Addresses of name servers.')),
-    searches: Type.Optional(texts('Domains that are tried for short names.')),
+    searches: Type.Optional(texts('Search domains for short names.')),
     options: Type.Optional(
       Type.Array(
         Type.Object({
@@ -220,18 +220,18 @@ const dnsConfig = Type.Object(
       ),
     ),
   },
-  { description: 'Name servers and options of the pods. Names of pages are resolved by egress alone.' },
+  { description: 'Name servers and options of the pods. Host names of pages are resolved by egress alone.' },
 )
 
 /**
- * What a platform team decides of the pods of a pool. Isolation is not among it: user, capabilities and tokens are the
- * controller's. Volumes of Secrets, claims and nodes are not either:
- * whoever may write a pool need not be allowed to read those, and workers share nothing.
+ * Settings of a pool's pods for platform teams. They exclude isolation (the controller sets user, capabilities and
+ * tokens) and volumes of Secrets, claims and nodes: permission to write a pool does not imply permission to read
+ * those, and workers share nothing.
  */
 export const podTemplate = group(
   {
     image: Type.Optional(
-      word('Image of the workers; without it the one of the installed release.', 512, {
+      word('Image of the workers; default: that of the installed release.', 512, {
         minLength: 1,
         pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
       }),
@@ -252,7 +252,7 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 50,
         description:
-          'Further settings of the workers (docs/configuration.md). Nothing secret: everybody who reads the pool sees it.',
+          'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
         ...ruled(reservedVariablesStay, codeVariablesStay),
       }),
     ),
@@ -281,15 +281,15 @@ export const podTemplate = group(
       Type.Array(toleration, {
         maxItems: 20,
         'x-kubernetes-list-type': 'atomic',
-        description: 'Taints of nodes that do not keep the workers away.',
+        description: 'Taints of nodes that the workers tolerate.',
       }),
     ),
     affinity: Type.Optional(
-      // Kubernetes' own type, a dozen levels deep, which it checks when the pods are made.
+      // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
       Type.Unsafe<object>({
         type: 'object',
         'x-kubernetes-preserve-unknown-fields': true,
-        description: 'Which nodes and neighbours are sought or avoided: `affinity` of a Pod.',
+        description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
       }),
     ),
     topologySpreadConstraints: Type.Optional(
@@ -314,7 +314,7 @@ export const podTemplate = group(
     ),
     volumeMounts: Type.Optional(
       volumeMounts(
-        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below folders of the system, and with \`flags-only\` everything.`,
+        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
         workerMountsAreBelow,
       ),
     ),
@@ -323,7 +323,7 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 5,
         description:
-          'Further containers, which start before the worker and end after it, with the rights of the worker: an init container with `restartPolicy: Always`.',
+          "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
         ...ruled(ownContainerStays),
       }),
     ),
@@ -334,5 +334,5 @@ export const podTemplate = group(
     priorityClassName: Type.Optional(objectName('Priority class of the pods.')),
     runtimeClassName: Type.Optional(objectName('Runtime class of the pods, such as one of gVisor.')),
   },
-  { description: 'What the pods of the workers look like. A change replaces them one after the other.' },
+  { description: "Template of the workers' pods. A change replaces them one after the other." },
 )

@@ -6,7 +6,7 @@ import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
 import { countOrPercent, group, listMapOf, ruled, whole } from './schema-parts.ts'
 
-/** The kind BrowserPool, as the API serves it. */
+/** The resource BrowserPool. */
 export const browserPools = {
   apiVersion: `${apiGroup}/v1beta1`,
   kind: 'BrowserPool',
@@ -23,12 +23,12 @@ const autoscaling = group(
     enabled: Type.Boolean({
       default: true,
       description:
-        'Who sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
+        'What sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
     }),
     minReplicas: whole('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
     maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
     slots: whole(
-      'Captures that one worker serves at one time. More than it has cores gains nothing. A change replaces the workers.',
+      'Captures that one worker serves at a time. More than its number of cores gains nothing. A change replaces the workers.',
       {
         minimum: 1,
         maximum: 16,
@@ -36,14 +36,14 @@ const autoscaling = group(
       },
     ),
     buffer: whole('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
-    queueWaitMs: whole('Longest milliseconds that a capture should wait; more workers are started to keep it.', {
+    queueWaitMs: whole('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
       minimum: 100,
       maximum: 600_000,
       default: 2000,
     }),
     cooldownSeconds: Type.Optional(
       whole(
-        'Idle time after which the last worker goes, with `minReplicas: 0`. The next capture then waits for a start.',
+        'Idle time after which the last worker is stopped, with `minReplicas: 0`. The next capture then waits for a start.',
         {
           minimum: 10,
           maximum: 86_400,
@@ -85,7 +85,7 @@ const scaleDown = group(
       { minimum: 1, maximum: 3600, default: 30 },
     ),
     periodSeconds: whole(
-      'Time between two steps down; one takes one worker, or a quarter of them where that is more.',
+      'Time between two scale-down steps; each removes one worker, or a quarter of them if that is more.',
       {
         minimum: 1,
         maximum: 600,
@@ -93,16 +93,13 @@ const scaleDown = group(
       },
     ),
   },
-  { description: 'How the pool gets smaller: workers drain before they terminate.' },
+  { description: 'How the pool is scaled down: workers drain before they terminate.' },
 )
 
 const rollingUpdate = group(
   {
-    maxSurge: countOrPercent(
-      'Workers of a new template above the size; 0 where a quota leaves no room for one.',
-      '25%',
-    ),
-    maxUnavailable: countOrPercent('Workers that may be missing meanwhile; at least 1 with `maxSurge` 0.', 0),
+    maxSurge: countOrPercent('Workers of a new template above the size; 0 if a quota leaves no room for one.', '25%'),
+    maxUnavailable: countOrPercent('Workers that may be missing during the rollout; at least 1 with `maxSurge` 0.', 0),
   },
   {
     description: 'How a change of the template replaces workers, as in a Deployment.',
@@ -116,7 +113,7 @@ const rollingUpdate = group(
 
 const jobs = group(
   {
-    max: whole('Most Jobs that have not ended.', { minimum: 1, maximum: workersMax, default: 20 }),
+    max: whole('Most unfinished Jobs.', { minimum: 1, maximum: workersMax, default: 20 }),
     spares: whole('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
       minimum: 0,
       maximum: 100,
@@ -134,7 +131,7 @@ const jobs = group(
     }),
   },
   {
-    description: 'How captures of pool `proxied` are served: each by a Job of its own.',
+    description: 'How captures of pool `proxied` are served: each by its own Job.',
     ...ruled({
       rule: 'self.spares <= self.max',
       message: 'spares must not be above max, which is 20 unless given',
@@ -143,14 +140,14 @@ const jobs = group(
   },
 )
 
-/** Schema of what somebody wants of a pool, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
+/** Schema of a pool's spec, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
 export const browserPoolSpec = Type.Object(
   {
     pool: Type.Enum([...pools], {
       type: 'string',
       description:
         "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
-        'proxy) with a Job for each capture, to which of this page only `paused`, `jobs` and `template` apply.',
+        'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
       ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     }),
     replicas: whole(
@@ -169,7 +166,7 @@ export const browserPoolSpec = Type.Object(
     scaleDown,
     rollingUpdate,
     terminationGracePeriodSeconds: whole(
-      'Time that a worker gets to finish when it terminates; what is cut off runs again elsewhere. No capture runs longer ' +
+      'Time that a worker gets to finish when it terminates; interrupted captures are retried elsewhere. None runs longer ' +
         `than ${longestBudgetSeconds} s. A change replaces the workers.`,
       { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
     ),
@@ -177,9 +174,9 @@ export const browserPoolSpec = Type.Object(
     template: podTemplate,
   },
   {
-    description: 'What the pool should be.',
+    description: 'Desired state of the pool.',
     ...ruled({
-      // 1 is the default, which is there where the field was taken out.
+      // 1 is the default, which the API server sets if the field was removed.
       rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas || self.replicas == 1',
       message: 'the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',
       fieldPath: '.replicas',
@@ -190,23 +187,23 @@ export const browserPoolSpec = Type.Object(
 /** The conditions of a pool: when each is True, and every reason that it may have. */
 export const poolConditions = {
   Ready: {
-    help: 'As many workers take captures as at least are wanted, all of the template that the spec has',
+    help: 'At least the wanted number of workers take captures, all of the current template',
     reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown', 'RollingOut', 'RolloutFailed'],
   },
   Reconciling: {
-    help: 'The pool is on its way to what its spec says (kstatus: `InProgress`)',
+    help: 'The pool is being brought to its spec (kstatus: `InProgress`)',
     reasons: ['RollingOut', 'WorkersMissing', 'Reconciled'],
   },
   Stalled: {
-    help: 'The pool does not get there unless somebody does something (kstatus: `Failed`)',
+    help: 'The pool cannot reach its spec without intervention (kstatus: `Failed`)',
     reasons: ['AsExpected', 'ApplyFailed', 'PoolTaken', 'RolloutFailed'],
   },
   Progressing: {
-    help: 'Workers are on their way in or out',
+    help: 'Workers are being started, drained or replaced',
     reasons: ['Starting', 'WaitingForNodes', 'Draining', 'Replacing', 'Settled'],
   },
   MetricsAvailable: {
-    help: 'Queue and workers can be read; the size is held otherwise',
+    help: 'Queue and workers can be read; otherwise the size is held',
     reasons: ['MetricsRead', 'BacklogUnknown', 'WorkersUnknown', 'MissingHeartbeats'],
   },
   ScalingActive: {
@@ -218,7 +215,7 @@ export const poolConditions = {
     reasons: ['WithinBounds', 'AtMaximum', 'QuotaExceeded'],
   },
   Degraded: {
-    help: 'Somebody has to look',
+    help: 'The pool needs attention',
     reasons: [
       'AsExpected',
       'CrashLooping',
@@ -237,35 +234,35 @@ export const poolConditions = {
 export type PoolConditionType = keyof typeof poolConditions
 
 const condition = Type.Object({
-  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'What is said.' }),
-  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether it is so.' }),
-  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Why, in one word.' }),
-  message: Type.String({ maxLength: 4096, description: 'Why, for people.' }),
+  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'Type of the condition.' }),
+  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether the condition holds.' }),
+  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Reason, in one word.' }),
+  message: Type.String({ maxLength: 4096, description: 'Explanation for people.' }),
   lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),
   observedGeneration: Type.Integer({
     format: 'int64',
     minimum: 0,
-    description: 'Generation of the pool that this is about.',
+    description: 'Generation of the pool that the condition describes.',
   }),
 })
 
 const count = (description: string) => Type.Optional(Type.Integer({ description, format: 'int64', minimum: 0 }))
 
-/** Schema of a pool's status. What is unknown is left out. */
+/** Schema of a pool's status. Unknown values are left out. */
 export const browserPoolStatus = Type.Object(
   {
-    observedGeneration: count('Generation of the pool that this is about.'),
+    observedGeneration: count('Generation of the pool that the status describes.'),
     replicas: count('Workers that exist, without terminating ones.'),
     readyReplicas: count('Workers that take captures.'),
     desiredReplicas: count('Workers that the load requires, within the bounds.'),
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
-    oldestWaitSeconds: count('How long the oldest of them has waited.'),
+    oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
     reason: Type.Optional(
       Type.String({
         maxLength: 40,
         pattern: '^[a-z]+(-[a-z]+)*$',
-        description: 'Why the pool has the size that it has, in the word that log and metrics use.',
+        description: 'Why the pool has its size: the reason that logs and metrics use.',
       }),
     ),
     selector: Type.Optional(
@@ -278,14 +275,14 @@ export const browserPoolStatus = Type.Object(
       listMapOf(condition, {
         keys: ['type'],
         maxItems: 16,
-        description: 'What holds of the pool, one entry for each type.',
+        description: 'Conditions of the pool, one for each type.',
       }),
     ),
   },
-  { description: 'What the pool is; written by the controller.' },
+  { description: 'Observed state of the pool; written by the controller.' },
 )
 
-/** What is wanted of a pool, as the API server hands it out: whatever has a default is there. */
+/** Spec of a pool as the API server returns it, with all defaults. */
 export type BrowserPoolSpec = Static<typeof browserPoolSpec>
 
 /** A condition of a pool, with a reason that belongs to its type. */
@@ -299,7 +296,7 @@ export type PoolCondition = {
 /** The status of a pool. */
 export type BrowserPoolStatus = Omit<Static<typeof browserPoolStatus>, 'conditions'> & { conditions?: PoolCondition[] }
 
-/** A pool of browsers, as the API server hands it out. */
+/** A BrowserPool as the API server returns it. */
 export type BrowserPool = {
   readonly metadata: {
     readonly name: string

@@ -86,7 +86,7 @@ export const readStreams = async (queue: Queue): Promise<readonly StreamState[]>
   return found.filter((stream) => stream !== undefined)
 }
 
-/** Whether a stream of a cluster has fewer replicas than `declareStreams` with these `replicas` asks for. */
+/** Whether a stream of a cluster has fewer replicas than `declareStreams` with these `replicas` sets. */
 export const lacksCopies = (queue: Queue, streams: readonly StreamState[], replicas: number): boolean =>
   isClustered(queue) && streams.some((stream) => stream.replicas < (replicas || clusterReplicas))
 

@@ -10,7 +10,7 @@ import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
 
-/** Longest time of a call that answers with little. */
+/** Longest time of a call with a small response. */
 const callMs = 30_000
 /** Longest wait for the head of an object, and for each of its bytes. */
 const idleMs = 10_000
@@ -22,7 +22,7 @@ const refuse = (cause: unknown): never => {
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
 
-/** Repeats a call once for which the store is too busy, or not ready yet. */
+/** Retries a call once if the store is too busy, or not ready yet. */
 const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
   call().catch(async (error: unknown) => {
     if (!/Retryable HTTP status/.test(String(error))) throw error
@@ -38,7 +38,7 @@ const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
   return { key: Key, reason: String(Code) }
 }
 
-/** Reads `https://KEY:SECRET@host:port/bucket?region=…` into what the client needs. Throws `CONFIGURATION` where a part is missing. */
+/** Parses `https://KEY:SECRET@host:port/bucket?region=…` to the client's options. Throws `CONFIGURATION` if a part is missing. */
 export const readS3Url = (text: string) => {
   const url = new URL(text)
   const bucket = url.pathname.slice(1)
@@ -60,13 +60,13 @@ export const readS3Url = (text: string) => {
   }
 }
 
-/** Keeps objects in an S3-compatible store. The bucket must exist. A store that does not answer is given up after `bounds`. */
+/** Keeps objects in an S3-compatible store. The bucket must exist. Calls time out after `bounds`. */
 export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
   const plain = where.useSSL ? https : http
-  // A retry of the client's own prints text among the JSON lines of a log.
+  // The client's own retry prints text among the JSON lines of a log.
   const options = { ...where, pathStyle: true, retryOptions: { disableRetry: true } }
-  // Of the forms that `request` has, the client calls this one alone.
+  // Of the overloads of `request` the client calls only this one.
   const clientBy = (transport: Transport) => new Client({ ...options, transport: transport as typeof plain })
   const client = clientBy(boundWhole(plain, bounds.callMs))
   const reading = clientBy(boundIdle(plain, bounds.idleMs))
