@@ -130,7 +130,7 @@ const accounts: readonly Mutation[] = [
   {
     point: 'Plans',
     file: 'services/shared/db/keys.ts',
-    find: '>= max) refuseOneMore',
+    find: '>= max) throwKeyLimit',
     replace: '> max) refuseOneMore',
   },
   {

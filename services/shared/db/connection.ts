@@ -10,11 +10,11 @@ import { entities } from './entities/all.ts'
 import { keepListening, type Listening, type Pool } from './listen.ts'
 import { migrations } from './migrations.ts'
 
-const usualStatementMs = 10_000
+const defaultStatementMs = 10_000
 const lockMs = 5000
 const connectMs = 5000
-const maxTries = 3
-const tryAgainMs = 20
+const triesMax = 3
+const retryMs = 20
 
 /**
  * Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. `keep`:
@@ -54,7 +54,7 @@ type DatabaseOptions = {
   readonly directUrl?: string | undefined
 }
 
-const boundsOf = ({ statementMs = usualStatementMs }: DatabaseOptions) => {
+const boundsOf = ({ statementMs = defaultStatementMs }: DatabaseOptions) => {
   // The client gives up on a silent server shortly after the server should have ended the statement.
   const answerMs = statementMs + 2000
   // The server ends an idle session before its client gives up on a statement. So a server that was frozen or cut off
@@ -147,7 +147,7 @@ const createPreparedQuery = () => {
 }
 
 /** After `commit` was sent only a conflict is retried: a classified error is not. */
-const throwOfCommit = (error: unknown): never => {
+const throwCommitError = (error: unknown): never => {
   throw isConflict(error) ? error : classifyDatabaseError(error)
 }
 
@@ -157,7 +157,7 @@ const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise
   try {
     await client.query(begin)
     const result = await work(sqlOn(client))
-    await client.query('commit').catch(throwOfCommit)
+    await client.query('commit').catch(throwCommitError)
     return result
   } catch (error) {
     // A rollback would wait behind a stuck statement; closing the connection rolls back too.
@@ -187,24 +187,24 @@ const runEntities = async <T>(
     return result
   })
   return run.catch((error: unknown) => {
-    if (commits) return throwOfCommit(error)
+    if (commits) return throwCommitError(error)
     throw error
   })
 }
 
-const classified = async <T>(work: () => Promise<T>): Promise<T> => {
+const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work()
     } catch (error) {
-      if (!isRepeatable(error) || tries === maxTries) throw classifyDatabaseError(error)
-      await pause(tries * tryAgainMs * (0.5 + Math.random()))
+      if (!isRepeatable(error) || tries === triesMax) throw classifyDatabaseError(error)
+      await pause(tries * retryMs * (0.5 + Math.random()))
     }
   }
 }
 
 /** Tracks running work; `end` resolves once all of it has settled. */
-const followWork = () => {
+const trackWork = () => {
   const running = new Set<Promise<unknown>>()
   return {
     track: <T>(work: Promise<T>): Promise<T> => {
@@ -220,11 +220,11 @@ const followWork = () => {
 /** Opens a pool of connections; the first statement connects. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
-  const { track, end } = followWork()
+  const { track, end } = trackWork()
   const closing = new AbortController()
   const nativePool = (): Promise<Pool> => orm.em.getConnection().getNativeClient()
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
-    track(classified(async () => work(await nativePool())))
+    track(withRetries(async () => work(await nativePool())))
   const runPrepared = createPreparedQuery()
   // Behind a pooler each statement is a transaction with its own bounds, and none is prepared: sessions are shared.
   const { directUrl } = options
@@ -240,7 +240,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     orm,
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
-    entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
+    entities: (work) => track(withRetries(() => runEntities(orm.em.fork(), bound, work))),
     subscribe: (channel, notified) => {
       if (directUrl !== undefined)
         return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).subscribe(channel, notified)

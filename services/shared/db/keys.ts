@@ -50,7 +50,7 @@ const normalDomains = (given: readonly string[]): string[] => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
 }
 
-const refuseOneMore = (max: number): never => {
+const throwKeyLimit = (max: number): never => {
   const fault = `the plan allows ${max} API ${max === 1 ? 'key' : 'keys'}; revoke one first`
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
 }
@@ -80,7 +80,7 @@ export const createKey = async (
     const account = await findAccount(entities, wanted.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
     const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
-    if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) refuseOneMore(max)
+    if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) throwKeyLimit(max)
     const key = newKey()
     const id = randomUUID()
     const prefix = key.slice(0, prefixCharacters)

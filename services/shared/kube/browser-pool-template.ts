@@ -4,15 +4,15 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { deletionCostAnnotation, poolLabels } from './names.ts'
-import { group, listMapOf, mapOf, type Rule, ruled, whole, word } from './schema-parts.ts'
+import { group, listMapOf, mapOf, type Rule, withRules, int32, text } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
-  word(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+  text(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
 
 const quoted = (words: readonly string[]) => `[${words.map((each) => `'${each}'`).join(', ')}]`
 
-const namesAreQualified: Rule = {
+const qualifiedNamesRule: Rule = {
   rule: 'self.all(key, !format.qualifiedName().validate(key).hasValue())',
   message:
     "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'",
@@ -22,7 +22,7 @@ const labelValue = { type: 'string', maxLength: 63, pattern: '^(([A-Za-z0-9][-A-
 const annotationValue = { type: 'string', maxLength: 4096 }
 
 const ownLabels = Object.keys(poolLabels('any', 'any'))
-const ownLabelsStay: Rule = {
+const ownLabelsRule: Rule = {
   rule: `self.all(key, !(key in ${quoted(ownLabels)}))`,
   message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
 }
@@ -34,24 +34,24 @@ const reservedAnnotations = [
   'container.seccomp.security.alpha.kubernetes.io/',
   'seccomp.security.alpha.kubernetes.io/',
 ]
-const reservedAnnotationsStay: Rule = {
+const reservedAnnotationsRule: Rule = {
   rule: `self.all(key, !${quoted(reservedAnnotations)}.exists(name, key.startsWith(name)))`,
   message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
 }
 
 const { pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds } = workerSettings
 const { probeHost, probePort } = commonSettings
-const decided = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
+const controllerSettings = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
 const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
-const reservedVariables = [...decided, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
-const reservedVariablesStay: Rule = {
+const reservedVariables = [...controllerSettings, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
+const reservedVariablesRule: Rule = {
   rule: `self.all(variable, !${quoted(reservedVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
 }
 
 /** Variables that load code: from a ConfigMap, it would run under a pinned image. */
 const codeVariables = ['NODE_', 'LD_', 'OPENSSL_']
-const codeVariablesStay: Rule = {
+const codeVariablesRule: Rule = {
   rule: `self.all(variable, variable.name != 'PATH' && !${quoted(codeVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `these decide which code runs: PATH, ${codeVariables.map((name) => `${name}*`).join(', ')}`,
 }
@@ -85,19 +85,19 @@ const resources = Type.Object(
 )
 
 const variable = Type.Object({
-  name: word('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-  value: word('Its value.', 4096),
+  name: text('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+  value: text('Its value.', 4096),
 })
 
 const toleration = Type.Object({
-  key: Type.Optional(word('Name of the taint; without it every taint.', 317)),
+  key: Type.Optional(text('Name of the taint; without it every taint.', 317)),
   operator: Type.Optional(
     Type.Enum(['Exists', 'Equal'], {
       type: 'string',
       description: 'How `value` is compared; default Equal.',
     }),
   ),
-  value: Type.Optional(word('Value of the taint, with the operator Equal.', 63)),
+  value: Type.Optional(text('Value of the taint, with the operator Equal.', 63)),
   effect: Type.Optional(
     Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
       type: 'string',
@@ -113,7 +113,7 @@ const toleration = Type.Object({
 })
 
 const spread = Type.Object({
-  topologyKey: word('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
+  topologyKey: text('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
     minLength: 1,
   }),
   maxSkew: Type.Integer({
@@ -129,7 +129,7 @@ const spread = Type.Object({
     description: 'What happens to a worker that would exceed `maxSkew`.',
   }),
   minDomains: Type.Optional(
-    whole('Fewest domains over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
+    int32('Fewest domains over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
   ),
 })
 
@@ -137,7 +137,7 @@ const ownVolumes = ['secrets', 'tmp', 'shm']
 const ownContainer = 'worker'
 
 const volume = Type.Object({
-  name: word('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  name: text('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
   configMap: Type.Optional(
     Type.Object(
       { name: objectName('Name of a ConfigMap of this namespace.') },
@@ -148,17 +148,17 @@ const volume = Type.Object({
     Type.Object(
       {
         medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory instead of disk.' })),
-        sizeLimit: word('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
+        sizeLimit: text('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
       },
       { description: 'A folder of the pod, empty at its start.' },
     ),
   ),
 })
-const oneSource: Rule = {
+const oneSourceRule: Rule = {
   rule: 'self.all(volume, has(volume.configMap) != has(volume.emptyDir))',
   message: 'each volume needs one of configMap and emptyDir',
 }
-const ownVolumesStay: Rule = {
+const ownVolumesRule: Rule = {
   rule: `self.all(volume, !(volume.name in ${quoted(ownVolumes)}))`,
   message: `the controller sets these volumes itself: ${ownVolumes.join(', ')}`,
 }
@@ -166,23 +166,23 @@ const ownVolumesStay: Rule = {
 const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
   listMapOf(
     Type.Object({
-      name: word('Name of a volume of the template.', 63),
-      mountPath: word('Folder in the container; no part of the path begins with a dot.', 512, {
+      name: text('Name of a volume of the template.', 63),
+      mountPath: text('Folder in the container; no part of the path begins with a dot.', 512, {
         pattern: '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$',
       }),
       readOnly: Type.Optional(Type.Boolean({ description: 'Whether the mount is read-only.' })),
     }),
-    { keys: ['mountPath'], maxItems: 10, description, ...ruled(ownVolumesAreNotMounted, ...rules) },
+    { keys: ['mountPath'], maxItems: 10, description, ...withRules(ownVolumeMountsRule, ...rules) },
   )
 /** The volume `secrets` holds the workers' keys, which no sidecar may read. */
-const ownVolumesAreNotMounted: Rule = {
+const ownVolumeMountsRule: Rule = {
   rule: `self.all(mount, !(mount.name in ${quoted(ownVolumes)}))`,
   message: `only the controller mounts these volumes: ${ownVolumes.join(', ')}`,
 }
 
 /** Folders from which the worker executes nothing. */
 const workerMountParents = ['/mnt', '/usr/share/fonts', '/usr/local/share', '/etc/fonts']
-const workerMountsAreBelow: Rule = {
+const workerMountsRule: Rule = {
   rule: `self.all(mount, ${quoted(workerMountParents)}.exists(path, mount.mountPath.startsWith(path + '/')))`,
   message: `volumes are mounted in the worker only below ${workerMountParents.join(', ')}`,
 }
@@ -191,8 +191,8 @@ const texts = (description: string) =>
   Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50, 'x-kubernetes-list-type': 'atomic', description })
 
 const sidecar = Type.Object({
-  name: word('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
-  image: word('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
+  name: text('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  image: text('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
   command: Type.Optional(texts("Program instead of the image's entry point.")),
   args: Type.Optional(texts('Arguments of the program.')),
   env: Type.Optional(
@@ -201,7 +201,7 @@ const sidecar = Type.Object({
   resources: Type.Optional(resources),
   volumeMounts: Type.Optional(volumeMounts('Where volumes of the template are mounted in it.')),
 })
-const ownContainerStays: Rule = {
+const ownContainerRule: Rule = {
   rule: `self.all(sidecar, sidecar.name != '${ownContainer}')`,
   message: `the controller sets the container ${ownContainer} itself`,
 }
@@ -213,8 +213,8 @@ const dnsConfig = Type.Object(
     options: Type.Optional(
       Type.Array(
         Type.Object({
-          name: word('Name of the option, such as ndots.', 63, { minLength: 1 }),
-          value: Type.Optional(word('Its value.', 63)),
+          name: text('Name of the option, such as ndots.', 63, { minLength: 1 }),
+          value: Type.Optional(text('Its value.', 63)),
         }),
         { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
       ),
@@ -231,7 +231,7 @@ const dnsConfig = Type.Object(
 export const podTemplate = group(
   {
     image: Type.Optional(
-      word('Image of the workers; default: that of the installed release.', 512, {
+      text('Image of the workers; default: that of the installed release.', 512, {
         minLength: 1,
         pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
       }),
@@ -253,28 +253,28 @@ export const podTemplate = group(
         maxItems: 50,
         description:
           'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
-        ...ruled(reservedVariablesStay, codeVariablesStay),
+        ...withRules(reservedVariablesRule, codeVariablesRule),
       }),
     ),
     labels: Type.Optional(
       mapOf<string>(labelValue, {
         description: 'Further labels of the pods.',
         maxProperties: 20,
-        ...ruled(namesAreQualified, ownLabelsStay),
+        ...withRules(qualifiedNamesRule, ownLabelsRule),
       }),
     ),
     annotations: Type.Optional(
       mapOf<string>(annotationValue, {
         description: 'Annotations of the pods.',
         maxProperties: 20,
-        ...ruled(namesAreQualified, reservedAnnotationsStay),
+        ...withRules(qualifiedNamesRule, reservedAnnotationsRule),
       }),
     ),
     nodeSelector: Type.Optional(
       mapOf<string>(labelValue, {
         description: 'Labels that a node must have.',
         maxProperties: 20,
-        ...ruled(namesAreQualified),
+        ...withRules(qualifiedNamesRule),
       }),
     ),
     tolerations: Type.Optional(
@@ -297,7 +297,7 @@ export const podTemplate = group(
         keys: ['topologyKey', 'whenUnsatisfiable'],
         maxItems: 5,
         description: 'How the workers of the pool are spread over zones or nodes.',
-        ...ruled({
+        ...withRules({
           rule: "self.all(each, !has(each.minDomains) || each.whenUnsatisfiable == 'DoNotSchedule')",
           message: 'minDomains needs whenUnsatisfiable DoNotSchedule',
         }),
@@ -309,13 +309,13 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 10,
         description: 'Further volumes of the pods.',
-        ...ruled(oneSource, ownVolumesStay),
+        ...withRules(oneSourceRule, ownVolumesRule),
       }),
     ),
     volumeMounts: Type.Optional(
       volumeMounts(
         `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
-        workerMountsAreBelow,
+        workerMountsRule,
       ),
     ),
     sidecars: Type.Optional(
@@ -324,7 +324,7 @@ export const podTemplate = group(
         maxItems: 5,
         description:
           "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
-        ...ruled(ownContainerStays),
+        ...withRules(ownContainerRule),
       }),
     ),
     dnsPolicy: Type.Optional(

@@ -4,7 +4,7 @@ import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, listMapOf, ruled, whole } from './schema-parts.ts'
+import { countOrPercent, group, listMapOf, withRules, int32 } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -25,9 +25,9 @@ const autoscaling = group(
       description:
         'What sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
     }),
-    minReplicas: whole('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
-    maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
-    slots: whole(
+    minReplicas: int32('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
+    maxReplicas: int32('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
+    slots: int32(
       'Captures that one worker serves at a time. More than its number of cores gains nothing. A change replaces the workers.',
       {
         minimum: 1,
@@ -35,14 +35,14 @@ const autoscaling = group(
         default: 1,
       },
     ),
-    buffer: whole('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
-    queueWaitMs: whole('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
+    buffer: int32('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
+    queueWaitMs: int32('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
       minimum: 100,
       maximum: 600_000,
       default: 2000,
     }),
     cooldownSeconds: Type.Optional(
-      whole(
+      int32(
         'Idle time after which the last worker is stopped, with `minReplicas: 0`. The next capture then waits for a start.',
         {
           minimum: 10,
@@ -53,7 +53,7 @@ const autoscaling = group(
   },
   {
     description: 'How the queue sizes the pool.',
-    ...ruled(
+    ...withRules(
       {
         rule: 'self.minReplicas <= self.maxReplicas',
         message: `minReplicas must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
@@ -80,11 +80,11 @@ const autoscaling = group(
 
 const scaleDown = group(
   {
-    stabilizationWindowSeconds: whole(
+    stabilizationWindowSeconds: int32(
       'How long the largest number of workers that the queue needed is kept. `spec.replicas` is not stabilized.',
       { minimum: 1, maximum: 3600, default: 30 },
     ),
-    periodSeconds: whole(
+    periodSeconds: int32(
       'Time between two scale-down steps; each removes one worker, or a quarter of them if that is more.',
       {
         minimum: 1,
@@ -103,7 +103,7 @@ const rollingUpdate = group(
   },
   {
     description: 'How a change of the template replaces workers, as in a Deployment.',
-    ...ruled({
+    ...withRules({
       rule: "!(string(self.maxSurge) in ['0', '0%'] && string(self.maxUnavailable) in ['0', '0%'])",
       message: 'maxUnavailable must be at least 1 where maxSurge is 0: otherwise no worker can be replaced',
       fieldPath: '.maxUnavailable',
@@ -113,18 +113,18 @@ const rollingUpdate = group(
 
 const jobs = group(
   {
-    max: whole('Most unfinished Jobs.', { minimum: 1, maximum: workersMax, default: 20 }),
-    spares: whole('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
+    max: int32('Most unfinished Jobs.', { minimum: 1, maximum: workersMax, default: 20 }),
+    spares: int32('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
       minimum: 0,
       maximum: 100,
       default: 0,
     }),
-    spareSeconds: whole('Time that a Job waits for its capture before it ends.', {
+    spareSeconds: int32('Time that a Job waits for its capture before it ends.', {
       minimum: 30,
       maximum: 86_400,
       default: 600,
     }),
-    ttlSecondsAfterFinished: whole('Time after which a Job that has ended is deleted.', {
+    ttlSecondsAfterFinished: int32('Time after which a Job that has ended is deleted.', {
       minimum: 0,
       maximum: 86_400,
       default: 120,
@@ -132,7 +132,7 @@ const jobs = group(
   },
   {
     description: 'How captures of pool `proxied` are served: each by its own Job.',
-    ...ruled({
+    ...withRules({
       rule: 'self.spares <= self.max',
       message: 'spares must not be above max, which is 20 unless given',
       fieldPath: '.spares',
@@ -148,9 +148,9 @@ export const browserPoolSpec = Type.Object(
       description:
         "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
         'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
-      ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
+      ...withRules({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     }),
-    replicas: whole(
+    replicas: int32(
       'Number of workers while `autoscaling.enabled` is false, also written through the scale subresource; ignored otherwise.',
       {
         minimum: 0,
@@ -165,7 +165,7 @@ export const browserPoolSpec = Type.Object(
     autoscaling,
     scaleDown,
     rollingUpdate,
-    terminationGracePeriodSeconds: whole(
+    terminationGracePeriodSeconds: int32(
       'Time that a worker gets to finish when it terminates; interrupted captures are retried elsewhere. None runs longer ' +
         `than ${longestBudgetSeconds} s. A change replaces the workers.`,
       { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
@@ -175,7 +175,7 @@ export const browserPoolSpec = Type.Object(
   },
   {
     description: 'Desired state of the pool.',
-    ...ruled({
+    ...withRules({
       // 1 is the default, which the API server sets if the field was removed.
       rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas || self.replicas == 1',
       message: 'the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',

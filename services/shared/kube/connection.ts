@@ -43,7 +43,7 @@ const overHttp1 = { allowH2: false }
 export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => {
   const config = readConfig(kubeconfig)
   const server = serverOf(config)
-  const close = keepDispatcher(config)
+  const close = shareDispatcher(config)
 
   return {
     /** Namespace of the configuration, by default `default`; in a pod, the pod's. */
@@ -106,7 +106,7 @@ const serverOf = (config: KubeConfig): URL => {
  * Makes the library use one dispatcher for all requests: 2.0.1 opens one, with its own TLS connection, for each. The
  * dispatcher is replaced when certificates change. Returns a function that closes it.
  */
-const keepDispatcher = (config: KubeConfig): (() => Promise<void>) => {
+const shareDispatcher = (config: KubeConfig): (() => Promise<void>) => {
   const library = config as unknown as { createDispatcher: CreateDispatcher }
   const create = library.createDispatcher.bind(config)
   let current: { readonly of: unknown; readonly dispatcher: Dispatcher | undefined } | undefined

@@ -9,10 +9,10 @@ export type Rule = {
 }
 
 /** Schema option with validation rules. */
-export const ruled = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-validations': rules })
+export const withRules = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-validations': rules })
 
 /** A whole number within bounds, both included. */
-export const whole = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
+export const int32 = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
   Type.Integer({ description, format: 'int32', ...bounds })
 
 /** A count, or a percentage of the size such as `25%`, as in Kubernetes. */
@@ -28,7 +28,7 @@ export const countOrPercent = (description: string, fallback: number | string) =
   })
 
 /** A text of at most `maxLength` characters. */
-export const word = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
+export const text = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
   Type.String({ description, maxLength, ...more })
 
 /**
@@ -37,7 +37,7 @@ export const word = (description: string, maxLength: number, more: { minLength?:
  */
 export const group = <const T extends TProperties>(
   properties: T,
-  options: { description: string } & Partial<ReturnType<typeof ruled>>,
+  options: { description: string } & Partial<ReturnType<typeof withRules>>,
 ) => Type.Object(properties, { ...options, default: defaultsOf(properties) })
 
 const defaultsOf = (properties: TProperties) =>
@@ -54,12 +54,12 @@ export const listMapOf = <T extends TObject>(
     keys,
     ...options
   }: { keys: readonly [string, ...string[]]; description: string; maxItems: number } & Partial<
-    ReturnType<typeof ruled>
+    ReturnType<typeof withRules>
   >,
 ) => Type.Array(items, { ...options, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys })
 
 /** An object with arbitrary names, whose values follow the JSON schema `values`. */
 export const mapOf = <T>(
   values: object,
-  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof ruled>>,
+  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof withRules>>,
 ) => Type.Unsafe<Record<string, T>>({ type: 'object', ...options, additionalProperties: values })

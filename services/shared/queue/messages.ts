@@ -10,7 +10,7 @@ import { warningCharactersMax, warningsMax } from '#shared/capture/bound-warning
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
-const word = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const closed = { additionalProperties: false }
 /** A day. */
 const stageMsMax = 86_400_000
@@ -61,7 +61,7 @@ export const captureCodec = message('capture', {
   pool,
   budgetMs: Type.Integer({ minimum: 1000, maximum: 600_000 }),
   attempts: count(100),
-  sealed: word(7 * 1024 * 1024),
+  sealed: text(7 * 1024 * 1024),
 })
 
 /** A worker's report that an attempt has begun, was handed back and does not count, or is unreadable. */
@@ -69,7 +69,7 @@ export const startedCodec = message('started', {
   id: uuid,
   attempt,
   kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
-  pod: word(253),
+  pod: text(253),
   /** How often the attempt was handed back only because its browser ended or connections broke; absent: never. */
   handBacks: Type.Optional(count(100)),
 })
@@ -81,21 +81,21 @@ export const startedCodec = message('started', {
 export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
 /** See `Warning`; a report has at most `warningsMax`. */
-export const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
+export const warning = Type.Object({ code: text(40), message: text(warningCharactersMax) }, closed)
 
 const completed = Type.Object(
   {
     id: uuid,
     attempt,
-    token: word(64),
+    token: text(64),
     outcome: Type.Literal('completed'),
-    objectKey: word(300),
+    objectKey: text(300),
     bytes: count(),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     width: count(200_000),
     height: count(200_000),
     targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(word(8192)),
+    finalUrl: Type.Optional(text(8192)),
     timings: Type.Partial(timings),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     /** Absent: it was not requested, or could not be read. */
@@ -108,10 +108,10 @@ const failed = Type.Object(
   {
     id: uuid,
     attempt,
-    token: word(64),
+    token: text(64),
     outcome: Type.Literal('failed'),
     code: Type.Enum([...captureErrorCodes]),
-    message: word(1000),
+    message: text(1000),
     timings: Type.Partial(timings),
   },
   closed,
@@ -124,7 +124,7 @@ export const resultCodec = codec('result', Type.Union([completed, failed]))
 export const eventCodec = message('event', {
   id: uuid,
   status: Type.Enum(['completed', 'failed']),
-  objectKey: Type.Optional(word(300)),
+  objectKey: Type.Optional(text(300)),
 })
 
 /** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
@@ -132,7 +132,7 @@ export const heartbeatMs = 2000
 
 /** A worker's heartbeat, every `heartbeatMs` and on every change. */
 export const heartbeatCodec = message('heartbeat', {
-  pod: word(253),
+  pod: text(253),
   pool,
   pid: count(),
   slots: count(64),
@@ -162,15 +162,15 @@ export const poolStateCodec = message('pool state', {
   /** Milliseconds for which `canStart` has had this value without interruption. */
   forMs: count(),
   /** Why: the reason that logs, metrics and conditions use. */
-  reason: word(40),
+  reason: text(40),
 })
 
 /** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
-  token: word(64),
+  token: text(64),
   /** Key and signed address of the object of attempt 1, 2, 3. */
-  puts: Type.Array(Type.Object({ key: word(300), url: word(8192) }, closed), { minItems: 1, maxItems: 10 }),
+  puts: Type.Array(Type.Object({ key: text(300), url: text(8192) }, closed), { minItems: 1, maxItems: 10 }),
 })
 
 /** See `sealedCodec`. */

@@ -6,9 +6,9 @@ import { traceHeaders, type Queue } from './connection.ts'
 const publishTimeoutMs = 5000
 const readTimeoutMs = 2000
 /** JetStream's error code of "maximum messages per subject exceeded". */
-const messageStands = 10_077
+const subjectFull = 10_077
 /** JetStream's error code if the message was to be the first of its subject: `StreamWrongLastSequence`. */
-const notTheFirst = 10_071
+const wrongSequence = 10_071
 
 /** Whether the message was stored, or one of the same subject was stored already (`stands`). */
 export type Stored = 'stored' | 'stands'
@@ -33,7 +33,7 @@ export const publishStored = async (
     })
     return 'stored'
   } catch (cause) {
-    if (cause instanceof JetStreamApiError && [messageStands, notTheFirst].includes(cause.code)) return 'stands'
+    if (cause instanceof JetStreamApiError && [subjectFull, wrongSequence].includes(cause.code)) return 'stands'
     if (cause instanceof InvalidArgumentError) {
       const message = `publish ${subject}: ${data.length} bytes are more than max_payload of the NATS server allows`
       throw new AppError('CONFIGURATION', { message, cause })

@@ -17,10 +17,10 @@ const streamMissing = 10_059
 /** Default number of a stream's replicas on a cluster: the fewest that survive the loss of one. */
 const clusterReplicas = 3
 
-type Wanted = Partial<StreamConfig> & { readonly name: string }
+type Declared = Partial<StreamConfig> & { readonly name: string }
 
 /** Creates or updates a stream. `initial` applies only on creation, so that later changes by an operator are kept. */
-const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
+const declareStream = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
   try {
     await manager.streams.update(wanted.name, wanted)
   } catch (error) {
@@ -30,7 +30,7 @@ const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial:
 }
 
 /** As `declareStream`, with three replicas; if the cluster has no room for them, keeps the current number, or creates one. */
-const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
+const declareReplicas = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
   const found = await readStream(manager, wanted.name)
   if ((found?.replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
   try {
@@ -41,7 +41,7 @@ const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial:
   }
 }
 
-const asStream = (declared: object) => declared as Wanted
+const asStream = (declared: object) => declared as Declared
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
 /**
@@ -50,7 +50,7 @@ const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
  */
 export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 } = {}): Promise<void> => {
   const manager = await manage(queue)
-  const declare = replicas === 0 && isClustered(queue) ? declareCopies : declareStream
+  const declare = replicas === 0 && isClustered(queue) ? declareReplicas : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
   await declare(manager, asStream({ ...capturesStream, ...copies }))
   const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }

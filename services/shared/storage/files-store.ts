@@ -86,25 +86,25 @@ const removeWithFolders = async (path: string): Promise<void> => {
     .catch(() => {})
 }
 
-const refuse = (cause: unknown): never => {
+const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
 }
 
 /** Which keys to list: those that begin with `prefix` and sort after `after`. */
-type Wanted = { readonly prefix: string; readonly after: string }
+type KeyRange = { readonly prefix: string; readonly after: string }
 
 /** Whether keys to list may begin with `start`. */
-const mayHold = (start: string, { prefix, after }: Wanted): boolean =>
+const mayContain = (start: string, { prefix, after }: KeyRange): boolean =>
   (start.startsWith(prefix) || prefix.startsWith(start)) && start >= after.slice(0, start.length)
 
-async function* walk(folder: string, start: string, wanted: Wanted): AsyncIterable<string> {
+async function* walk(folder: string, start: string, wanted: KeyRange): AsyncIterable<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (missing(error)) return []
-    return refuse(error)
+    return fail(error)
   })
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const key = start + entry.name
-    if (entry.isDirectory() && mayHold(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
+    if (entry.isDirectory() && mayContain(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
     else if (isObjectKey(key) && key.startsWith(wanted.prefix) && key > wanted.after) yield key
   }
 }
@@ -134,7 +134,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
           return true
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-          return refuse(error)
+          return fail(error)
         } finally {
           await unlink(partial)
         }
@@ -172,8 +172,8 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     },
     put: async (key, bytes) => {
       const path = pathOf(key)
-      await mkdir(dirname(path), { recursive: true }).catch(refuse)
-      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(refuse)
+      await mkdir(dirname(path), { recursive: true }).catch(fail)
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(fail)
     },
     get: async (key, range) => {
       const path = pathOf(key)
@@ -197,11 +197,11 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
           },
         }
       } catch (error) {
-        return missing(error) ? undefined : refuse(error)
+        return missing(error) ? undefined : fail(error)
       }
     },
     delete: async (keys) => {
-      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(refuse)
+      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(fail)
       return []
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),

@@ -16,7 +16,7 @@ const callMs = 30_000
 const idleMs = 10_000
 const retryMs = 200
 
-const refuse = (cause: unknown): never => {
+const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
 }
 
@@ -34,7 +34,7 @@ const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
 type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
 
 const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
-  if (typeof Key !== 'string') return refuse(`objects were not deleted: ${String(Code)}`)
+  if (typeof Key !== 'string') return fail(`objects were not deleted: ${String(Code)}`)
   return { key: Key, reason: String(Code) }
 }
 
@@ -81,16 +81,16 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
         const bytes = Math.min(range.last, size - 1) - range.first + 1
         return { body: await retryBusy(() => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
       } catch (error) {
-        return isMissing(error) ? undefined : refuse(error)
+        return isMissing(error) ? undefined : fail(error)
       }
     },
     put: async (key, bytes, mediaType) => {
       const type = { 'Content-Type': mediaType }
-      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(refuse)
+      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(fail)
     },
     delete: async (keys) => {
       if (keys.length === 0) return []
-      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(refuse)
+      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(fail)
       return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
@@ -101,7 +101,7 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
           if (name !== undefined) yield name
         }
       } catch (error) {
-        refuse(error)
+        fail(error)
       }
     },
   }

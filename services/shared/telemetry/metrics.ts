@@ -28,7 +28,7 @@ const collectProcessMetrics = (registry: Registry) => {
   let before = performance.eventLoopUtilization()
   const utilization = new Gauge({
     name: 'shutterfleet_event_loop_utilization_ratio',
-    help: 'Part of the time since the last look in which the event loop was busy, 0 to 1',
+    help: 'Part of the time since the last scrape in which the event loop was busy, 0 to 1',
     collect() {
       const now = performance.eventLoopUtilization()
       this.set(performance.eventLoopUtilization(now, before).utilization)
