@@ -131,7 +131,7 @@ const accounts: readonly Mutation[] = [
     point: 'Plans',
     file: 'services/shared/db/keys.ts',
     find: '>= max) throwKeyLimit',
-    replace: '> max) refuseOneMore',
+    replace: '> max) throwKeyLimit',
   },
   {
     point: 'Plans',
