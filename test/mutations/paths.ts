@@ -113,7 +113,7 @@ export const paths: readonly Mutation[] = [
   {
     point: 'Overload',
     file: 'services/shared/storage/s3-store.ts',
-    find: 'return isMissing(error) ? undefined : refuse(error)',
+    find: 'return isMissing(error) ? undefined : fail(error)',
     replace: 'return undefined',
   },
   {

@@ -130,8 +130,8 @@ const accounts: readonly Mutation[] = [
   {
     point: 'Plans',
     file: 'services/shared/db/keys.ts',
-    find: '>= max) refuseOneMore',
-    replace: '> max) refuseOneMore',
+    find: '>= max) throwKeyLimit',
+    replace: '> max) throwKeyLimit',
   },
   {
     point: 'Plans',

@@ -5,7 +5,7 @@ export const warningsMax = 20
 
 type Warning = { readonly code: string; readonly message: string }
 
-/** Warnings as a report holds them: the first twenty, and a message that quotes a page or a request at length is cut off. */
+/** Bounds warnings for a report: keeps the first twenty, and cuts off long messages, which may quote a page or a request. */
 export const boundWarnings = (warnings: readonly Warning[]): Warning[] =>
   warnings.slice(0, warningsMax).map(({ code, message }) => {
     const isLong = message.length > warningCharactersMax

@@ -2,33 +2,33 @@
 const budgetSlackMs = 20_000
 
 /**
- * Milliseconds at the end of a budget that are not the worker's: by then its report is stored, or nobody waits for it, and
- * what is left is for the ledger to write the end down within the budget.
+ * Milliseconds at the end of a budget that are reserved for the ledger, to record the end of the capture within the
+ * budget. By then the worker's report is stored or given up.
  */
 export const ledgerMarginMs = 2000
 
 /** Milliseconds before the end of a budget by which each step of its attempt is over. */
 export const endsBeforeMs = {
-  /** The report is stored, or is given up. */
+  /** The report is stored or given up. */
   report: ledgerMarginMs,
-  /** The image is stored, or is given up. */
+  /** The image is stored or given up. */
   store: ledgerMarginMs + 500,
-  /** Host and browser are ended, unless they have reported. */
+  /** Browser host and browser are ended, unless they have reported. */
   browser: ledgerMarginMs + 3000,
-  /** The host has given the page up, and reports why. */
+  /** The browser host gives up the page and reports why. */
   page: ledgerMarginMs + 3500,
 } as const
 
-/** Milliseconds in which a page must open: what a budget has until its `page` is over, beside `timeout` and `delay`. */
+/** Milliseconds in which a page must open: the budget until `endsBeforeMs.page`, without `timeout` and `delay`. */
 export const openMs = budgetSlackMs - endsBeforeMs.page
 
-/** Most attempts of one capture; more than one only where a worker died or was taken away. */
+/** Most attempts of one capture; more than one only if a worker died or was removed. */
 export const maxAttempts = 3
 
-/** Attempts that may begin and never end: after as many the capture fails, since whatever ended them may be its page. */
+/** Attempts without an end after which the capture fails, since its page may be what crashes them. */
 export const unendedMax = 2
 
-/** Most times that one attempt is handed back since its browser ended or its connections broke, with nothing else amiss. */
+/** Most times that one attempt is handed back only because its browser ended or its connections broke. */
 export const handBacksMax = 3
 
 /** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, `delay` 0 to 10 s. */

@@ -20,8 +20,8 @@ const reportOne = (error: ErrorObject, report: Report) => {
 }
 
 /**
- * Makes the check of an object against a schema. It reports every fault and converts nothing: `"800"` is not a number. The
- * keyword `doc` is for documents alone.
+ * Creates a check of objects against a schema. It reports every error and converts nothing: `"800"` is not a number.
+ * The keyword `doc` is only for documentation.
  */
 export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
   const validate = new Ajv({ allErrors: true, verbose: true, keywords: ['doc'] }).compile(schema)
@@ -31,16 +31,16 @@ export const createSchemaCheck = (schema: object): ((input: object, report: Repo
   }
 }
 
-/** Counts characters as UTF-16 does: the largest message would take 46 ms, and takes 0.05. */
+/** Counts characters as UTF-16 code units: 0.05 ms for the largest message instead of 46 ms. */
 // oxlint-disable-next-line typescript/no-deprecated -- ajv 8 has no other way, and its version is exact.
 const ajv = new Ajv({ strict: false, unicode: false, logger: false })
 
-/** What is wrong with a value: the place as a JSON pointer, and in words. */
+/** Why a value is invalid: the position as a JSON pointer, and a message. */
 type Problem = { readonly pointer: string; readonly message: string }
 
 /**
- * Makes the check of what programs send each other: the first problem, undefined of a value that follows the schema. It is
- * compiled for its first value, since few processes read all kinds.
+ * Creates a check of messages between services: returns the first problem, or undefined if the value is valid.
+ * Compiled for its first value, because few processes read all kinds.
  */
 export const createValidator = (schema: TSchema): ((value: unknown) => Problem | undefined) => {
   let validate: ValidateFunction | undefined

@@ -13,7 +13,7 @@ const range = ({ minimum, maximum }: Bound): string => `from ${minimum} to ${max
 
 const most = (maximum: number | undefined): string => (maximum === undefined ? '' : ` of at most ${maximum} entries`)
 
-/** Describes in one sentence what a parameter may be, for whoever sent something else. */
+/** Describes the valid values of a parameter in one phrase, for error messages. */
 export const describeBound = (bound: Bound): string => {
   if (bound.description !== undefined) return `must be ${bound.description}`
   if (bound.enum) return `must be one of ${bound.enum.join(', ')}`

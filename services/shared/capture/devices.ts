@@ -1,4 +1,4 @@
-/** What a device preset stands for; explicit parameters win. */
+/** Values of a device preset; explicit parameters override them. */
 export type Device = {
   readonly width: number
   readonly height: number

@@ -1,7 +1,7 @@
 import { mask, maskQuery, maskUrl } from './mask-url.ts'
 import { type CaptureParameters, type ParameterName, withDefaults } from './options.ts'
 
-/** A source that is not an address, as a record shows it: never its text. `sha256` in hex. */
+/** What a record shows of an html or markdown source, instead of its text. `sha256` in hex. */
 export type SourceDigest = { readonly bytes: number; readonly sha256: string }
 
 /** A record's `options`. */
@@ -11,8 +11,8 @@ const maskValues = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, mask]))
 
 /**
- * The `options` of a new record: effective width, height and format, and what was supplied, with secrets masked. `url`
- * is a field of its own; of html and markdown only kind, size and digest are shown.
+ * Builds the `options` of a new record: effective width, height and format, and the supplied parameters, with secrets
+ * masked. `url` is a separate field; of html and markdown only kind, size and digest are included.
  */
 export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest): EchoedOptions => {
   const { url: _, html, markdown, headers, cookies, proxy, webhook_url: webhookUrl, ...plain } = supplied
@@ -31,11 +31,11 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
   }
 }
 
-/** The `url` of a record, its password masked; null where the source is not an address. */
+/** The `url` of a record, its password masked; null if the source is html or markdown. */
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
-/** What the options of a completed record show beside width, height and format, requested or not, as the contract names them. */
+/** Parameters that the options of a completed record always include beside width, height and format, by the contract. */
 export const completedNames = [
   'quality',
   'device',
@@ -48,7 +48,7 @@ export const completedNames = [
   'full_page',
 ] as const satisfies readonly ParameterName[]
 
-/** The `options` of a completed record: `completedNames` are always there. */
+/** The `options` of a completed record, with the defaults of `completedNames` filled in. */
 export const echoCompleted = (options: EchoedOptions): EchoedOptions => {
   const effective = withDefaults({})
   return { ...Object.fromEntries(completedNames.map((name) => [name, effective[name]])), ...options }

@@ -1,22 +1,22 @@
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 
-/** Notes what is wrong with a field, in words that a client reads; the same words twice count once. */
+/** Adds a problem of a field, worded for clients; duplicates are dropped. */
 export type Report = (field: string, problem: string) => void
 
-/** Faults of a request while they are being collected. */
+/** Collector of a request's validation errors. */
 export type Faults = ReturnType<typeof collectFaults>
 
-/** Longest name that is sent back: names are the caller's and may be of any length. */
+/** Most characters of a name in a response: the caller's names may be of any length. */
 const nameCharacters = 120
 
-/** Bound on the reported fields. */
+/** Most fields that are reported. */
 const fieldsMax = 200
 
-/** Begins a collection of faults, with those that are known already. */
+/** Creates a collector of validation errors that starts with `known`. */
 export const collectFaults = (known: FieldFaults = {}) => {
   const found = new Map<string, readonly string[]>(Object.entries(known))
   return {
-    /** Whether this very field has a fault. */
+    /** Whether this field itself, not one inside of it, has an error. */
     hasFault: (field: string): boolean => found.has(field.slice(0, nameCharacters)),
     report: (field: string, problem: string): void => {
       const name = field.slice(0, nameCharacters)
@@ -24,12 +24,12 @@ export const collectFaults = (known: FieldFaults = {}) => {
       if (problems.length === 0 && found.size >= fieldsMax) return
       if (!problems.includes(problem)) found.set(name, [...problems, problem])
     },
-    /** Whether a parameter, or a field inside of it, has a fault. */
+    /** Whether a parameter, or a field inside of it, has an error. */
     hasFaultWithin: (name: string): boolean => {
       const inside = `${name}.`
       return found.has(name) || [...found.keys()].some((field) => field.startsWith(inside))
     },
-    /** All faults so far, or undefined where there are none. */
+    /** All errors so far; undefined if there are none. */
     all: (): FieldFaults | undefined => (found.size === 0 ? undefined : Object.fromEntries(found)),
   }
 }

@@ -28,7 +28,7 @@ export const featureNames = [
 /** A feature that a plan may or may not have. */
 export type Feature = (typeof featureNames)[number]
 
-/** The features that a parameter alone decides. `format` is not among them: only one of its values is a feature. */
+/** Features that are used by requesting one parameter. `format` is not included: only one of its values is one. */
 const byParameter: Partial<Record<ParameterName, Feature>> = {
   device: 'device_presets',
   retina: 'retina',

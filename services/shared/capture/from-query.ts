@@ -4,14 +4,14 @@ import { collectFaults, type Report } from './faults.ts'
 import { isDecodable } from './is-decodable.ts'
 import { captureParameters } from './options.ts'
 
-/** The parameters of a query in the types that a JSON body would have, and the faults of single ones; or why it is not read at all. */
+/** The parameters of a query in the types of a JSON body, with the errors of single ones; or why it was not parsed at all. */
 type QueryInput =
   | { readonly ok: true; readonly input: Record<string, unknown>; readonly faults: FieldFaults }
   | { readonly ok: false; readonly faults: FieldFaults }
 
 /** Most `name=value` pairs of one query. */
 const pairsMax = 200
-/** More entries than any list may have: a longer comma list is read up to here. */
+/** Most entries that are parsed of a comma list; more than any list may have. */
 const listMax = 200
 
 type Schema = {
@@ -30,7 +30,7 @@ const fromJson = (text: string): unknown => {
   }
 }
 
-/** A comma list; commas inside of brackets belong to an entry, such as `:is(a, b)`. */
+/** Splits a comma list; commas inside of brackets belong to an entry, such as `:is(a, b)`. */
 const fromList = (text: string): string[] => {
   const entries: string[] = []
   let depth = 0
@@ -82,16 +82,16 @@ const convertFields = (
     ]),
   )
 
-/** A parameter, with keys in brackets behind it. Of any other name the parser would leave out a part, or all of it. */
+/** A parameter with optional keys in brackets. The parser would drop a part of any other name, or all of it. */
 const nameForm = /^[^[\]]+(?:\[[^[\]]*\])*$/
 
-/** The field that a name means: `cookies[0][name]` is `cookies.0.name`; what has no meaning stays as it is. */
+/** Converts a name to a field: `cookies[0][name]` to `cookies.0.name`; invalid names stay unchanged. */
 const fieldOf = (name: string): string =>
   nameForm.test(name) ? name.replaceAll(/\[([^[\]]*)\]/g, '.$1').replace(/\.$/, '') : name
 
 const checkPair = (pair: string, report: Report) => {
   if (pair === '') return
-  // What does not decode stays replaced. A question mark at the very beginning would be left out.
+  // Undecodable bytes become U+FFFD. Without the `&` a leading question mark would be dropped.
   const [name = ''] = new URLSearchParams(`&${pair}`).keys()
   const field = fieldOf(name)
   if (!isDecodable(pair)) report(field, 'must be percent-encoded UTF-8')
@@ -99,7 +99,7 @@ const checkPair = (pair: string, report: Report) => {
   if (!nameForm.test(name) || field.includes('__proto__')) report(field, 'is not a parameter')
 }
 
-/** The parser would end a name at `]=`, in a value too. */
+/** Escapes `=` in the value: the parser would end the name at `]=`, even in a value. */
 const withPlainValue = (pair: string): string => {
   const valueAt = pair.indexOf('=') + 1
   return valueAt === 0 ? pair : pair.slice(0, valueAt) + pair.slice(valueAt).replaceAll('=', '%3D')
@@ -107,8 +107,8 @@ const withPlainValue = (pair: string): string => {
 
 /**
  * Reads the query of a GET capture by the parameters' types: lists as repeated keys, `key[]`, comma list or JSON;
- * objects as JSON or `key[sub]`; booleans `true`, `false`, `1`, `0`; numbers in decimal. What fits no type stays text,
- * for the validation to name. At most 200 pairs.
+ * objects as JSON or `key[sub]`; booleans `true`, `false`, `1`, `0`; numbers in decimal. Values of the wrong type stay
+ * text, for the validation to report. At most 200 pairs.
  */
 export const fromQuery = (query: string): QueryInput => {
   const pairs = query.split('&', pairsMax + 1)

@@ -4,7 +4,7 @@ type Ignored = { code: string; message: string }
 
 const withQuality: readonly unknown[] = ['jpeg', 'webp', 'avif']
 
-/** Whether a value was supplied that wants something: flags at `false` and empty objects do not. */
+/** Whether a supplied value requests anything: flags at `false` and empty objects do not. */
 const isWanted = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false
 
@@ -22,7 +22,7 @@ const inapplicable = (options: EchoedOptions): Ignored[] =>
       : [{ code: 'parameter_ignored', message: `${name} does not apply to ${to}.` }]
   })
 
-/** Warnings for what a caller supplied and the capture has no use for. Takes a record's `options`: what stands there was supplied. */
+/** Returns warnings for supplied parameters that do not apply. Takes a record's `options`, whose other entries are supplied ones. */
 export const ignoredOptions = (options: EchoedOptions): Ignored[] => {
   const { quality, format } = options
   const hasQuality = quality === undefined || withQuality.includes(format)

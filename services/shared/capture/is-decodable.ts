@@ -1,4 +1,4 @@
-/** Whether a part of an address is percent-encoded UTF-8, or not encoded at all. */
+/** Whether a part of an address decodes: it is percent-encoded UTF-8, or not encoded at all. */
 export const isDecodable = (text: string): boolean => {
   try {
     decodeURIComponent(text)

@@ -1,7 +1,7 @@
-/** What stands in records, webhooks and logs for a secret. */
+/** Replaces a secret in records, webhooks and logs. */
 export const mask = '***'
 
-/** Masks the password of an address; one without a password stays as it was written. */
+/** Masks the password of an address; an address without a password is returned unchanged. */
 export const maskUrl = (text: string): string => {
   const url = URL.parse(text)
   if (!url?.password) return text
@@ -9,7 +9,7 @@ export const maskUrl = (text: string): string => {
   return url.href
 }
 
-/** Masks the password and the whole query of an address: webhook receivers often have secrets in it. */
+/** Masks the password and the whole query of an address: queries of webhook addresses often contain secrets. */
 export const maskQuery = (text: string): string => {
   const url = URL.parse(maskUrl(text))
   if (!url?.search) return maskUrl(text)

@@ -35,7 +35,7 @@ export const captureParameters = Type.Partial(
 /** What a caller may send: every parameter optional, each within its bounds. */
 export type CaptureParameters = Static<typeof captureParameters>
 
-/** What a capture is answered with. */
+/** Body of the response to a capture. */
 export type ResponseType = NonNullable<CaptureParameters['response_type']>
 
 /** Name of a capture parameter. */
@@ -46,7 +46,7 @@ type Defaulted = {
   [Name in ParameterName]: Properties[Name] extends { readonly default: unknown } ? Name : never
 }[ParameterName]
 
-/** Parameters with the defaults of the contract filled in: what a worker acts on. Holds exactly one source. */
+/** Parameters with the defaults of the contract, as workers use them. Contains exactly one source. */
 export type CaptureOptions = CaptureParameters & Required<Pick<CaptureParameters, Defaulted>>
 
 const defaults = Object.fromEntries(
@@ -55,11 +55,11 @@ const defaults = Object.fromEntries(
   ),
 )
 
-/** Fills in the defaults of the contract, those of the device preset included; what was supplied wins. */
+/** Fills in the defaults of the contract and of the device preset; supplied values override them. */
 export const withDefaults = (supplied: CaptureParameters): CaptureOptions => {
   const { width, height } = devices[supplied.device ?? 'desktop']
   return { ...defaults, width, height, ...supplied } as CaptureOptions
 }
 
-/** The default that the contract gives for a parameter, or undefined where it gives none. */
+/** The contract's default of a parameter; undefined if it has none. */
 export const defaultOf = (name: ParameterName): unknown => defaults[name]

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** Most characters of each kind of value. A text that is longer is cut off; an address or a language is left out. */
+/** Most characters of each kind of value. Longer texts are cut off; longer addresses and languages are left out. */
 const titleMax = 500
 const textMax = 1000
 const addressMax = 2048
@@ -9,7 +9,7 @@ const languageMax = 50
 /** Most tags of `og`, and of `twitter`. */
 const tagsMax = 50
 
-/** Most characters of all names and values together: a page of a list holds a hundred records. */
+/** Most characters of all names and values together: a page of a list contains a hundred records. */
 const charactersMax = 16_384
 
 /** Name of a tag without its prefix, such as `image:width`. */
@@ -22,7 +22,7 @@ const tags = Type.Record(Type.String({ pattern: tagName.source }), text(addressM
   additionalProperties: false,
 })
 
-/** Metadata of a page. A field that the page does not have is absent; addresses are absolute. */
+/** Metadata of a page. Fields that the page lacks are absent; addresses are absolute. */
 export const pageMetadata = Type.Object(
   {
     title: Type.Optional(text(titleMax)),
@@ -40,15 +40,15 @@ export const pageMetadata = Type.Object(
 export type PageMetadata = Static<typeof pageMetadata>
 type Tags = Readonly<Record<string, string>>
 
-/** Names of tags whose value is an address, and parts of such names, as in `image:secure_url`. */
+/** Names of tags whose value is an address; and name parts that make it one, as in `image:secure_url`. */
 const addressNames = /^(?:image\d?|video|audio|player|player:stream|logo|see_also)$/
 const addressParts = ['url', 'secure_url', 'src']
 
-/** Whether a tag of `og` or `twitter`, named without its prefix, holds an address. */
+/** Whether a tag of `og` or `twitter`, named without its prefix, contains an address. */
 export const isAddressTag = (name: string): boolean =>
   addressNames.test(name) || name.split(':').some((part) => addressParts.includes(part))
 
-/** A text, cut off between characters, never within one. */
+/** Cuts a text off, never within a surrogate pair. */
 const cut = (value: string | undefined, max: number): string | undefined => {
   if (value === undefined || value.length <= max) return value
   return `${value.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
@@ -60,7 +60,7 @@ const short = (value: string | undefined, max: number): string | undefined =>
 const web = (value: string | undefined): string | undefined =>
   value !== undefined && /^https?:\/\//.test(value) ? short(value, addressMax) : undefined
 
-/** Admits fields while there is room for name and value. */
+/** Returns a filter that admits fields while there is room for name and value. */
 const createRoom = () => {
   let left = charactersMax
   return ([name, value]: readonly [string, string | undefined]): boolean => {
@@ -82,8 +82,8 @@ const boundTags = (name: 'og' | 'twitter', given: Tags | undefined, admits: Room
 }
 
 /**
- * Metadata as a report holds it, whatever the page wrote: texts cut off, what is too long for an address or a language or
- * is no http(s) address left out, at most 50 tags of each kind, and 16,384 characters in all, in the order of the fields.
+ * Bounds a page's metadata for a report: cuts off texts, omits addresses and languages that are too long and addresses
+ * that are not http(s), and keeps at most 50 tags of each kind and 16,384 characters in all, in the order of the fields.
  */
 export const boundMetadata = ({ og, twitter, ...page }: PageMetadata): PageMetadata => {
   const admits = createRoom()

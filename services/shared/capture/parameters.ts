@@ -3,7 +3,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const noNul = '^[^\\u0000]*$'
 
-/** A default is part of the type, so that options with it are never undefined. */
+/** Adds a default to the type of a schema, so that options with a default are never undefined. */
 const byDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
   Object.assign(schema, { default: value })
 
@@ -44,10 +44,10 @@ const cookie = Type.Object(
   { additionalProperties: false },
 )
 
-/** What documents say of a parameter; `more` stands in docs/parameters.md alone. */
+/** Documentation of a parameter; `more` appears only in docs/parameters.md. */
 type Doc = { readonly description: string; readonly example: unknown; readonly more?: string }
 
-/** The description of the schema itself is for error messages. */
+/** Adds documentation; the schema's own description is for error messages. */
 const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.assign(schema, { doc })
 
 const margin = (side: string) =>
@@ -59,7 +59,7 @@ const margin = (side: string) =>
 
 const neverEnlarged = 'With both the image fits inside; it is never enlarged.'
 
-/** Every parameter by the groups of the contract: its bounds, its default beside them, and what it does. Sources have no default. */
+/** Every parameter by the groups of the contract, with bounds, default and description. Sources have no default. */
 export const parameterGroups = {
   source: {
     url: withDoc(line(2048), {

@@ -23,13 +23,13 @@ const pageSizes: Readonly<Record<string, readonly [number, number]>> = {
   Tabloid: [279.4, 431.8],
 }
 
-/** Millimetres of a CSS length as the contract has it; a bare 0 is 0. */
+/** Converts a CSS length of the contract's form to millimetres; a bare 0 is 0. */
 export const toMillimetres = (length: string): number => {
   const [, amount = '0', unit = 'mm'] = /^([\d.]+)([A-Za-z]*)$/.exec(length) ?? []
   return Number(amount) * (millimetres[unit] ?? 1)
 }
 
-/** Width and height of the pages of a PDF in millimetres, turned where that is wanted. */
+/** Width and height of the pages of a PDF in millimetres, swapped for landscape. */
 export const pdfPageSize = (
   options: Pick<CaptureParameters, 'pdf_page_format' | 'pdf_landscape'>,
 ): readonly [width: number, height: number] => {

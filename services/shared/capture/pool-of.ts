@@ -1,10 +1,10 @@
 import type { Pool } from './lane.ts'
 import type { CaptureParameters } from './options.ts'
 
-/** A browser that workers drive: the headless shell, or full Chromium, which pages do not take for a robot. */
+/** A browser that workers drive: the headless shell, or full Chromium, which pages do not detect as automated. */
 export type BrowserKind = 'shell' | 'full'
 
-/** The browsers that the workers of a pool can start. The first of them waits for captures. */
+/** The browsers that the workers of a pool can start. The first is kept warm for captures. */
 export const browsersOf: Readonly<Record<Pool, readonly [BrowserKind, ...BrowserKind[]]>> = {
   standard: ['shell'],
   stealth: ['full'],

@@ -4,5 +4,5 @@ export const statuses = ['pending', 'processing', 'completed', 'failed'] as cons
 /** A state of a capture's record. */
 export type Status = (typeof statuses)[number]
 
-/** Whether a capture in this state will never change its state again. */
+/** Whether a state is final. */
 export const isTerminal = (status: Status): boolean => status === 'completed' || status === 'failed'

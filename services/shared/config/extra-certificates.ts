@@ -13,8 +13,8 @@ const readOne = (text: string): string | undefined => {
 }
 
 /**
- * The certificates of the PEM file that a variable names, as PEM; none where it is empty. One that cannot be read is skipped with
- * a warning on standard error. Throws `CONFIGURATION` where the file cannot be read or holds none.
+ * Reads the certificates of a PEM file, as PEM; none if `path` is ''. A certificate that cannot be parsed is skipped
+ * with a warning on standard error. Throws `CONFIGURATION` if the file cannot be read or contains no certificate.
  */
 export const readExtraCertificates = async (
   path: string,

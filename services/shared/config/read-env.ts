@@ -9,7 +9,7 @@ export const prefix = 'SHUTTERFLEET_'
 /** The values of a group of settings. */
 export type ValuesOf<S extends Settings> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>
 
-/** The process's environment, as `process.env` has it. */
+/** Environment variables in the form of `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>
 
 const lookUp = (setting: Setting<unknown>, env: Env, report: (problem: string) => void): string | undefined => {
@@ -39,8 +39,8 @@ const readOne = (setting: Setting<unknown>, env: Env, report: (problem: string) 
 }
 
 /**
- * Reads a group of settings from the environment and freezes it. Reports all problems at once as a `CONFIGURATION`
- * error, one for each variable with the project's prefix that is not a setting.
+ * Reads a group of settings from the environment and freezes it. Throws `CONFIGURATION` with all problems at once,
+ * including every variable with the project's prefix that is not a setting.
  */
 export const readEnv = <S extends Settings>(settings: S, env: Env): ValuesOf<S> => {
   const problems: string[] = []

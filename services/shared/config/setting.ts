@@ -1,4 +1,4 @@
-/** What a setting's text became: a value, or what is wrong with it in words that follow the variable's name. */
+/** Result of parsing a setting: its value, or a problem that is worded to follow the variable's name. */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string }
 
 /** One setting of a service. Its environment variable is `SHUTTERFLEET_` plus `name`; `…_FILE` reads it from a file. */
@@ -7,7 +7,7 @@ export type Setting<T> = {
   readonly help: string
   /** Type, unit and bounds as the documentation shows them. */
   readonly kind: string
-  /** Text of the default; undefined where the setting is required, '' where absent means "none". */
+  /** Text of the default; undefined if the setting is required, '' if absent means "none". */
   readonly fallback: string | undefined
   readonly secret: boolean
   readonly parse: (text: string) => Parsed<T>
@@ -47,7 +47,7 @@ export const integer = (
 export const port = (name: string, { help, fallback }: { help: string; fallback: number }): Setting<number> =>
   integer(name, { help: `${help}; 0 takes a free one`, fallback, min: 0, max: 65_535 })
 
-/** A value that `parse` makes of the text; undefined of a text that is not as `problem` demands. */
+/** A value parsed by `parse`, which returns undefined for an invalid text; the error is then `problem`. */
 export const parsed = <T>(
   name: string,
   { kind, problem, ...common }: Common & { readonly kind: string; readonly problem: string },
@@ -84,7 +84,7 @@ export const oneOf = <const T extends string>(
 /** The entries of a list that are separated by commas or white space. */
 export const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
-/** An absolute address with one of the given schemes, without a trailing slash; '' gives undefined where the fallback is ''. */
+/** An absolute address with one of the given schemes, without a trailing slash; '' becomes undefined if the fallback is ''. */
 export const address = (name: string, common: Common & { schemes: readonly string[] }): Setting<string | undefined> =>
   setting(name, `address (${common.schemes.join(', ')})`, common, (value) => {
     if (value === '' && common.fallback === '') return { ok: true, value: undefined }

@@ -8,18 +8,18 @@ import { AccountMeter } from './entities/account-meter.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
 
-/** An account as people see it. `plan` is the plan's slug; times are ISO 8601 UTC. */
+/** Public view of an account. `plan` is the plan's slug; times are ISO 8601 UTC. */
 export type AccountView = {
   readonly id: string
   readonly name: string
   readonly email: string
   readonly plan: string
   readonly createdAt: string
-  /** Since when its keys are refused; null where they are not. */
+  /** When the account was disabled, which makes its keys invalid; null if it is enabled. */
   readonly disabledAt: string | null
 }
 
-/** One `@` with something on either side: whether mail arrives, only mail can show. */
+/** One `@` with text on either side; only sending mail can verify an address. */
 const emailForm = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u
 
 const checkEmail = (email: string): void => {
@@ -36,7 +36,7 @@ const findPlan = async (entities: SqlEntityManager, slug: string) => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: `plan '${slug}' ${fault}`, details: { plan: [fault] } })
 }
 
-/** Finds an account; with `lock` nobody else changes it until the transaction ends. Throws `NOT_FOUND`. */
+/** Finds an account; `lock` locks its row until the transaction ends. Throws `NOT_FOUND`. */
 export const findAccount = async (entities: SqlEntityManager, id: string, lock?: 'lock') => {
   const lockMode = lock ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE
   const account = isId(id) ? await entities.findOne(Account, { id }, { lockMode }) : null
@@ -59,7 +59,7 @@ const viewOf = (account: Row): AccountView => ({
   disabledAt: account.disabledAt?.toISOString() ?? null,
 })
 
-/** Makes an account on a plan in force; throws `VALIDATION_ERROR` where there is no such plan, or no e-mail address. */
+/** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
 export const createAccount = (
   database: Database,
   wanted: { readonly name: string; readonly email: string; readonly plan: string },
@@ -76,7 +76,7 @@ export const createAccount = (
     return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null }
   })
 
-/** All accounts, the oldest first; with `page` at most `limit` of those that were made after another. */
+/** Lists accounts, oldest first; with `page` at most `limit`, created later than account `after`. Throws `NOT_FOUND`. */
 export const listAccounts = (
   database: Database,
   page?: { readonly limit: number; readonly after?: string | undefined },
@@ -91,11 +91,11 @@ export const listAccounts = (
     return found.map(viewOf)
   })
 
-/** One account. Throws `NOT_FOUND`. */
+/** Returns one account. Throws `NOT_FOUND`. */
 export const showAccount = (database: Database, id: string): Promise<AccountView> =>
   database.entities(async (entities) => viewOf(await findAccount(entities, id)))
 
-/** Puts an account on another plan at once. Throws `NOT_FOUND`, or `VALIDATION_ERROR` where there is no such plan. */
+/** Changes an account's plan, effective at once. Throws `NOT_FOUND`, or `VALIDATION_ERROR` if there is no such plan. */
 export const setPlan = (database: Database, accountId: string, slug: string, actor: Actor = 'system'): Promise<void> =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
@@ -105,8 +105,8 @@ export const setPlan = (database: Database, accountId: string, slug: string, act
   })
 
 /**
- * Disables an account or enables it again; requests with its keys that come after this returns are answered accordingly by
- * every replica. What was accepted goes on. Again it changes nothing. Throws `NOT_FOUND`.
+ * Disables or enables an account, effective on every replica for requests that arrive after this returns. Captures that
+ * were accepted before continue. Idempotent. Throws `NOT_FOUND`.
  */
 export const setDisabled = (
   database: Database,

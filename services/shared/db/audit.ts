@@ -5,7 +5,7 @@ import type { Database } from './connection.ts'
 import { isId } from './is-id.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
 
-/** Who made a change: the software itself, somebody at the command line, or somebody with a token of the administration, by its name where it has one. */
+/** Who made a change: the software itself, a user of the command line, or the holder of an admin token, with the token's name if it has one. */
 export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}`
 
 type Action =
@@ -24,7 +24,7 @@ type Action =
   | 'maintenance.on'
   | 'maintenance.off'
 
-/** A change as it is recorded. `target` is an id; `detail` holds no secret. */
+/** A change to record. `target` is an id; `detail` holds no secret. */
 type Change = {
   readonly actor: Actor
   readonly action: Action
@@ -32,15 +32,15 @@ type Change = {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** A recorded change as people see it. `at` is ISO 8601 UTC. */
+/** Public view of a recorded change. `at` is ISO 8601 UTC. */
 type AuditView = Required<Change> & { readonly id: string; readonly at: string }
 
-/** Records a change, in the transaction that makes it: there is no change without its record. */
+/** Records a change in the transaction that makes it, so that no change goes unrecorded. */
 export const recordChange = (entities: SqlEntityManager, { detail = {}, ...change }: Change): void => {
   entities.create(AuditEntry, { id: randomUUID(), at: new Date(), detail, ...change })
 }
 
-/** Records a change that was made already, by other means than the entities. */
+/** Records a change that was already made, without the entity manager. */
 export const noteChange = (database: Database, change: Change): Promise<void> =>
   database.entities(async (entities) => recordChange(entities, change))
 
@@ -50,7 +50,7 @@ const findEntry = async (entities: SqlEntityManager, id: string) => {
   return entry
 }
 
-/** Up to `limit` recorded changes, the latest first; of those before one of them where its id is given. Throws `NOT_FOUND`. */
+/** Lists at most `limit` recorded changes, latest first; with `before` only those older than it. Throws `NOT_FOUND`. */
 export const listChanges = (
   database: Database,
   { limit, before }: { readonly limit: number; readonly before?: string | undefined },

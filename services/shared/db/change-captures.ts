@@ -6,7 +6,7 @@ import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 import { readStatement } from './read-statement.ts'
 
-/** A capture as it is judged, its row locked; never one that follows another. */
+/** The locked row that a judgement is based on; never that of a follower. */
 export type JudgedCapture = {
   readonly id: string
   readonly accountId: string
@@ -19,17 +19,17 @@ export type JudgedCapture = {
   readonly tokenHash: Buffer
   /** Number of the latest attempt that began. */
   readonly attempts: number
-  /** Time since it was accepted, in milliseconds. */
+  /** Milliseconds since acceptance. */
   readonly ageMs: number
-  /** Attempts that began and of which no end is known, the running one included. */
+  /** Attempts that began and whose end was not reported, including the running one. */
   readonly unendedStarts: number
-  /** The winner's object, once completed. */
+  /** Key of the winning attempt's object, once completed. */
   readonly objectKey: string | null
-  /** W3C trace context of its request; null where nobody traces it. */
+  /** W3C trace context of its request; null if it is not traced. */
   readonly traceparent: string | null
 }
 
-/** How a capture ends: with an object, or with an error. Texts hold no NUL. */
+/** How a capture ends: with an object, or with an error. Texts contain no NUL. */
 export type CaptureEnd =
   | {
       readonly status: 'completed'
@@ -53,35 +53,35 @@ export type CaptureEnd =
       readonly timings?: Readonly<Record<string, number>> | undefined
     }
 
-/** What becomes of a capture that has not ended. With neither `begins` nor `end` only the counts are written. */
+/** A change to a capture that has not ended. With neither `begins` nor `end` only the counts are written. */
 export type CaptureChange = {
   readonly attempts: number
   readonly unendedStarts: number
-  /** An attempt began that was not known: its time budget runs from now. */
+  /** Whether a new attempt has begun, which starts its time budget. */
   readonly begins: boolean
-  /** How long ago it began, in milliseconds; absent: now. */
+  /** Milliseconds since that attempt began; absent: 0. */
   readonly begunMsAgo?: number
   readonly end?: CaptureEnd | undefined
 }
 
-/** A judgement: what to change, if anything, and objects that no record will refer to. */
+/** The change to make, if any, and the keys of objects that no record will refer to. */
 type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
 
-/** A capture after its judgement, or one that ended with what it follows. */
+/** A capture after its judgement, or a follower that ended with its leader. */
 export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {
-  /** Whether this very call brought its end. */
+  /** Whether this call ended it. */
   readonly ended: boolean
 }
 
-/** The row's part that is not judged. */
+/** The whole locked row, including columns that no judgement depends on. */
 type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
 const lock = readStatement(import.meta.dirname, 'sql/lock-captures.sql')
 
 /**
- * A follower ends with what it follows, never by itself, and is locked after it: whoever holds a follower's row waits for no
- * leader's. By a statement of its own, which sees what follows now: one that ceased to follow while the leaders were
- * waited for is a leader itself, and locked here it would be out of order.
+ * A follower ends only with its leader and is locked after it, so that no transaction holds a follower's row while it waits
+ * for a leader's. A separate statement, which reads the current followers: one that became a leader while this
+ * transaction waited for the leaders' locks would be locked out of order here.
  */
 const lockFollowers = 'select from capture where follows = any ($1::uuid[]) order by id for update'
 
@@ -149,9 +149,9 @@ const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: Judge
 }
 
 /**
- * Judges captures under the locks of their rows, in one transaction: the only place where a capture begins or ends, and
- * with it its charge and every meter. `judge` decides from the row alone; it may be called again after a conflict.
- * Unknown ids are left out. `roomMade`: a begin or an end made room in a window for which captures wait.
+ * Judges captures under their row locks, in one transaction: the only place where a capture begins or ends, and with it
+ * changes its charge and every meter. `judge` decides from the row alone; it may be called again after a conflict.
+ * Unknown ids are left out. `roomMade`: a begin or an end freed room in a window that captures wait for.
  */
 export const changeCaptures = (
   database: Pick<Database, 'transaction'>,

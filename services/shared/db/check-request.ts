@@ -1,6 +1,6 @@
 import { onlyRow, type Sql } from './connection.ts'
 
-/** Minute window of an account; absent parts: the plan has no such limit. */
+/** An account's requests in the current minute. `resetUnix`: its end, in seconds since 1970. */
 type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
 
 /** Quota of an account in its period. `limit` and `remaining` are null on a plan without a limit. */
@@ -13,11 +13,11 @@ export type UsageState = {
   /** ISO 8601 UTC. */
   readonly resetAt: string
   readonly overage: number
-  /** Exact decimal as text; null where overage is not offered. */
+  /** Exact decimal as text; null if the plan has no overage. */
   readonly overagePrice: string | null
 }
 
-/** What is known of the caller once the key was found. */
+/** The caller, once the key was found. */
 export type Caller = {
   readonly accountId: string
   readonly plan: string
@@ -25,7 +25,7 @@ export type Caller = {
   readonly usage: UsageState
 }
 
-/** Why the database refused a request; `caller` is absent only for a key that is unknown, expired or revoked. */
+/** Why the database rejected a request; `caller` is absent only with `INVALID_API_KEY`. */
 export type Refusal = {
   readonly ok: false
   readonly code:
@@ -41,12 +41,12 @@ export type Refusal = {
   readonly retryAfterSeconds?: number
   /** For `INVALID_API_KEY`: there is no such key, so it cannot become valid. */
   readonly isUnknown?: true
-  /** For `RATE_LIMIT_EXCEEDED`: what was left of the minute, on the database's clock. */
+  /** For `RATE_LIMIT_EXCEEDED`: milliseconds left of the minute, by the database's clock. */
   readonly windowLeftMs?: number
   readonly caller?: Caller
 }
 
-/** How a capture shares another's result: it is there already, or it comes with the end of the other. */
+/** How a capture shares another's result: it exists already, or arrives when the other capture ends. */
 export type Shared = 'hit' | 'follows'
 
 /** A `request_check` of the database as `requestColumns` selects it. */
@@ -73,7 +73,7 @@ export type RequestRow = {
   readonly admittedIds: readonly string[] | null
 }
 
-/** Selects what SQL's `check_request` and `accept_capture` answer. */
+/** Result columns of SQL's `check_request` and `accept_capture`. */
 export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds",
   key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
@@ -100,7 +100,7 @@ const callerOf = (row: RequestRow): Caller => ({
   usage: usageOf(row),
 })
 
-/** Reads the database's verdict on a request. */
+/** Converts a row to the verdict on a request. */
 export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
   if (row.refusal === null) return { ok: true, caller: callerOf(row) }
   return {

@@ -10,42 +10,42 @@ import { entities } from './entities/all.ts'
 import { keepListening, type Listening, type Pool } from './listen.ts'
 import { migrations } from './migrations.ts'
 
-const usualStatementMs = 10_000
+const defaultStatementMs = 10_000
 const lockMs = 5000
 const connectMs = 5000
-const maxTries = 3
-const tryAgainMs = 20
+const triesMax = 3
+const retryMs = 20
 
 /**
- * Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. `keep`: outside
- * of transactions each connection has it parsed and planned once; for the few statements that are run all the time, whose
- * plan does not depend on the parameters.
+ * Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. `keep`:
+ * prepares it once per connection, outside of transactions; for the few frequent statements whose plan does not depend on
+ * the parameters.
  */
 export type Sql = {
   readonly query: <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') => Promise<Row[]>
 }
 
 /**
- * A pool of connections to PostgreSQL 14 or newer, opened as they are needed. Statements end after their bound and waits
- * for a lock after five seconds; a statement that was given up on is not begun later; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
+ * A pool of connections to PostgreSQL 14 or newer, opened on demand. Statements time out after their bound, waits for a lock
+ * after five seconds; the server never starts a statement that has timed out. Throws `SERVICE_UNAVAILABLE` if the server is unavailable or too slow, else `SERVER_ERROR`.
  */
 export type Database = Sql &
   AsyncDisposable & {
-    /** Runs `work` in one transaction. A deadlock, a conflict or a function replaced meanwhile runs it again, as it does a `query`: three times in all, so it must have no other effect. */
+    /** Runs `work` in one transaction. Retries it, as it does a `query`, after a deadlock, a conflict or a replaced function: three runs in all, so it must have no other effect. */
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
     /** Subscribes to a channel in a session of its own until disposed; `notified` is called for each notification, and when some may have been missed. */
     readonly subscribe: (channel: string, notified: () => void) => Listening
-    /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
+    /** Whether PostgreSQL responds within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
     readonly orm: MikroORM
   }
 
 /**
- * `poolMax`: connections at most, but two at least. `statementMs`: how long a statement may take; ten seconds where not given.
- * `directUrl`: the server itself, where `url` is a pooler of transactions.
+ * `poolMax`: most connections, at least two. `statementMs`: time-out of a statement, ten seconds by default.
+ * `directUrl`: the server itself, if `url` is a transaction pooler.
  */
 type DatabaseOptions = {
   readonly url: string
@@ -54,19 +54,19 @@ type DatabaseOptions = {
   readonly directUrl?: string | undefined
 }
 
-const boundsOf = ({ statementMs = usualStatementMs }: DatabaseOptions) => {
-  // A server that vanished without a word is given up on a little after it should have ended the statement itself.
+const boundsOf = ({ statementMs = defaultStatementMs }: DatabaseOptions) => {
+  // The client gives up on a silent server shortly after the server should have ended the statement.
   const answerMs = statementMs + 2000
-  // The server ends a session that was idle before its client gives up on a statement. So a server that
-  // was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
+  // The server ends an idle session before its client gives up on a statement. So a server that was frozen or cut off
+  // never starts a statement whose client has given up: the idle time-out ends the session first.
   const sessionIdleMs = answerMs - 1000
-  // Connections are not used again shortly before the server would end them.
+  // The pool closes idle connections before the server would end them.
   return { statementMs, answerMs, sessionIdleMs, reuseMs: sessionIdleMs - 2000 }
 }
 
 /**
- * The address with further options beside whatever it has; the driver has no field for them. Compiling a statement (jit)
- * has been seen to cost a second where running it costs a millisecond.
+ * Adds options to an address; the driver has no field for them. Compiling a statement (jit) has been seen to take a
+ * second for one that runs in a millisecond.
  */
 const boundSessions = (address: string, sessionIdleMs: number): string => {
   const url = new URL(address)
@@ -75,7 +75,7 @@ const boundSessions = (address: string, sessionIdleMs: number): string => {
   return url.href
 }
 
-/** The bounds as a transaction sets them for itself: a pooler's sessions are everybody's, and it refuses to begin one with them. */
+/** Statement that sets the bounds for one transaction: a pooler shares its sessions, and rejects them as startup parameters. */
 const boundTransaction = (options: DatabaseOptions): string => {
   const { statementMs, sessionIdleMs } = boundsOf(options)
   const values = {
@@ -89,7 +89,7 @@ const boundTransaction = (options: DatabaseOptions): string => {
     .join(', ')}`
 }
 
-/** What the entities are compared with leaves out the tables that none describes. */
+/** Tables that no entity describes; the comparison of entities and schema skips them. */
 const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|maintenance|plan)$)/
 
 const createOrm = (options: DatabaseOptions): MikroORM => {
@@ -126,10 +126,10 @@ const sqlOn = (client: Pick<Pool, 'query'>): Sql => ({
 })
 
 /**
- * Runs statements that are kept. One that its session no longer has (a pooler stands between), or whose columns' types
- * have changed, is refused before anything is done; then it is run as any other.
+ * Runs prepared statements. If PostgreSQL rejects one before execution, because the session no longer has it (a pooler
+ * is in between) or its result types have changed, it is run unprepared.
  */
-const createKeeper = () => {
+const createPreparedQuery = () => {
   const names = new Map<string, string>()
   const nameOf = (text: string) => {
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32)
@@ -146,8 +146,8 @@ const createKeeper = () => {
   }
 }
 
-/** Only a conflict is run again after its commit was sent: a classified error is not. */
-const throwOfCommit = (error: unknown): never => {
+/** After `commit` was sent only a conflict is retried: a classified error is not. */
+const throwCommitError = (error: unknown): never => {
   throw isConflict(error) ? error : classifyDatabaseError(error)
 }
 
@@ -157,10 +157,10 @@ const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise
   try {
     await client.query(begin)
     const result = await work(sqlOn(client))
-    await client.query('commit').catch(throwOfCommit)
+    await client.query('commit').catch(throwCommitError)
     return result
   } catch (error) {
-    // A rollback would wait behind a statement that is stuck; the end of the connection rolls back too.
+    // A rollback would wait behind a stuck statement; closing the connection rolls back too.
     broken = isUnanswered(error)
     if (!broken) {
       await client.query('rollback').catch(() => {
@@ -187,24 +187,24 @@ const runEntities = async <T>(
     return result
   })
   return run.catch((error: unknown) => {
-    if (commits) return throwOfCommit(error)
+    if (commits) return throwCommitError(error)
     throw error
   })
 }
 
-const classified = async <T>(work: () => Promise<T>): Promise<T> => {
+const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work()
     } catch (error) {
-      if (!isRepeatable(error) || tries === maxTries) throw classifyDatabaseError(error)
-      await pause(tries * tryAgainMs * (0.5 + Math.random()))
+      if (!isRepeatable(error) || tries === triesMax) throw classifyDatabaseError(error)
+      await pause(tries * retryMs * (0.5 + Math.random()))
     }
   }
 }
 
-/** Counts what runs, so that one may wait until nothing does. */
-const followWork = () => {
+/** Tracks running work; `end` resolves once all of it has settled. */
+const trackWork = () => {
   const running = new Set<Promise<unknown>>()
   return {
     track: <T>(work: Promise<T>): Promise<T> => {
@@ -217,16 +217,16 @@ const followWork = () => {
   }
 }
 
-/** Opens a pool of connections. Connects with the first statement, not before. */
+/** Opens a pool of connections; the first statement connects. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
-  const { track, end } = followWork()
+  const { track, end } = trackWork()
   const closing = new AbortController()
   const nativePool = (): Promise<Pool> => orm.em.getConnection().getNativeClient()
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
-    track(classified(async () => work(await nativePool())))
-  const runKept = createKeeper()
-  // Behind a pooler each statement is a transaction with bounds of its own, and none is kept: its session is another's next.
+    track(withRetries(async () => work(await nativePool())))
+  const runPrepared = createPreparedQuery()
+  // Behind a pooler each statement is a transaction with its own bounds, and none is prepared: sessions are shared.
   const { directUrl } = options
   let direct: Database | undefined
   const bound = directUrl === undefined ? undefined : boundTransaction(options)
@@ -234,13 +234,13 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
     withPool((pool) => {
       if (bound) return runOnce(pool, begin, (sql) => sql.query<Row>(text, parameters))
-      return keep ? runKept<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)
+      return keep ? runPrepared<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)
     })
   return {
     orm,
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
-    entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
+    entities: (work) => track(withRetries(() => runEntities(orm.em.fork(), bound, work))),
     subscribe: (channel, notified) => {
       if (directUrl !== undefined)
         return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).subscribe(channel, notified)
@@ -263,7 +263,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort()
-      // The close of a pool that is opening its first connection never resolves.
+      // Closing a pool that is opening its first connection never resolves.
       await end()
       await orm.close(true)
       await direct?.[Symbol.asyncDispose]()
@@ -278,9 +278,9 @@ export const openConfiguredDatabase = ({
   databasePoolMax: poolMax,
 }: ValuesOf<typeof databaseSettings>): Database => openDatabase({ url, directUrl, poolMax })
 
-/** The one row that a statement is known to answer. Throws `SERVER_ERROR` where there is none. */
+/** The row of a statement that always returns one. Throws `SERVER_ERROR` if there is none. */
 export const onlyRow = <Row>(rows: readonly Row[]): Row => {
   const [row] = rows
-  if (row === undefined) throw new AppError('SERVER_ERROR', { message: 'PostgreSQL: a statement answered no row' })
+  if (row === undefined) throw new AppError('SERVER_ERROR', { message: 'PostgreSQL: a statement returned no row' })
   return row
 }

@@ -9,13 +9,13 @@ export type PoolCount = {
   readonly pending: number
   /** Begun and not ended. */
   readonly processing: number
-  /** Accepted ever, and a few more where an accept was rolled back or the server has crashed. */
+  /** Accepted ever; slightly too high after a rolled-back accept or a server crash. */
   readonly accepted: number
-  /** Age of the oldest that has not begun; 0 where there is none. */
+  /** Age of the oldest that has not begun; 0 if there is none. */
   readonly oldestMs: number
 }
 
 const count = readStatement(import.meta.dirname, 'sql/count-backlog.sql')
 
-/** Counts every pool's captures, from the meters of open lanes: its cost grows neither with how many wait nor with how many accounts there are. */
+/** Counts every pool's captures from the meters of open lanes: the cost depends neither on the number of waiting captures nor on that of accounts. */
 export const countBacklog = (database: Sql): Promise<PoolCount[]> => database.query(count, [pools])

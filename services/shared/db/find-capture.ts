@@ -4,14 +4,14 @@ import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from './connection.ts'
 
-/** What is known of a capture. Null is what its status has not reached; times are ISO 8601 UTC with microseconds. */
+/** A stored capture. Fields that its status has not reached are null; times are ISO 8601 UTC with microseconds. */
 export type FoundCapture = {
   readonly id: string
   readonly accountId: string
   readonly status: Status
   readonly url: string | null
   readonly options: Readonly<Record<string, unknown>>
-  /** It shows another capture's result. */
+  /** Whether it shares another capture's result. */
   readonly cached: boolean
   readonly batchId: string | null
   readonly createdAt: string
@@ -45,7 +45,7 @@ export const captureColumns = `id, account_id as "accountId", status, url, optio
 
 const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`
 
-/** A capture of an account by its id, a UUID; undefined where there is none, another account's included. */
+/** Finds an account's capture by its id, a UUID; undefined if there is none or it belongs to another account. */
 export const findCapture = async (
   database: Sql,
   of: { readonly id: string; readonly accountId: string },
@@ -54,14 +54,14 @@ export const findCapture = async (
   return row
 }
 
-/** Captures by their ids, in no order; those that are gone are left out. */
+/** Finds captures by their ids, unordered; missing ones are left out. */
 export const findCaptures = (database: Sql, ids: readonly string[]): Promise<FoundCapture[]> =>
   database.query<FoundCapture>(`select ${captureColumns} from capture where id = any ($1::uuid[])`, [ids])
 
 const findLinked = `select ${captureColumns} from capture where id = $1
   and exists (select from account a where a.id = account_id and a.disabled_at is null)`
 
-/** A capture of any account that is not disabled, by its id; only for whoever has a link that was signed for it. */
+/** Finds a capture of any account that is not disabled, by its id; only for requests with a link signed for it. */
 export const findLinkedCapture = async (database: Sql, id: string): Promise<FoundCapture | undefined> => {
   const [row] = await database.query<FoundCapture>(findLinked, [id])
   return row
@@ -79,7 +79,7 @@ type CaptureToSend = {
   readonly traceparent: string | null
 }
 
-/** What is to be published of a capture that has not ended; undefined where it has, or is gone. */
+/** Finds the data to publish of a capture; undefined if it has ended, follows another, or is gone. */
 export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
   const [row] = await database.query<CaptureToSend>(
     `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed, traceparent

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Database } from './connection.ts'
 
-/** No API key reads like this, so no stored hash of a key equals a fingerprint. */
+/** No API key has this form, so no stored hash of a key equals a fingerprint. */
 const fingerprintLabel = 'fingerprint of the key pepper'
 
 const refuse = (publicMessage: string): never => {
@@ -10,9 +10,9 @@ const refuse = (publicMessage: string): never => {
 }
 
 /**
- * Compares the pepper with the fingerprint in the database. A database without keys records it; one that has keys but no
- * fingerprint, of an earlier version, only for a caller whose pepper must be right (`record`: the gateway). Throws
- * `CONFIGURATION` where it is another.
+ * Compares the pepper with the fingerprint in the database. Stores the fingerprint if the database has no keys; if it
+ * has keys of an earlier version but no fingerprint, only with `record`, for the gateway, whose pepper must be right.
+ * Throws `CONFIGURATION` if the pepper differs or cannot be confirmed.
  */
 export const confirmPepper = async (database: Database, pepper: string, may?: 'record'): Promise<void> => {
   const own = createHmac('sha256', pepper).update(fingerprintLabel).digest()

@@ -10,10 +10,10 @@ import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
 import { confirmPepper } from './key-pepper.ts'
 
-/** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
+/** Public view of a key: never the key itself. Times are ISO 8601 UTC or null. */
 type KeyView = Awaited<ReturnType<typeof listKeys>>[number]
 
-/** A key in the form in which administration and command line show it. */
+/** Converts a key to the JSON of the administration and the command line. */
 export const keyToJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
   id,
   name,
@@ -29,7 +29,7 @@ const randomCharacters = 40
 const prefixCharacters = 12
 const maxDomains = 100
 
-/** What of a key is stored and looked up: its HMAC-SHA256 under the pepper. */
+/** The form in which a key is stored and looked up: its HMAC-SHA256 under the pepper. */
 export const hashKey = (pepper: string, key: string): Buffer => createHmac('sha256', pepper).update(key).digest()
 
 const newKey = (): string =>
@@ -50,7 +50,7 @@ const normalDomains = (given: readonly string[]): string[] => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
 }
 
-const refuseOneMore = (max: number): never => {
+const throwKeyLimit = (max: number): never => {
   const fault = `the plan allows ${max} API ${max === 1 ? 'key' : 'keys'}; revoke one first`
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
 }
@@ -58,7 +58,7 @@ const refuseOneMore = (max: number): never => {
 type WantedKey = {
   readonly accountId: string
   readonly name: string
-  /** Hosts, or `*.host`, from whose pages the key may be used; empty: from everywhere. */
+  /** Hosts, or `*.host`, from whose pages the key may be used; empty: from anywhere. */
   readonly domains: readonly string[]
   readonly expiresAt?: Date | undefined
   readonly pepper: string
@@ -66,9 +66,9 @@ type WantedKey = {
 }
 
 /**
- * Makes a key and answers it, this once. Throws `NOT_FOUND` for an unknown account, `VALIDATION_ERROR` for a malformed
- * domain and where the plan allows no more keys; revoked and expired ones do not count. Throws `CONFIGURATION` where the
- * database's keys are hashed with another pepper.
+ * Creates a key and returns it, the only time that it is shown. Throws `NOT_FOUND` for an unknown account,
+ * `VALIDATION_ERROR` for a malformed domain or if the plan allows no more keys (revoked and expired ones do not count),
+ * `CONFIGURATION` if the database's keys are hashed with another pepper.
  */
 export const createKey = async (
   database: Database,
@@ -80,7 +80,7 @@ export const createKey = async (
     const account = await findAccount(entities, wanted.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
     const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
-    if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) refuseOneMore(max)
+    if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) throwKeyLimit(max)
     const key = newKey()
     const id = randomUUID()
     const prefix = key.slice(0, prefixCharacters)
@@ -94,7 +94,7 @@ export const createKey = async (
   })
 }
 
-/** All keys of an account, revoked ones included, the oldest first. Throws `NOT_FOUND` for an unknown account. */
+/** Lists an account's keys, revoked ones included, oldest first. Throws `NOT_FOUND` for an unknown account. */
 export const listKeys = (database: Database, accountId: string) =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId)
@@ -117,14 +117,14 @@ const findKey = async (entities: SqlEntityManager, id: string) => {
   return key
 }
 
-/** What of a key may be changed. Absent: as it is. */
+/** Changes to a key. Absent: unchanged. */
 type KeyChange = {
   readonly expiresAt?: Date | null | undefined
   readonly domains?: readonly string[] | undefined
 }
 
 /**
- * Changes when a key expires (null: never) and the domains it is for, at once on every replica. Throws `NOT_FOUND`, and
+ * Changes a key's expiry (null: never) and domains, effective at once on every replica. Throws `NOT_FOUND`, and
  * `VALIDATION_ERROR` for a malformed domain.
  */
 export const changeKey = (
@@ -147,7 +147,7 @@ export const changeKey = (
     }
   })
 
-/** Revokes a key; requests that come after this returns are refused by every replica. Again it changes nothing. Throws `NOT_FOUND`. */
+/** Revokes a key; every replica rejects requests that arrive after this returns. Idempotent. Throws `NOT_FOUND`. */
 export const revokeKey = (database: Database, keyId: string, actor: Actor = 'system'): Promise<void> =>
   database.entities(async (entities) => {
     const key = await findKey(entities, keyId)

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-const againMs = 1000
+const reopenMs = 1000
 
-/** A subscription to a channel of PostgreSQL, which stores no notification: subscribers poll too, now and then. */
+/** A subscription to a PostgreSQL channel. Notifications are not stored, so subscribers must poll too. */
 export type Listening = Disposable & {
-  /** Whether notifications arrive: one has on this connection. A pooler that shares sessions lets none through. */
+  /** Whether a notification has arrived in the current session. A pooler that shares sessions delivers none. */
   readonly isListening: () => boolean
 }
 
@@ -22,8 +22,8 @@ type Client = {
 export type Pool = Pick<Client, 'query'> & { readonly connect: () => Promise<Client> }
 
 /**
- * Listens to a channel in a session of its own, which it opens again a second after it was lost, until `stop` aborts. `notified`
- * is called for each notification, and each time the session was lost: some may have been missed. Never throws.
+ * Listens to a channel in a separate session, reopened a second after it is lost, until `stop` aborts. Calls `notified` for
+ * each notification, and each time the session is lost, since some may have been missed. Never throws.
  */
 export const keepListening = async (
   sessions: () => Promise<Pool>,
@@ -38,7 +38,7 @@ export const keepListening = async (
     stop.addEventListener('abort', () => over.resolve(), { once: true })
     client.on('notification', () => notified(true))
     try {
-      // The session is idle by design, and would be ended for it.
+      // The session is idle by design; the idle time-out would end it.
       await client.query('set idle_session_timeout = 0')
       await client.query(`listen ${channel}`)
       await own.query(`notify ${channel}`)
@@ -50,6 +50,6 @@ export const keepListening = async (
   while (!stop.aborted) {
     await listen().catch(() => {})
     notified(false)
-    await pause(againMs, undefined, { signal: stop }).catch(() => {})
+    await pause(reopenMs, undefined, { signal: stop }).catch(() => {})
   }
 }

@@ -7,10 +7,10 @@ import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 import { migrations } from './migrations.ts'
 
-/** How long a statement of a migration may take: an index on millions of rows takes minutes. */
+/** Time-out of a migration's statement: an index on millions of rows takes minutes. */
 export const migrationStatementMs = 3_600_000
 
-/** The replaceable SQL functions, in the order in which they need each other's types. */
+/** The replaceable SQL functions, ordered by their use of each other's types. */
 const functions = [
   'iso-time',
   'check-request',
@@ -46,7 +46,7 @@ const lockAlone = async (sql: Sql): Promise<void> => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: 'PostgreSQL: another migration has been running for a minute' })
 }
 
-/** Refuses a schema of a newer release before anything of it is written over. */
+/** Rejects a schema of a newer release before anything is overwritten. */
 const refuseNewer = async (sql: Sql): Promise<void> => {
   const [table] = await sql.query<{ name: string | null }>(`select to_regclass('mikro_orm_migrations')::text as name`)
   if (table?.name == null) return
@@ -63,7 +63,7 @@ const readFunction = async (name: string) => {
   return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
 }
 
-/** Where the text of one function changed all are written again: they hang together by their types. */
+/** Replaces all functions if the text of any has changed: they use each other's types. */
 const applyFunctions = async (sql: Sql): Promise<string[]> => {
   const recorded = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sql_function')
   const files = await Promise.all(functions.map(readFunction))
@@ -80,10 +80,10 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 }
 
 /**
- * Brings the database to this version's schema: migrations that it has not seen, then the SQL functions whose text
- * differs. Wants a database that was opened with `migrationStatementMs`, where there may be many rows. Runs alone,
- * waiting at most a minute for another; again it changes nothing. Answers what was applied, by name. Throws `CONFIGURATION`,
- * with nothing changed, where a newer release has been there.
+ * Brings the database to this version's schema: pending migrations, then the SQL functions whose text differs. A database
+ * with many rows has to be opened with `migrationStatementMs`. Takes a lock, waiting at most a minute for another
+ * migration. Idempotent. Returns the names of what was applied. Throws `CONFIGURATION`, with nothing changed, if the
+ * schema is that of a newer release.
  */
 export const migrate = (database: Database): Promise<string[]> =>
   database.transaction(async (sql) => {

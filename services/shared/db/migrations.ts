@@ -5,7 +5,7 @@ import { Migration } from '@mikro-orm/migrations'
 
 const folder = join(import.meta.dirname, 'migrations')
 
-/** Every migration in order, `migrations/<name>.sql`, under the name by which a database remembers it. */
+/** Every migration in order, `migrations/<name>.sql`, under the name that databases record. */
 export const migrations = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .toSorted()

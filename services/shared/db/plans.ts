@@ -20,8 +20,8 @@ const toRow = (entry: PlanEntry, position: number) => ({
 })
 
 /**
- * Makes `plans` the table in force. It holds at once for all accounts; a plan that accounts still have may
- * not go: `CONFIGURATION` names it, and nothing has changed.
+ * Replaces the table of plans, effective at once for all accounts. Throws `CONFIGURATION`, with nothing changed, if a
+ * plan that accounts still have is missing.
  */
 export const replacePlans = (database: Database, plans: readonly PlanEntry[]): Promise<void> =>
   database.entities(async (entities) => {
@@ -36,7 +36,7 @@ export const replacePlans = (database: Database, plans: readonly PlanEntry[]): P
     await entities.nativeDelete(Plan, dropped)
   })
 
-/** The plans in force as a plans file has them and takes them, in the order of their table. */
+/** Lists the plans in force in the form of a plans file, in the order of their table. */
 export const listPlans = (database: Database): Promise<PlanEntry[]> =>
   database.entities(async (entities) => {
     const plans = await entities.find(Plan, {}, { orderBy: { position: 'asc' } })

@@ -12,7 +12,7 @@ const count = (minimum: number) =>
   Type.Integer({ minimum, maximum: maxInteger, description: `a whole number from ${minimum} to ${maxInteger}` })
 const countOrNull = (minimum: number) =>
   orNull(count(minimum), `a whole number from ${minimum} to ${maxInteger}, or null for no limit`)
-/** An exact decimal. A number is taken too, as JSON files have them, and kept as its shortest text. */
+/** An exact decimal. A JSON number is accepted too, and kept as its shortest text. */
 const price = () =>
   Type.Union(
     [Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,9})?$' }), Type.Number({ minimum: 0, maximum: 1_000_000_000 })],
@@ -41,19 +41,19 @@ const fields = {
 }
 const planEntry = Type.Object(fields, { additionalProperties: false })
 
-/** What each field of a plan must be, in words with its bounds. */
+/** Description of each field of a plan, with its bounds. */
 export const planFields: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(fields).map(([name, field]) => [name, String((field as { description?: string }).description)]),
 )
 
 const requiredFields: readonly string[] = planEntry.required
 
-/** One plan as a plans file has it. Null: the plan has no such limit, or offers no overage. */
+/** One plan of a plans file. Null: the plan has no such limit, or offers no overage. */
 export type PlanEntry = Static<typeof planEntry>
 
 const checkEntry = createSchemaCheck(planEntry)
 
-/** Fields that are missing, unknown or wrong, each once. */
+/** Messages about missing, unknown and wrong fields, one for each. */
 const entryFaults = (plan: unknown): string[] => {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return ['must be an object']
   const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
@@ -70,22 +70,22 @@ const entryFaults = (plan: unknown): string[] => {
   ]
 }
 
-const nameOf = (plan: unknown, place: number): string => {
+const nameOf = (plan: unknown, index: number): string => {
   const slug = (plan as { slug?: unknown } | null)?.slug
-  return typeof slug === 'string' ? `plan '${slug.slice(0, 40)}'` : `plan ${place + 1}`
+  return typeof slug === 'string' ? `plan '${slug.slice(0, 40)}'` : `plan ${index + 1}`
 }
 
 const faultsOf = (plans: unknown): string[] => {
   if (!Array.isArray(plans) || plans.length === 0 || plans.length > plansMax) {
     return [`must be a list of 1 to ${plansMax} plans`]
   }
-  const faults = plans.flatMap((plan, place) => entryFaults(plan).map((fault) => `${nameOf(plan, place)}: ${fault}`))
+  const faults = plans.flatMap((plan, index) => entryFaults(plan).map((fault) => `${nameOf(plan, index)}: ${fault}`))
   if (faults.length > 0) return faults
   const slugs = (plans as PlanEntry[]).map(({ slug }) => slug)
-  return slugs.filter((slug, place) => slugs.indexOf(slug) !== place).map((slug) => `plan '${slug}' is there twice`)
+  return slugs.filter((slug, index) => slugs.indexOf(slug) !== index).map((slug) => `plan '${slug}' is there twice`)
 }
 
-/** Reads a table of plans from JSON text; throws `CONFIGURATION` with everything that is wrong with it at once. */
+/** Reads a table of plans from JSON text; throws `CONFIGURATION` with all of its problems at once. */
 export const readPlans = (text: string): PlanEntry[] => {
   let plans: unknown
   try {

@@ -35,7 +35,7 @@ export const batchUrl = (publicUrl: string, id: string): string => `${publicUrl}
 const present = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
-/** The contract's screenshot record. A field that is not reached yet is absent; only `url` may be null. */
+/** The contract's screenshot record. Fields that the status has not reached are absent; only `url` may be null. */
 export const toRecord = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
   const { id, status, url, options } = capture
   const completed = status === 'completed'

@@ -2,17 +2,17 @@ import { findAccount } from './accounts.ts'
 import { type Actor, noteChange } from './audit.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 
-/** A meter of an account that differs from its rows. `part`: pool/lane, or the period of what is reserved. */
+/** A meter of an account that differs from its rows. `part`: pool/lane, or the period of `reserved`. */
 export type Drift = {
   readonly meter: 'pending' | 'admitted' | 'waiting' | 'processing' | 'reserved'
   readonly part: string
-  /** The meter's number. */
+  /** The meter's value. */
   readonly counted: number
-  /** That of the rows. */
+  /** The number of rows. */
   readonly actual: number
 }
 
-/** Up to `limit` accounts that have open lanes, in order of their ids, behind `after` where that is given. */
+/** Returns the ids of at most `limit` accounts with open lanes, in ascending order, greater than `after` if given. */
 export const findOpenAccounts = async (
   database: Sql,
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
@@ -25,7 +25,7 @@ export const findOpenAccounts = async (
   return rows.map(({ id }) => id)
 }
 
-/** The meters of these accounts that differ from the rows; see `sql/recount-meters.sql`. Takes no lock. */
+/** Returns the meters of these accounts that differ from the rows; see `sql/recount-meters.sql`. Takes no lock. */
 export const findDrift = (
   database: Sql,
   accountIds: readonly string[],
@@ -35,7 +35,7 @@ export const findDrift = (
     [accountIds],
   )
 
-/** Sets the meters of an account to the numbers of its rows, under their lock. Answers what was wrong. Throws `NOT_FOUND`. */
+/** Sets an account's meters to the numbers of its rows, under their lock. Returns what was wrong. Throws `NOT_FOUND`. */
 export const recountMeters = async (database: Database, accountId: string, actor: Actor): Promise<readonly Drift[]> => {
   await database.entities((entities) => findAccount(entities, accountId))
   const statement = 'select recount_meters($1) as drift'

@@ -1,6 +1,6 @@
 import { catalog, type CaptureErrorCode, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
 
-/** Field name to its faults, in the words that a client reads. */
+/** Validation errors by field name, worded for clients. */
 export type FieldFaults = Readonly<Record<string, readonly string[]>>
 
 type AppErrorOptions = {
@@ -9,13 +9,13 @@ type AppErrorOptions = {
   /** For clients. Defaults to the catalogue's sentence. */
   readonly publicMessage?: string
   readonly cause?: unknown
-  /** Faults per field; only `VALIDATION_ERROR` and `CONFIGURATION` carry them. */
+  /** Errors per field; only of `VALIDATION_ERROR` and `CONFIGURATION`. */
   readonly details?: FieldFaults
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number
 }
 
-/** An operating error: something that can go wrong in a healthy program. `message` is for logs, `publicMessage` for clients. */
+/** An operational error: one that can occur in a correct program. `message` is for logs, `publicMessage` for clients. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly publicMessage: string
@@ -25,7 +25,7 @@ export class AppError extends Error {
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     const publicMessage = options.publicMessage ?? catalog[code].publicMessage
     const { stackTraceLimit } = Error
-    // Nobody reads where a client's fault was found, and finding it out is a tenth of refusing a request.
+    // The stack of a client's error is never used, and capturing it takes a tenth of the time of rejecting a request.
     if (catalog[code].blame === 'client') Error.stackTraceLimit = 0
     super(options.message ?? publicMessage, options.cause === undefined ? undefined : { cause: options.cause })
     Error.stackTraceLimit = stackTraceLimit
@@ -37,7 +37,7 @@ export class AppError extends Error {
   }
 }
 
-/** Makes an AppError of anything thrown; what is not one already becomes `SERVER_ERROR` with the original as its cause. */
+/** Converts anything thrown to an AppError: other values become `SERVER_ERROR` with the original as the cause. */
 export const toAppError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
@@ -47,6 +47,6 @@ export const toAppError = (thrown: unknown): AppError => {
 /** The exit code of a process that ends with this error; a Job's pod failure policy reads it. */
 export const errorToExitCode = (error: AppError): number => catalog[error.code].exitCode
 
-/** The code under which a capture that met this error fails: its own where a record can carry it, else `JOB_FAILED`. */
+/** The code of a capture that fails with this error: the error's own if a record can carry it, else `JOB_FAILED`. */
 export const errorToCaptureCode = (error: AppError): CaptureErrorCode =>
   isCaptureErrorCode(error.code) ? error.code : 'JOB_FAILED'

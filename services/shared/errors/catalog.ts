@@ -1,7 +1,7 @@
-/** Whose fault an error is: the API client's, the captured page's, or ours. */
+/** Which party caused an error: the API client, the captured page, or this service. */
 type Blame = 'client' | 'target' | 'us'
 
-/** One row of the error catalogue. `status` is the HTTP status where the code reaches a client as an answer. */
+/** One row of the error catalogue. `status` is the HTTP status if the code reaches a client in a response. */
 type ErrorEntry = {
   readonly status: number
   readonly blame: Blame

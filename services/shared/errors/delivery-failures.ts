@@ -1,7 +1,7 @@
 /**
- * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
- * reached; a name without address; no connection, or one that broke; a certificate that is not trusted; too slow; an
- * answer that is not HTTP; or it waited so long that it was given up without one.
+ * Why an attempt failed: a status that is not 2xx, or a redirect, which is not followed; a forbidden address; a name
+ * that does not resolve; no connection, or a broken one; an untrusted certificate; a time-out; a response that is not
+ * HTTP; or the delivery waited so long that it was given up without an attempt.
  */
 export const failures = [
   'status',
@@ -15,5 +15,5 @@ export const failures = [
   'expired',
 ] as const
 
-/** One reason of a failed attempt, as the log of deliveries names it. */
+/** Reason of a failed attempt, as in the log of deliveries. */
 export type Failure = (typeof failures)[number]

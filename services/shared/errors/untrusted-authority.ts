@@ -8,7 +8,7 @@ const codes = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** Causes of causes that are looked at. */
+/** Levels of nested causes that are checked. */
 const depthMax = 4
 
 const isOfAuthority = (thrown: unknown, depth = 0): boolean => {
@@ -16,7 +16,7 @@ const isOfAuthority = (thrown: unknown, depth = 0): boolean => {
   return codes.has(String(code)) || (depth < depthMax && cause !== undefined && isOfAuthority(cause, depth + 1))
 }
 
-/** End of the message of a failed connection: what to set where it failed for an authority that this process does not trust, else nothing. */
+/** End of the message of a failed connection: which variable to set if it failed because of an untrusted authority, else ''. */
 export const trustAdvice = (thrown: unknown): string =>
   isOfAuthority(thrown)
     ? '; its certificate is of an authority that is not trusted here: NODE_EXTRA_CA_CERTS has to name a PEM file with it (value extraCa.configMap of the chart)'

@@ -4,15 +4,15 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { deletionCostAnnotation, poolLabels } from './names.ts'
-import { group, listMapOf, mapOf, type Rule, ruled, whole, word } from './schema-parts.ts'
+import { group, listMapOf, mapOf, type Rule, withRules, int32, text } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
-  word(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+  text(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
 
 const quoted = (words: readonly string[]) => `[${words.map((each) => `'${each}'`).join(', ')}]`
 
-const namesAreQualified: Rule = {
+const qualifiedNamesRule: Rule = {
   rule: 'self.all(key, !format.qualifiedName().validate(key).hasValue())',
   message:
     "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'",
@@ -22,41 +22,41 @@ const labelValue = { type: 'string', maxLength: 63, pattern: '^(([A-Za-z0-9][-A-
 const annotationValue = { type: 'string', maxLength: 4096 }
 
 const ownLabels = Object.keys(poolLabels('any', 'any'))
-const ownLabelsStay: Rule = {
+const ownLabelsRule: Rule = {
   rule: `self.all(key, !(key in ${quoted(ownLabels)}))`,
   message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
 }
 
-/** Annotations that would decide which worker goes, or what it may do. */
+/** Annotations that would affect which worker is deleted, or its privileges. */
 const reservedAnnotations = [
   deletionCostAnnotation,
   'container.apparmor.security.beta.kubernetes.io/',
   'container.seccomp.security.alpha.kubernetes.io/',
   'seccomp.security.alpha.kubernetes.io/',
 ]
-const reservedAnnotationsStay: Rule = {
+const reservedAnnotationsRule: Rule = {
   rule: `self.all(key, !${quoted(reservedAnnotations)}.exists(name, key.startsWith(name)))`,
   message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
 }
 
 const { pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds } = workerSettings
 const { probeHost, probePort } = commonSettings
-const decided = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
+const controllerSettings = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
 const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
-const reservedVariables = [...decided, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
-const reservedVariablesStay: Rule = {
+const reservedVariables = [...controllerSettings, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
+const reservedVariablesRule: Rule = {
   rule: `self.all(variable, !${quoted(reservedVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
 }
 
-/** They name code that is loaded: with a ConfigMap it would run under an image that is pinned. */
+/** Variables that load code: from a ConfigMap, it would run under a pinned image. */
 const codeVariables = ['NODE_', 'LD_', 'OPENSSL_']
-const codeVariablesStay: Rule = {
+const codeVariablesRule: Rule = {
   rule: `self.all(variable, variable.name != 'PATH' && !${quoted(codeVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `these decide which code runs: PATH, ${codeVariables.map((name) => `${name}*`).join(', ')}`,
 }
 
-/** Numbers stand for themselves, texts may carry a unit. */
+/** Plain numbers, or texts that may have a unit. */
 const quantities = (description: string) =>
   mapOf<number | string>(
     {
@@ -70,34 +70,34 @@ const quantities = (description: string) =>
 const resources = Type.Object(
   {
     requests: Type.Optional(
-      quantities('What the scheduler sets aside for a worker, such as cpu, memory, ephemeral-storage.'),
+      quantities('What the scheduler reserves for a worker, such as cpu, memory, ephemeral-storage.'),
     ),
     limits: Type.Optional(
       quantities(
-        'What a worker gets at most. Equal requests and limits of memory keep it from being evicted by others.',
+        'Most that a worker may use. Equal requests and limits of memory keep it from being evicted by others.',
       ),
     ),
   },
   {
     description:
-      'CPU, memory and disk of a worker. Without it requests of 500m for each slot, 300 MiB and 400 MiB more for each slot, 128 MiB of disk and 128 MiB more for each slot; limits of 512 MiB and 3 GiB more for each slot, 256 MiB of disk and 1 GiB more for each slot. What is given replaces all of it.',
+      'CPU, memory and disk of a worker. Default: requests of 500m for each slot, 300 MiB and 400 MiB more for each slot, 128 MiB of disk and 128 MiB more for each slot; limits of 512 MiB and 3 GiB more for each slot, 256 MiB of disk and 1 GiB more for each slot. A value replaces all of these.',
   },
 )
 
 const variable = Type.Object({
-  name: word('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-  value: word('Its value.', 4096),
+  name: text('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+  value: text('Its value.', 4096),
 })
 
 const toleration = Type.Object({
-  key: Type.Optional(word('Name of the taint; without it every taint.', 317)),
+  key: Type.Optional(text('Name of the taint; without it every taint.', 317)),
   operator: Type.Optional(
     Type.Enum(['Exists', 'Equal'], {
       type: 'string',
-      description: 'How `value` is compared; Equal where it is left out.',
+      description: 'How `value` is compared; default Equal.',
     }),
   ),
-  value: Type.Optional(word('Value of the taint, with the operator Equal.', 63)),
+  value: Type.Optional(text('Value of the taint, with the operator Equal.', 63)),
   effect: Type.Optional(
     Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
       type: 'string',
@@ -107,13 +107,13 @@ const toleration = Type.Object({
   tolerationSeconds: Type.Optional(
     Type.Integer({
       format: 'int64',
-      description: 'How long a taint of the effect NoExecute is tolerated; without it for ever.',
+      description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
     }),
   ),
 })
 
 const spread = Type.Object({
-  topologyKey: word('Label of nodes whose values are the places, such as topology.kubernetes.io/zone.', 317, {
+  topologyKey: text('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
     minLength: 1,
   }),
   maxSkew: Type.Integer({
@@ -121,15 +121,15 @@ const spread = Type.Object({
     minimum: 1,
     maximum: 1000,
     default: 1,
-    description: 'By how many workers two places may differ.',
+    description: 'Largest difference in workers between two domains.',
   }),
   whenUnsatisfiable: Type.Enum(['ScheduleAnyway', 'DoNotSchedule'], {
     type: 'string',
     default: 'ScheduleAnyway',
-    description: 'What happens to a worker that would make them differ by more.',
+    description: 'What happens to a worker that would exceed `maxSkew`.',
   }),
   minDomains: Type.Optional(
-    whole('Fewest places over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
+    int32('Fewest domains over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
   ),
 })
 
@@ -137,7 +137,7 @@ const ownVolumes = ['secrets', 'tmp', 'shm']
 const ownContainer = 'worker'
 
 const volume = Type.Object({
-  name: word('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  name: text('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
   configMap: Type.Optional(
     Type.Object(
       { name: objectName('Name of a ConfigMap of this namespace.') },
@@ -147,18 +147,18 @@ const volume = Type.Object({
   emptyDir: Type.Optional(
     Type.Object(
       {
-        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory in place of disk.' })),
-        sizeLimit: word('Most that it holds, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
+        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory instead of disk.' })),
+        sizeLimit: text('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
       },
-      { description: 'A folder of the pod alone, empty at its start.' },
+      { description: 'A folder of the pod, empty at its start.' },
     ),
   ),
 })
-const oneSource: Rule = {
+const oneSourceRule: Rule = {
   rule: 'self.all(volume, has(volume.configMap) != has(volume.emptyDir))',
   message: 'each volume needs one of configMap and emptyDir',
 }
-const ownVolumesStay: Rule = {
+const ownVolumesRule: Rule = {
   rule: `self.all(volume, !(volume.name in ${quoted(ownVolumes)}))`,
   message: `the controller sets these volumes itself: ${ownVolumes.join(', ')}`,
 }
@@ -166,23 +166,23 @@ const ownVolumesStay: Rule = {
 const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
   listMapOf(
     Type.Object({
-      name: word('Name of a volume of the template.', 63),
-      mountPath: word('Folder in the container, of whose names none begins with a dot.', 512, {
+      name: text('Name of a volume of the template.', 63),
+      mountPath: text('Folder in the container; no part of the path begins with a dot.', 512, {
         pattern: '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$',
       }),
-      readOnly: Type.Optional(Type.Boolean({ description: 'Whether nothing can be written.' })),
+      readOnly: Type.Optional(Type.Boolean({ description: 'Whether the mount is read-only.' })),
     }),
-    { keys: ['mountPath'], maxItems: 10, description, ...ruled(ownVolumesAreNotMounted, ...rules) },
+    { keys: ['mountPath'], maxItems: 10, description, ...withRules(ownVolumeMountsRule, ...rules) },
   )
-/** One of them holds the keys of the workers, which no sidecar may read. */
-const ownVolumesAreNotMounted: Rule = {
+/** The volume `secrets` holds the workers' keys, which no sidecar may read. */
+const ownVolumeMountsRule: Rule = {
   rule: `self.all(mount, !(mount.name in ${quoted(ownVolumes)}))`,
   message: `only the controller mounts these volumes: ${ownVolumes.join(', ')}`,
 }
 
-/** Nothing that the worker executes lies there. */
+/** Folders from which the worker executes nothing. */
 const workerMountParents = ['/mnt', '/usr/share/fonts', '/usr/local/share', '/etc/fonts']
-const workerMountsAreBelow: Rule = {
+const workerMountsRule: Rule = {
   rule: `self.all(mount, ${quoted(workerMountParents)}.exists(path, mount.mountPath.startsWith(path + '/')))`,
   message: `volumes are mounted in the worker only below ${workerMountParents.join(', ')}`,
 }
@@ -191,9 +191,9 @@ const texts = (description: string) =>
   Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50, 'x-kubernetes-list-type': 'atomic', description })
 
 const sidecar = Type.Object({
-  name: word('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
-  image: word('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
-  command: Type.Optional(texts("Program in place of the image's entry point.")),
+  name: text('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  image: text('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
+  command: Type.Optional(texts("Program instead of the image's entry point.")),
   args: Type.Optional(texts('Arguments of the program.')),
   env: Type.Optional(
     listMapOf(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
@@ -201,7 +201,7 @@ const sidecar = Type.Object({
   resources: Type.Optional(resources),
   volumeMounts: Type.Optional(volumeMounts('Where volumes of the template are mounted in it.')),
 })
-const ownContainerStays: Rule = {
+const ownContainerRule: Rule = {
   rule: `self.all(sidecar, sidecar.name != '${ownContainer}')`,
   message: `the controller sets the container ${ownContainer} itself`,
 }
@@ -209,29 +209,29 @@ const ownContainerStays: Rule = {
 const dnsConfig = Type.Object(
   {
     nameservers: Type.Optional(texts('Addresses of name servers.')),
-    searches: Type.Optional(texts('Domains that are tried for short names.')),
+    searches: Type.Optional(texts('Search domains for short names.')),
     options: Type.Optional(
       Type.Array(
         Type.Object({
-          name: word('Name of the option, such as ndots.', 63, { minLength: 1 }),
-          value: Type.Optional(word('Its value.', 63)),
+          name: text('Name of the option, such as ndots.', 63, { minLength: 1 }),
+          value: Type.Optional(text('Its value.', 63)),
         }),
         { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
       ),
     ),
   },
-  { description: 'Name servers and options of the pods. Names of pages are resolved by egress alone.' },
+  { description: 'Name servers and options of the pods. Host names of pages are resolved by egress alone.' },
 )
 
 /**
- * What a platform team decides of the pods of a pool. Isolation is not among it: user, capabilities and tokens are the
- * controller's. Volumes of Secrets, claims and nodes are not either:
- * whoever may write a pool need not be allowed to read those, and workers share nothing.
+ * Settings of a pool's pods for platform teams. They exclude isolation (the controller sets user, capabilities and
+ * tokens) and volumes of Secrets, claims and nodes: permission to write a pool does not imply permission to read
+ * those, and workers share nothing.
  */
 export const podTemplate = group(
   {
     image: Type.Optional(
-      word('Image of the workers; without it the one of the installed release.', 512, {
+      text('Image of the workers; default: that of the installed release.', 512, {
         minLength: 1,
         pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
       }),
@@ -252,44 +252,44 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 50,
         description:
-          'Further settings of the workers (docs/configuration.md). Nothing secret: everybody who reads the pool sees it.',
-        ...ruled(reservedVariablesStay, codeVariablesStay),
+          'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
+        ...withRules(reservedVariablesRule, codeVariablesRule),
       }),
     ),
     labels: Type.Optional(
       mapOf<string>(labelValue, {
         description: 'Further labels of the pods.',
         maxProperties: 20,
-        ...ruled(namesAreQualified, ownLabelsStay),
+        ...withRules(qualifiedNamesRule, ownLabelsRule),
       }),
     ),
     annotations: Type.Optional(
       mapOf<string>(annotationValue, {
         description: 'Annotations of the pods.',
         maxProperties: 20,
-        ...ruled(namesAreQualified, reservedAnnotationsStay),
+        ...withRules(qualifiedNamesRule, reservedAnnotationsRule),
       }),
     ),
     nodeSelector: Type.Optional(
       mapOf<string>(labelValue, {
         description: 'Labels that a node must have.',
         maxProperties: 20,
-        ...ruled(namesAreQualified),
+        ...withRules(qualifiedNamesRule),
       }),
     ),
     tolerations: Type.Optional(
       Type.Array(toleration, {
         maxItems: 20,
         'x-kubernetes-list-type': 'atomic',
-        description: 'Taints of nodes that do not keep the workers away.',
+        description: 'Taints of nodes that the workers tolerate.',
       }),
     ),
     affinity: Type.Optional(
-      // Kubernetes' own type, a dozen levels deep, which it checks when the pods are made.
+      // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
       Type.Unsafe<object>({
         type: 'object',
         'x-kubernetes-preserve-unknown-fields': true,
-        description: 'Which nodes and neighbours are sought or avoided: `affinity` of a Pod.',
+        description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
       }),
     ),
     topologySpreadConstraints: Type.Optional(
@@ -297,7 +297,7 @@ export const podTemplate = group(
         keys: ['topologyKey', 'whenUnsatisfiable'],
         maxItems: 5,
         description: 'How the workers of the pool are spread over zones or nodes.',
-        ...ruled({
+        ...withRules({
           rule: "self.all(each, !has(each.minDomains) || each.whenUnsatisfiable == 'DoNotSchedule')",
           message: 'minDomains needs whenUnsatisfiable DoNotSchedule',
         }),
@@ -309,13 +309,13 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 10,
         description: 'Further volumes of the pods.',
-        ...ruled(oneSource, ownVolumesStay),
+        ...withRules(oneSourceRule, ownVolumesRule),
       }),
     ),
     volumeMounts: Type.Optional(
       volumeMounts(
-        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below folders of the system, and with \`flags-only\` everything.`,
-        workerMountsAreBelow,
+        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
+        workerMountsRule,
       ),
     ),
     sidecars: Type.Optional(
@@ -323,8 +323,8 @@ export const podTemplate = group(
         keys: ['name'],
         maxItems: 5,
         description:
-          'Further containers, which start before the worker and end after it, with the rights of the worker: an init container with `restartPolicy: Always`.',
-        ...ruled(ownContainerStays),
+          "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
+        ...withRules(ownContainerRule),
       }),
     ),
     dnsPolicy: Type.Optional(
@@ -334,5 +334,5 @@ export const podTemplate = group(
     priorityClassName: Type.Optional(objectName('Priority class of the pods.')),
     runtimeClassName: Type.Optional(objectName('Runtime class of the pods, such as one of gVisor.')),
   },
-  { description: 'What the pods of the workers look like. A change replaces them one after the other.' },
+  { description: "Template of the workers' pods. A change replaces them one after the other." },
 )

@@ -4,9 +4,9 @@ import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, listMapOf, ruled, whole } from './schema-parts.ts'
+import { countOrPercent, group, listMapOf, withRules, int32 } from './schema-parts.ts'
 
-/** The kind BrowserPool, as the API serves it. */
+/** The resource BrowserPool. */
 export const browserPools = {
   apiVersion: `${apiGroup}/v1beta1`,
   kind: 'BrowserPool',
@@ -23,27 +23,27 @@ const autoscaling = group(
     enabled: Type.Boolean({
       default: true,
       description:
-        'Who sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
+        'What sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
     }),
-    minReplicas: whole('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
-    maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
-    slots: whole(
-      'Captures that one worker serves at one time. More than it has cores gains nothing. A change replaces the workers.',
+    minReplicas: int32('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
+    maxReplicas: int32('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
+    slots: int32(
+      'Captures that one worker serves at a time. More than its number of cores gains nothing. A change replaces the workers.',
       {
         minimum: 1,
         maximum: 16,
         default: 1,
       },
     ),
-    buffer: whole('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
-    queueWaitMs: whole('Longest milliseconds that a capture should wait; more workers are started to keep it.', {
+    buffer: int32('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
+    queueWaitMs: int32('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
       minimum: 100,
       maximum: 600_000,
       default: 2000,
     }),
     cooldownSeconds: Type.Optional(
-      whole(
-        'Idle time after which the last worker goes, with `minReplicas: 0`. The next capture then waits for a start.',
+      int32(
+        'Idle time after which the last worker is stopped, with `minReplicas: 0`. The next capture then waits for a start.',
         {
           minimum: 10,
           maximum: 86_400,
@@ -53,7 +53,7 @@ const autoscaling = group(
   },
   {
     description: 'How the queue sizes the pool.',
-    ...ruled(
+    ...withRules(
       {
         rule: 'self.minReplicas <= self.maxReplicas',
         message: `minReplicas must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
@@ -80,12 +80,12 @@ const autoscaling = group(
 
 const scaleDown = group(
   {
-    stabilizationWindowSeconds: whole(
+    stabilizationWindowSeconds: int32(
       'How long the largest number of workers that the queue needed is kept. `spec.replicas` is not stabilized.',
       { minimum: 1, maximum: 3600, default: 30 },
     ),
-    periodSeconds: whole(
-      'Time between two steps down; one takes one worker, or a quarter of them where that is more.',
+    periodSeconds: int32(
+      'Time between two scale-down steps; each removes one worker, or a quarter of them if that is more.',
       {
         minimum: 1,
         maximum: 600,
@@ -93,20 +93,17 @@ const scaleDown = group(
       },
     ),
   },
-  { description: 'How the pool gets smaller: workers drain before they terminate.' },
+  { description: 'How the pool is scaled down: workers drain before they terminate.' },
 )
 
 const rollingUpdate = group(
   {
-    maxSurge: countOrPercent(
-      'Workers of a new template above the size; 0 where a quota leaves no room for one.',
-      '25%',
-    ),
-    maxUnavailable: countOrPercent('Workers that may be missing meanwhile; at least 1 with `maxSurge` 0.', 0),
+    maxSurge: countOrPercent('Workers of a new template above the size; 0 if a quota leaves no room for one.', '25%'),
+    maxUnavailable: countOrPercent('Workers that may be missing during the rollout; at least 1 with `maxSurge` 0.', 0),
   },
   {
     description: 'How a change of the template replaces workers, as in a Deployment.',
-    ...ruled({
+    ...withRules({
       rule: "!(string(self.maxSurge) in ['0', '0%'] && string(self.maxUnavailable) in ['0', '0%'])",
       message: 'maxUnavailable must be at least 1 where maxSurge is 0: otherwise no worker can be replaced',
       fieldPath: '.maxUnavailable',
@@ -116,26 +113,26 @@ const rollingUpdate = group(
 
 const jobs = group(
   {
-    max: whole('Most Jobs that have not ended.', { minimum: 1, maximum: workersMax, default: 20 }),
-    spares: whole('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
+    max: int32('Most unfinished Jobs.', { minimum: 1, maximum: workersMax, default: 20 }),
+    spares: int32('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
       minimum: 0,
       maximum: 100,
       default: 0,
     }),
-    spareSeconds: whole('Time that a Job waits for its capture before it ends.', {
+    spareSeconds: int32('Time that a Job waits for its capture before it ends.', {
       minimum: 30,
       maximum: 86_400,
       default: 600,
     }),
-    ttlSecondsAfterFinished: whole('Time after which a Job that has ended is deleted.', {
+    ttlSecondsAfterFinished: int32('Time after which a Job that has ended is deleted.', {
       minimum: 0,
       maximum: 86_400,
       default: 120,
     }),
   },
   {
-    description: 'How captures of pool `proxied` are served: each by a Job of its own.',
-    ...ruled({
+    description: 'How captures of pool `proxied` are served: each by its own Job.',
+    ...withRules({
       rule: 'self.spares <= self.max',
       message: 'spares must not be above max, which is 20 unless given',
       fieldPath: '.spares',
@@ -143,17 +140,17 @@ const jobs = group(
   },
 )
 
-/** Schema of what somebody wants of a pool, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
+/** Schema of a pool's spec, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
 export const browserPoolSpec = Type.Object(
   {
     pool: Type.Enum([...pools], {
       type: 'string',
       description:
         "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
-        'proxy) with a Job for each capture, to which of this page only `paused`, `jobs` and `template` apply.',
-      ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
+        'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
+      ...withRules({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     }),
-    replicas: whole(
+    replicas: int32(
       'Number of workers while `autoscaling.enabled` is false, also written through the scale subresource; ignored otherwise.',
       {
         minimum: 0,
@@ -168,8 +165,8 @@ export const browserPoolSpec = Type.Object(
     autoscaling,
     scaleDown,
     rollingUpdate,
-    terminationGracePeriodSeconds: whole(
-      'Time that a worker gets to finish when it terminates; what is cut off runs again elsewhere. No capture runs longer ' +
+    terminationGracePeriodSeconds: int32(
+      'Time that a worker gets to finish when it terminates; interrupted captures are retried elsewhere. None runs longer ' +
         `than ${longestBudgetSeconds} s. A change replaces the workers.`,
       { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
     ),
@@ -177,9 +174,9 @@ export const browserPoolSpec = Type.Object(
     template: podTemplate,
   },
   {
-    description: 'What the pool should be.',
-    ...ruled({
-      // 1 is the default, which is there where the field was taken out.
+    description: 'Desired state of the pool.',
+    ...withRules({
+      // 1 is the default, which the API server sets if the field was removed.
       rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas || self.replicas == 1',
       message: 'the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',
       fieldPath: '.replicas',
@@ -190,23 +187,23 @@ export const browserPoolSpec = Type.Object(
 /** The conditions of a pool: when each is True, and every reason that it may have. */
 export const poolConditions = {
   Ready: {
-    help: 'As many workers take captures as at least are wanted, all of the template that the spec has',
+    help: 'At least the wanted number of workers take captures, all of the current template',
     reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown', 'RollingOut', 'RolloutFailed'],
   },
   Reconciling: {
-    help: 'The pool is on its way to what its spec says (kstatus: `InProgress`)',
+    help: 'The pool is being brought to its spec (kstatus: `InProgress`)',
     reasons: ['RollingOut', 'WorkersMissing', 'Reconciled'],
   },
   Stalled: {
-    help: 'The pool does not get there unless somebody does something (kstatus: `Failed`)',
+    help: 'The pool cannot reach its spec without intervention (kstatus: `Failed`)',
     reasons: ['AsExpected', 'ApplyFailed', 'PoolTaken', 'RolloutFailed'],
   },
   Progressing: {
-    help: 'Workers are on their way in or out',
+    help: 'Workers are being started, drained or replaced',
     reasons: ['Starting', 'WaitingForNodes', 'Draining', 'Replacing', 'Settled'],
   },
   MetricsAvailable: {
-    help: 'Queue and workers can be read; the size is held otherwise',
+    help: 'Queue and workers can be read; otherwise the size is held',
     reasons: ['MetricsRead', 'BacklogUnknown', 'WorkersUnknown', 'MissingHeartbeats'],
   },
   ScalingActive: {
@@ -218,7 +215,7 @@ export const poolConditions = {
     reasons: ['WithinBounds', 'AtMaximum', 'QuotaExceeded'],
   },
   Degraded: {
-    help: 'Somebody has to look',
+    help: 'The pool needs attention',
     reasons: [
       'AsExpected',
       'CrashLooping',
@@ -237,35 +234,35 @@ export const poolConditions = {
 export type PoolConditionType = keyof typeof poolConditions
 
 const condition = Type.Object({
-  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'What is said.' }),
-  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether it is so.' }),
-  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Why, in one word.' }),
-  message: Type.String({ maxLength: 4096, description: 'Why, for people.' }),
+  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'Type of the condition.' }),
+  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether the condition holds.' }),
+  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Reason, in one word.' }),
+  message: Type.String({ maxLength: 4096, description: 'Explanation for people.' }),
   lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),
   observedGeneration: Type.Integer({
     format: 'int64',
     minimum: 0,
-    description: 'Generation of the pool that this is about.',
+    description: 'Generation of the pool that the condition describes.',
   }),
 })
 
 const count = (description: string) => Type.Optional(Type.Integer({ description, format: 'int64', minimum: 0 }))
 
-/** Schema of a pool's status. What is unknown is left out. */
+/** Schema of a pool's status. Unknown values are left out. */
 export const browserPoolStatus = Type.Object(
   {
-    observedGeneration: count('Generation of the pool that this is about.'),
+    observedGeneration: count('Generation of the pool that the status describes.'),
     replicas: count('Workers that exist, without terminating ones.'),
     readyReplicas: count('Workers that take captures.'),
     desiredReplicas: count('Workers that the load requires, within the bounds.'),
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
-    oldestWaitSeconds: count('How long the oldest of them has waited.'),
+    oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
     reason: Type.Optional(
       Type.String({
         maxLength: 40,
         pattern: '^[a-z]+(-[a-z]+)*$',
-        description: 'Why the pool has the size that it has, in the word that log and metrics use.',
+        description: 'Why the pool has its size: the reason that logs and metrics use.',
       }),
     ),
     selector: Type.Optional(
@@ -278,14 +275,14 @@ export const browserPoolStatus = Type.Object(
       listMapOf(condition, {
         keys: ['type'],
         maxItems: 16,
-        description: 'What holds of the pool, one entry for each type.',
+        description: 'Conditions of the pool, one for each type.',
       }),
     ),
   },
-  { description: 'What the pool is; written by the controller.' },
+  { description: 'Observed state of the pool; written by the controller.' },
 )
 
-/** What is wanted of a pool, as the API server hands it out: whatever has a default is there. */
+/** Spec of a pool as the API server returns it, with all defaults. */
 export type BrowserPoolSpec = Static<typeof browserPoolSpec>
 
 /** A condition of a pool, with a reason that belongs to its type. */
@@ -299,7 +296,7 @@ export type PoolCondition = {
 /** The status of a pool. */
 export type BrowserPoolStatus = Omit<Static<typeof browserPoolStatus>, 'conditions'> & { conditions?: PoolCondition[] }
 
-/** A pool of browsers, as the API server hands it out. */
+/** A BrowserPool as the API server returns it. */
 export type BrowserPool = {
   readonly metadata: {
     readonly name: string

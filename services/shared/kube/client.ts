@@ -2,30 +2,30 @@ import type { KubeAnswer, KubeConnection, KubeRequest } from './connection.ts'
 import { errorOfConnection, errorOfStatus, KubeError, type Status } from './kube-error.ts'
 import { type Collection, collectionPath, type KubeObject, objectPath, type Ref } from './resource.ts'
 
-/** A part of a list. With `continueAt` there is more, which belongs to the same version. */
+/** One page of a list. `continueAt`: more pages of the same version follow. */
 export type Page<T> = { readonly items: readonly T[]; readonly resourceVersion: string; readonly continueAt?: string }
 
-/** An event of a watch. A bookmark's object carries nothing but its version. */
+/** An event of a watch. A bookmark's object contains only its version. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
 
-/** Which objects of a collection. */
+/** Selectors of a collection's objects. */
 export type Selection = { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }
 
-/** Which part of a list: at most `limit` objects, after those of the page with this `continueAt`. */
+/** Requests at most `limit` objects, after the page with this `continueAt`. */
 type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string | undefined }
 
-/** From which version on, and for how long the server holds the watch. */
+/** The version after which to watch, and how long the server keeps the watch open. */
 export type WatchQuery = Selection & { readonly resourceVersion: string; readonly timeoutSeconds: number }
 
-/** How an object is changed. With a `resourceVersion` in its metadata, a merge is refused if the object has another. */
+/** A change to an object. A merge with a `resourceVersion` in its metadata is rejected if the object has another. */
 export type Patch =
   | { readonly kind: 'merge'; readonly body: object; readonly fieldManager?: string }
   | { readonly kind: 'json'; readonly body: readonly object[]; readonly fieldManager?: string }
   | { readonly kind: 'apply'; readonly body: object; readonly fieldManager: string; readonly force: boolean }
 
-/** What the deletion demands and causes. */
+/** Preconditions and options of a deletion. */
 export type Deletion = {
   readonly uid?: string
   readonly graceSeconds?: number
@@ -35,12 +35,12 @@ export type Deletion = {
 type CreateOptions = { readonly fieldManager?: string; readonly signal?: AbortSignal }
 
 /**
- * Requests to the Kubernetes API. Each ends within 30 s, or when `signal` aborts, and rejects with a KubeError; only a
- * watch lasts, which ends when the server ends it, throws where the connection breaks, and is given up through `signal`.
+ * Requests to the Kubernetes API. Each ends within 30 s, or when `signal` aborts, and rejects with a KubeError. A
+ * watch has no time-out: it ends when the server ends it, and throws if the connection breaks or `signal` aborts.
  */
 export type KubeApi = {
   readonly list: <T extends KubeObject>(of: Collection, query: PageQuery, signal?: AbortSignal) => Promise<Page<T>>
-  /** `opened` is called once the server has begun to answer. */
+  /** `opened` is called once the server has begun to respond. */
   readonly watch: <T extends KubeObject>(
     of: Collection,
     query: WatchQuery,
@@ -56,7 +56,7 @@ export type KubeApi = {
 const pageItems = 500
 const pagesMax = 200
 
-/** All objects of a collection, page by page, each request with a signal of its own. Throws `invalid` above 100,000. */
+/** Lists a collection page by page; calls `signal` for each request. Throws `invalid` above 100,000 objects. */
 export async function* listPages<T extends KubeObject>(
   api: Pick<KubeApi, 'list'>,
   { labelSelector, fieldSelector, ...of }: Collection & Selection,
@@ -93,8 +93,8 @@ type Call = Omit<KubeRequest, 'signal' | 'query'> & {
 }
 
 /**
- * Makes requests over a connection. `fence` is called right before each request that may change something is written;
- * where it throws, nothing is sent.
+ * Creates the client of a connection. `fence` is called right before each request other than a read is sent; if it
+ * throws, nothing is sent.
  */
 export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: () => void): KubeApi => {
   const call = async <T>({ signal, ...request }: Call): Promise<T> => {
@@ -193,7 +193,7 @@ const readText = async ({ body }: KubeAnswer, what: string): Promise<string> => 
 }
 
 const tooLong = (what: string, bytesMax: number) =>
-  new KubeError('invalid', { message: `${what}: the answer is longer than ${bytesMax} bytes` })
+  new KubeError('invalid', { message: `${what}: the response is longer than ${bytesMax} bytes` })
 
 async function* readWatch<T>(
   connection: Pick<KubeConnection, 'send'>,

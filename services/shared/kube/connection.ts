@@ -14,11 +14,11 @@ export type KubeRequest = {
   readonly query: Readonly<Record<string, string>>
   readonly body?: { readonly type: string; readonly text: string }
   readonly signal: AbortSignal
-  /** Called once a connection stands, right before the request is written to it; a throw keeps it from being sent. */
+  /** Called on an open connection, right before the request is written to it; if it throws, nothing is sent. */
   readonly beforeSend?: () => void
 }
 
-/** The beginning of an answer; the body is still to be read, or destroyed. */
+/** The head of a response; the caller has to read or destroy the body. */
 export type KubeAnswer = {
   readonly statusCode: number
   /** Of a `Retry-After` in seconds. */
@@ -26,29 +26,29 @@ export type KubeAnswer = {
   readonly body: AsyncIterable<Buffer>
 }
 
-/** The way to one API server. */
+/** A connection to one API server. */
 export type KubeConnection = ReturnType<typeof openConnection>
 
-/** Where the API server is: a kubeconfig file, or, without one, what Kubernetes gives to every pod. */
+/** `kubeconfig`: path of the file; without it the in-cluster configuration. */
 type ConnectionOptions = { readonly kubeconfig?: string; readonly userAgent: string }
 
 const headersMs = 30_000
 /**
- * One socket for each request that runs. HTTP/2 would put all on one, and giving up a request would leave that one in
- * use though its other end is gone (kubernetes/kubernetes#65012). undici reads this, its types do not name it.
+ * One socket for each running request. HTTP/2 would share one socket, and aborting a request would leave it in use
+ * although its peer is gone (kubernetes/kubernetes#65012). undici reads this option; its types lack it.
  */
 const overHttp1 = { allowH2: false }
 
-/** Opens the way to the API server; nothing is dialled yet. A configuration that names none is a `CONFIGURATION` error. */
+/** Creates a connection to the API server; the first request dials. Throws `CONFIGURATION` if no server is configured. */
 export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => {
   const config = readConfig(kubeconfig)
   const server = serverOf(config)
-  const close = keepDispatcher(config)
+  const close = shareDispatcher(config)
 
   return {
-    /** The namespace that the configuration names: in a pod, its own. */
+    /** Namespace of the configuration, by default `default`; in a pod, the pod's. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
-    /** Rejects with an `unavailable` KubeError where nothing is received within 30 s, or `signal` aborts. */
+    /** Rejects with an `unavailable` KubeError if no response arrives within 30 s, or `signal` aborts. */
     send: async ({ method, path, query, body, signal, beforeSend }: KubeRequest): Promise<KubeAnswer> => {
       const what = `${method} ${path}`
       const context = new RequestContext(server.href, HttpMethod[method])
@@ -97,26 +97,26 @@ const readConfig = (kubeconfig: string | undefined): KubeConfig => {
 
 const serverOf = (config: KubeConfig): URL => {
   const server = config.getCurrentCluster()?.server ?? ''
-  // Outside of a pod the library makes `https://undefined:undefined` of the variables that are not there.
+  // Outside of a pod the library builds `https://undefined:undefined` from missing variables.
   if (!URL.canParse(server)) throw new AppError('CONFIGURATION', { message: `no Kubernetes API server at "${server}"` })
   return new URL(server)
 }
 
 /**
- * Makes the library use one dispatcher for all requests: 2.0.1 opens one, with a TLS connection of its own, for each.
- * It is replaced when certificates change. Answers what closes it.
+ * Makes the library use one dispatcher for all requests: 2.0.1 opens one, with its own TLS connection, for each. The
+ * dispatcher is replaced when certificates change. Returns a function that closes it.
  */
-const keepDispatcher = (config: KubeConfig): (() => Promise<void>) => {
+const shareDispatcher = (config: KubeConfig): (() => Promise<void>) => {
   const library = config as unknown as { createDispatcher: CreateDispatcher }
   const create = library.createDispatcher.bind(config)
   let current: { readonly of: unknown; readonly dispatcher: Dispatcher | undefined } | undefined
 
   library.createDispatcher = (cluster, given) => {
-    // Without any option the library would make none, and leave the request to a dispatcher that everybody shares.
+    // Without any option the library would create none, and the request would use the global dispatcher.
     const agentOptions = { rejectUnauthorized: true, ...given }
     const of = config.createDispatcherOptions(cluster, agentOptions)
     if (!current || !isDeepStrictEqual(of, current.of)) {
-      // Its running requests end in peace.
+      // `close` lets running requests finish.
       void current?.dispatcher?.close()
       current = { of, dispatcher: create(cluster, agentOptions) }
     }
@@ -134,7 +134,7 @@ const dispatcherOf = (context: RequestContext): Dispatcher => {
 }
 
 /**
- * Has `fence` called where undici writes a request. Called any earlier, it would not notice that a process was frozen while its
+ * Calls `fence` when undici writes a request. An earlier call would miss that the process was frozen while its
  * connection was being opened.
  */
 const fenced = (dispatcher: Dispatcher, fence: (() => void) | undefined): Pick<Dispatcher, 'request'> => {

@@ -1,8 +1,8 @@
 import { AppError } from '#shared/errors/app-error.ts'
 
 /**
- * What a failed request means for who made it. `unavailable`: it may have been done. `invalid` includes every
- * refusal that repeating does not mend.
+ * What a failed request means for its caller. `unavailable`: it may have been executed. `invalid` includes every
+ * rejection that a retry does not fix.
  */
 export type Outcome =
   | 'conflict'
@@ -15,27 +15,27 @@ export type Outcome =
   | 'invalid'
   | 'unavailable'
 
-/** A request that the API server refused, or did not answer. */
+/** A request that the API server rejected, or did not respond to. */
 export class KubeError extends AppError {
   readonly outcome: Outcome
 
   constructor(outcome: Outcome, options: { message: string; retryAfterSeconds?: number; cause?: unknown }) {
-    super(mayPass.includes(outcome) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', options)
+    super(transient.includes(outcome) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', options)
     this.name = 'KubeError'
     this.outcome = outcome
   }
 }
 
-const mayPass: readonly Outcome[] = ['too-many-requests', 'quota', 'unavailable']
+const transient: readonly Outcome[] = ['too-many-requests', 'quota', 'unavailable']
 
-/** The outcome that a thrown error carries; undefined where it is of another origin. */
+/** Returns the outcome of a KubeError; undefined for any other error. */
 export const outcomeOf = (thrown: unknown): Outcome | undefined =>
   thrown instanceof KubeError ? thrown.outcome : undefined
 
-/** The part of Kubernetes' Status object that is read. */
+/** The fields of Kubernetes' Status object that are used. */
 export type Status = { readonly code?: number; readonly reason?: string; readonly message?: string }
 
-/** Makes an error of a Status. `retryAfterSeconds` is the answer's header. */
+/** Converts a Status to an error. `retryAfterSeconds` comes from the response's header. */
 export const errorOfStatus = (status: Status, what: string, retryAfterSeconds?: number): KubeError =>
   new KubeError(outcomeOfStatus(status), {
     message: `${what}: ${status.code ?? 'no code'} ${status.reason ?? ''} ${status.message ?? ''}`.slice(
@@ -45,7 +45,7 @@ export const errorOfStatus = (status: Status, what: string, retryAfterSeconds?: 
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
 
-/** Makes an error of what a connection threw: resets, time-outs, refused connections, bodies that are no JSON. Leaves our own. */
+/** Converts an error of a connection: reset, time-out, refused connection, invalid JSON. Returns an AppError unchanged. */
 export const errorOfConnection = (thrown: unknown, what: string): AppError =>
   thrown instanceof AppError
     ? thrown
@@ -67,7 +67,7 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const outcomeOfStatus = ({ code = 500, reason, message = '' }: Status): Outcome => {
   if (code === 409) return reason === 'AlreadyExists' ? 'already-exists' : 'conflict'
   if (code === 403) return message.includes('exceeded quota') ? 'quota' : 'forbidden'
-  // What is applied has a field that its kind does not have: the server answers 500 (kubernetes/kubernetes#139253).
+  // An applied object has a field that its kind lacks: the server responds with 500 (kubernetes/kubernetes#139253).
   if (code === 500 && message.includes('failed to create typed patch object')) return 'invalid'
   return outcomes[code] ?? (code >= 500 ? 'unavailable' : 'invalid')
 }

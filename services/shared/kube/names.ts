@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 
-/** Group of this project's own kinds of objects. */
+/** API group of this project's resources. */
 export const apiGroup = 'shutterfleet.dev'
 
 /** Field manager of every field that the controller applies, except the size of a Deployment. */
 export const fieldOwner = 'shutterfleet-controller'
 
-/** Field manager of the size of a Deployment from its creation on, so that applying the rest never takes it back. */
+/** Field manager of the size of a Deployment from its creation on, so that applying the other fields never resets it. */
 export const replicasOwner = 'shutterfleet-controller-replicas'
 
 /** Reporter of the events. */
 export const reportingController = `${apiGroup}/controller`
 
-/** The Lease that the controllers of a namespace compete for, of whatever installation: it guards the BrowserPools of the namespace. */
+/** The Lease that all controllers of a namespace compete for, whatever their installation: it guards the namespace's BrowserPools. */
 export const leaseName = 'shutterfleet-controller'
 
 /** Label of a Job: the capture that it has claimed. */
 export const captureLabel = `${apiGroup}/capture`
 
-/** Annotation of what the controller applies: what it applied, as a hash. */
+/** Annotation of objects that the controller applies: hash of what it applied. */
 export const appliedAnnotation = `${apiGroup}/applied`
 
 /** Annotation of pods: a ReplicaSet deletes those with the lowest number first. */
@@ -28,8 +28,8 @@ const nameCharsMax = 63
 const hashChars = 8
 
 /**
- * A DNS-1123 label of `parts`, joined by `-`, of at most 63 characters. Where something had to be replaced or cut, a hash
- * ends it, so that what differed still differs.
+ * Joins `parts` with `-` to a DNS-1123 label of at most 63 characters. If characters had to be replaced or cut, a
+ * hash is appended, so that different parts have different labels.
  */
 export const objectName = (...parts: readonly [string, ...string[]]): string => {
   const plain = parts.join('-')
@@ -49,13 +49,13 @@ export const workersName = (pool: string): string => objectName('shutterfleet', 
 const instanceLabel = 'app.kubernetes.io/instance'
 const poolLabel = `${apiGroup}/pool`
 
-/** By which the workers of a pool are selected for good: a Deployment's selector cannot be changed. */
+/** Selector of a pool's workers. It must never change: a Deployment's selector is immutable. */
 export const poolSelector = (instance: string, pool: string): Readonly<Record<string, string>> => ({
   [instanceLabel]: instance,
   [poolLabel]: objectName(pool),
 })
 
-/** Labels of everything that the controller makes for a pool; those of its pods among them. */
+/** Labels of every object that the controller creates for a pool, its pods included. */
 export const poolLabels = (instance: string, pool: string): Readonly<Record<string, string>> => ({
   'app.kubernetes.io/name': 'shutterfleet',
   'app.kubernetes.io/component': 'worker',
@@ -63,15 +63,15 @@ export const poolLabels = (instance: string, pool: string): Readonly<Record<stri
   ...poolSelector(instance, pool),
 })
 
-/** What the objects of all pools of an installation have in common, as a selector. */
+/** Selector of the objects of all pools of an installation. */
 export const managedSelector = (instance: string): string =>
   selectorOf({ 'app.kubernetes.io/managed-by': fieldOwner, [instanceLabel]: instance })
 
-/** The pool that an object with such labels belongs to, as `objectName` writes it. */
+/** The pool of an object with these labels, as `objectName` writes it; undefined if they name none. */
 export const labelledPool = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
   labels?.[poolLabel]
 
-/** A selector that finds what carries all of `labels`. */
+/** Selector of objects that have all of `labels`. */
 export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,9 +1,9 @@
-/** A kind of object, as paths and manifests name it. */
+/** A kind of object, by its names in paths and manifests. */
 export type Resource = {
   /** `v1`, or group and version: `apps/v1`. */
   readonly apiVersion: string
   readonly kind: string
-  /** The word in paths: `deployments`. */
+  /** The name in paths, such as `deployments`. */
   readonly plural: string
 }
 
@@ -13,7 +13,7 @@ export type Collection = { readonly resource: Resource; readonly namespace?: str
 /** One object, or one of its subresources. */
 export type Ref = Collection & { readonly name: string; readonly subresource?: 'status' | 'scale' }
 
-/** What every object carries, as far as this folder looks at it. */
+/** The fields of every object that this folder reads. */
 export type KubeObject = {
   readonly metadata?: {
     readonly name?: string
@@ -36,6 +36,6 @@ export const objectPath = (ref: Ref): string => {
   return ref.subresource === undefined ? path : `${path}/${ref.subresource}`
 }
 
-/** What an object is known by within its kind: `namespace/name`, or `name` where it is in none. */
+/** Key of an object within its kind: `namespace/name`, or `name` without a namespace. */
 export const keyOf = ({ metadata }: KubeObject): string =>
   metadata?.namespace === undefined ? (metadata?.name ?? '') : `${metadata.namespace}/${metadata.name ?? ''}`

@@ -1,21 +1,21 @@
 import { type TObject, type TProperties, Type } from 'typebox'
 
-/** A rule in Kubernetes' expression language (CEL), and the message where it does not hold. */
+/** A rule in Kubernetes' expression language (CEL), and the message if it is violated. */
 export type Rule = {
   readonly rule: string
   readonly message: string
-  /** The field that the message is about, seen from the one that carries the rule. */
+  /** Path of the field that the message is about, relative to the one with the rule. */
   readonly fieldPath?: string
 }
 
-/** The option of a schema that puts rules on it. */
-export const ruled = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-validations': rules })
+/** Schema option with validation rules. */
+export const withRules = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-validations': rules })
 
 /** A whole number within bounds, both included. */
-export const whole = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
+export const int32 = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
   Type.Integer({ description, format: 'int32', ...bounds })
 
-/** A count, or a part of the size such as `25%`, as Kubernetes has them. */
+/** A count, or a percentage of the size such as `25%`, as in Kubernetes. */
 export const countOrPercent = (description: string, fallback: number | string) =>
   Type.Unsafe<number | string>({
     'x-kubernetes-int-or-string': true,
@@ -28,16 +28,16 @@ export const countOrPercent = (description: string, fallback: number | string) =
   })
 
 /** A text of at most `maxLength` characters. */
-export const word = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
+export const text = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
   Type.String({ description, maxLength, ...more })
 
 /**
- * An object that need not be given. Its default holds those of its fields: the API server checks it by the rules before it
- * would fill it up.
+ * An optional object. Its default contains the defaults of its fields, because the API server applies the rules
+ * before it would fill those in.
  */
 export const group = <const T extends TProperties>(
   properties: T,
-  options: { description: string } & Partial<ReturnType<typeof ruled>>,
+  options: { description: string } & Partial<ReturnType<typeof withRules>>,
 ) => Type.Object(properties, { ...options, default: defaultsOf(properties) })
 
 const defaultsOf = (properties: TProperties) =>
@@ -54,12 +54,12 @@ export const listMapOf = <T extends TObject>(
     keys,
     ...options
   }: { keys: readonly [string, ...string[]]; description: string; maxItems: number } & Partial<
-    ReturnType<typeof ruled>
+    ReturnType<typeof withRules>
   >,
 ) => Type.Array(items, { ...options, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys })
 
-/** An object with names of its own, whose values follow the JSON schema `values`. */
+/** An object with arbitrary names, whose values follow the JSON schema `values`. */
 export const mapOf = <T>(
   values: object,
-  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof ruled>>,
+  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof withRules>>,
 ) => Type.Unsafe<Record<string, T>>({ type: 'object', ...options, additionalProperties: values })

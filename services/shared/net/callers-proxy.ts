@@ -2,11 +2,11 @@ import { normalHost } from '#shared/policy/host.ts'
 
 /**
  * Header by which a client of the egress filter names the proxy that a request goes through, as `proxyHeaderValue`
- * writes it. It holds credentials: it is neither logged nor passed on to anybody.
+ * writes it. It contains credentials: it is neither logged nor passed on.
  */
 export const proxyHeader = 'x-shutterfleet-proxy'
 
-/** The proxy of a capture's caller; `host` is a normal host, `credentials` are decoded. Names of pages are its to resolve. */
+/** The proxy of a capture's caller; `host` is a normal host, `credentials` are decoded. It resolves the host names of pages. */
 export type CallersProxy = {
   readonly kind: 'http' | 'socks5'
   readonly host: string
@@ -16,10 +16,10 @@ export type CallersProxy = {
 
 const form = /^(http|socks5h?):\/\/(?:([^@/?#\\\s]*)@)?(\[[^\]]+\]|[^:/?#@[\]]+):(\d{1,5})\/?$/i
 
-/** RFC 1929 gives one byte to the length of a user and of a password. */
+/** RFC 1929: the lengths of user and password are one byte each. */
 const socksTextBytesMax = 255
 
-/** Reads `user:password`, both empty where there is neither; `undefined` where it is not percent-encoded UTF-8. */
+/** Parses `user:password`, both empty if there is neither; `undefined` if it is not percent-encoded UTF-8. */
 const readCredentials = (text: string) => {
   try {
     const [user = '', ...rest] = text.split(':').map((part) => decodeURIComponent(part))
@@ -29,12 +29,12 @@ const readCredentials = (text: string) => {
   }
 }
 
-/** Writes a caller's `proxy` as the header's value: what is not printable ASCII is percent-encoded, all else stays. */
+/** Converts a caller's `proxy` to the header's value: percent-encodes what is not printable ASCII. */
 export const proxyHeaderValue = (proxy: string): string =>
   proxy.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent)
 
 /**
- * Reads the header's value: `http://`, `socks5://` or `socks5h://`, optional percent-encoded credentials, host and port.
+ * Parses the header's value: `http://`, `socks5://` or `socks5h://`, optional percent-encoded credentials, host and port.
  * `undefined` for anything else, and for SOCKS credentials of more than 255 bytes.
  */
 export const parseCallersProxy = (value: string): CallersProxy | undefined => {

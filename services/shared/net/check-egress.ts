@@ -5,33 +5,33 @@ import { egressTokenHeaders } from './egress-token.ts'
 import { refusalHeader } from './refusal.ts'
 
 const answerMs = 5000
-/** The metadata address of clouds: no operator allows it, and no filter that works lets it through. */
+/** The clouds' metadata address: no operator allows it, and no working filter lets it through. */
 const forbidden = '169.254.169.254:80'
 
-/** Where egress listens. */
+/** Address on which egress listens. */
 export type EgressAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number }
 
-/** Sends a CONNECT request to egress, on a connection of its own that is destroyed where it is silent for `answerMs`. `token`: '' for none. */
+/** Sends a CONNECT request to egress, on its own connection, which is destroyed after `answerMs` without traffic. `token`: '' for none. */
 export const requestConnect = (
   egress: EgressAddress,
   { token, path, answerMs: waitMs }: { readonly token: string; readonly path: string; readonly answerMs: number },
 ): ClientRequest => {
-  const asking = request({ ...egress, method: 'CONNECT', path, headers: egressTokenHeaders(token), agent: false })
-  asking.setTimeout(waitMs, () => asking.destroy(new Error('no answer')))
-  return asking.end()
+  const sent = request({ ...egress, method: 'CONNECT', path, headers: egressTokenHeaders(token), agent: false })
+  sent.setTimeout(waitMs, () => sent.destroy(new Error('no response')))
+  return sent.end()
 }
 
 const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { message, cause })
 
 /**
- * Requests from egress what it must refuse. `token` is '' where none is to be shown here. Throws `SERVICE_UNAVAILABLE` where it
- * does not answer within five seconds, does not take the token, or does not refuse.
+ * Checks that egress refuses a forbidden target. `token`: '' for none. Throws `SERVICE_UNAVAILABLE` if egress does
+ * not respond within five seconds, does not accept the token, or does not refuse.
  */
 export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {
-  const asking = requestConnect(egress, { token, path: forbidden, answerMs })
+  const sent = requestConnect(egress, { token, path: forbidden, answerMs })
   let [isUnauthorized, isFull] = [false, false]
   try {
-    const [answer, socket] = await once(asking, 'connect')
+    const [answer, socket] = await once(sent, 'connect')
     socket.destroy()
     isUnauthorized = answer.statusCode === 407
     if (answer.headers[refusalHeader] === 'blocked') return
@@ -39,7 +39,7 @@ export const checkEgress = async (egress: EgressAddress, token = ''): Promise<vo
   } catch (cause) {
     throw unavailable(`egress does not answer: ${String(cause)}`, cause)
   } finally {
-    asking.destroy()
+    sent.destroy()
   }
   if (isFull) throw unavailable('egress has no room for connections: raise its SHUTTERFLEET_EGRESS_CONNECTIONS_MAX')
   if (isUnauthorized) {

@@ -4,9 +4,9 @@ import { AppError } from '#shared/errors/app-error.ts'
 /** The connection to a peer during the handshake. */
 export type Line = {
   readonly write: (bytes: string | Uint8Array) => void
-  /** The next bytes of the peer, as many as requested; what comes after them stays in the socket. */
+  /** Reads exactly `bytes` bytes from the peer; further bytes stay in the socket. */
   readonly read: (bytes: number) => Promise<Buffer>
-  /** The head of an HTTP message of the peer, without the line that ends it. Throws `CONNECTION_FAILED` beyond 16 KiB. */
+  /** Reads the head of an HTTP message from the peer, without the final empty line. Throws `CONNECTION_FAILED` above 16 KiB. */
   readonly readHead: () => Promise<string>
 }
 
@@ -14,9 +14,9 @@ const headBytesMax = 16_384
 const headEnd = '\r\n\r\n'
 
 /**
- * Exchanges bytes with a peer for at most `waitMs`; then the socket is at the first byte behind the handshake. Where the
- * peer is late, hangs up or `exchange` throws, the socket is destroyed and `TIMEOUT`, `CONNECTION_FAILED` or what
- * `exchange` threw is thrown.
+ * Runs `exchange` with a peer for at most `waitMs`; the socket is then at the first byte after the handshake. If the
+ * peer is late, closes the connection or `exchange` throws, destroys the socket and throws `TIMEOUT`,
+ * `CONNECTION_FAILED` or the error of `exchange`.
  */
 export const handshake = async <T>(
   socket: Socket,
@@ -24,9 +24,9 @@ export const handshake = async <T>(
   exchange: (line: Line) => Promise<T>,
 ): Promise<T> => {
   const over = Promise.withResolvers<never>()
-  // It may be over while nobody listens for an answer.
+  // It may reject while no read awaits it.
   over.promise.catch(() => {})
-  const tooLate = () => over.reject(new AppError('TIMEOUT', { message: 'no answer in time' }))
+  const tooLate = () => over.reject(new AppError('TIMEOUT', { message: 'no response in time' }))
   const hungUp = () => over.reject(new AppError('CONNECTION_FAILED', { message: 'hung up during the handshake' }))
   let more = Promise.withResolvers<void>()
   const moreCame = () => {
@@ -52,7 +52,7 @@ export const handshake = async <T>(
       received = Buffer.concat([received, chunk])
       const end = received.indexOf(headEnd)
       if (end > headBytesMax || (end < 0 && received.length > headBytesMax)) {
-        throw new AppError('CONNECTION_FAILED', { message: 'the head of the answer is too large' })
+        throw new AppError('CONNECTION_FAILED', { message: 'the head of the response is too large' })
       }
       if (end < 0) continue
       socket.unshift(received.subarray(end + headEnd.length))
@@ -60,7 +60,7 @@ export const handshake = async <T>(
     }
   }
   const late = setTimeout(tooLate, waitMs)
-  // One listener for the whole exchange: each new one would be called again for bytes that are too few.
+  // One listener for the whole exchange: each new one would be called again for the bytes that are already buffered.
   socket.on('readable', moreCame).once('end', hungUp).once('close', hungUp)
   try {
     return await exchange({ write: (bytes) => socket.write(bytes), read, readHead })

@@ -4,31 +4,31 @@ import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type EgressAddress, requestConnect } from './check-egress.ts'
 
-/** What a client of the egress filter connects to for a watch; `.invalid` is nobody's (RFC 6761 §6.4). */
+/** Target of CONNECT requests that open a watch; `.invalid` never resolves (RFC 6761 §6.4). */
 export const watchAuthority = 'watch.shutterfleet.invalid:443'
 
 /**
- * A connection that ends with the filter, and as soon as the filter takes no more connections: what broke while it
- * stood was not broken by the filter.
+ * A connection that ends when the filter ends or stops accepting connections: whatever broke while it was open was
+ * not broken by the filter.
  */
 export type EgressWatch = Awaited<ReturnType<typeof watchEgress>>
 
 const establish = async (egress: EgressAddress, token: string, answerMs: number): Promise<Socket> => {
-  const asking = requestConnect(egress, { token, path: watchAuthority, answerMs })
+  const sent = requestConnect(egress, { token, path: watchAuthority, answerMs })
   try {
-    const [{ statusCode }, socket] = (await once(asking, 'connect')) as [IncomingMessage, Socket]
+    const [{ statusCode }, socket] = (await once(sent, 'connect')) as [IncomingMessage, Socket]
     if (statusCode === 200) return socket.setTimeout(0)
     socket.destroy()
     throw new Error(`status ${statusCode}`)
   } catch (cause) {
-    asking.destroy()
+    sent.destroy()
     throw new AppError('SERVICE_UNAVAILABLE', { message: `egress cannot be watched: ${String(cause)}`, cause })
   }
 }
 
 /**
- * Opens a watch, with `token` where that is not '', and pings every `pingEveryMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
- * `SERVICE_UNAVAILABLE` where egress gives none within `answerMs`.
+ * Opens a watch, with `token` unless that is '', and pings every `pingEveryMs`; both times are 5 s by default. The watch
+ * ends if a ping gets no response within `answerMs`. Throws `SERVICE_UNAVAILABLE` if egress opens none within `answerMs`.
  */
 export const watchEgress = async (
   egress: EgressAddress,
@@ -41,7 +41,7 @@ export const watchEgress = async (
   const socket = await establish(egress, token, answerMs)
   const ending = new AbortController()
   const pings: ((answered: boolean) => void)[] = []
-  /** Whether the filter answers on this connection, within `answerMs`. */
+  /** Whether the filter responds on this connection within `answerMs`. */
   const ping = () =>
     new Promise<boolean>((resolve) => {
       if (ending.signal.aborted) {
@@ -65,7 +65,7 @@ export const watchEgress = async (
     for (const answer of pings.splice(0)) answer(false)
   })
   return {
-    /** Aborts once the connection has ended, or the filter has left a ping unanswered. */
+    /** Aborts once the connection has ended, or a ping has timed out. */
     ended: ending.signal,
     ping,
     [Symbol.dispose]: () => socket.destroy(),

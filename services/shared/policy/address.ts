@@ -2,7 +2,7 @@ import type ipaddr from 'ipaddr.js'
 import { blocksOf, inAny, parseAddress } from './cidr.ts'
 import { cloudBlocks } from './cloud-ranges.ts'
 
-/** IANA IPv4 Special-Purpose Address Registry, multicast, and what else never holds a public web page. */
+/** IANA IPv4 Special-Purpose Address Registry, multicast, and other blocks that never serve public web pages. */
 const specialV4 = blocksOf([
   '0.0.0.0/8', // RFC 791 "this network"; 0.0.0.0 reaches loopback on Linux
   '10.0.0.0/8', // RFC 1918 private
@@ -24,14 +24,14 @@ const specialV4 = blocksOf([
   '240.0.0.0/4', // RFC 1112 reserved (class E: pod ranges on GKE) and RFC 919 limited broadcast
 ])
 
-/** RFC 4291 §2.4: all that IPv6 hands out as global unicast. Loopback, mapped IPv4, NAT64, ULA, link-local lie outside. */
+/** RFC 4291 §2.4: allocated global unicast. Excludes loopback, mapped IPv4, NAT64, ULA, link-local. */
 const globalUnicastV6 = blocksOf(['2000::/3'])
 
 /** IANA IPv6 Special-Purpose Address Registry inside 2000::/3. */
 const specialV6 = blocksOf([
   // RFC 2928 protocol assignments, with Teredo (RFC 4380), which wraps IPv4. The registry calls a few blocks in it
   // globally reachable (PCP, TURN and DNS-SD anycast, AMT, AS112, ORCHIDv2, drone ids); none serves web pages, and
-  // anycast reaches the operator's own nearest box.
+  // anycast reaches the operator's own nearest host.
   '2001::/23',
   '2001:db8::/32', // RFC 3849 documentation
   '2002::/16', // RFC 3056 6to4, wraps IPv4
@@ -39,7 +39,7 @@ const specialV6 = blocksOf([
   '3fff::/20', // RFC 9637 documentation
 ])
 
-/** Networks that organisations number themselves: RFC 1918, 6598, 2544 and 4193, and class E, which GKE gives to pods. */
+/** Networks for private use by organisations: RFC 1918, 6598, 2544 and 4193, and class E, which GKE gives to pods. */
 const privateNetworks = blocksOf([
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -58,7 +58,7 @@ const isIsatap = ({ parts }: ipaddr.IPv6): boolean => ((parts[4] ?? 0) & 0xfcff)
 
 /**
  * Whether a page may be fetched from this address: IPv4 outside the special-purpose registry, or IPv6 global unicast
- * outside it that wraps no IPv4 address, without what clouds keep to themselves. Anything that is not a plain address is
+ * outside it that wraps no IPv4 address, except clouds' internal services. Anything that is not a plain address is
  * not public.
  */
 export const isPublicAddress = (ip: string): boolean => {

@@ -26,8 +26,8 @@ const parseEntry = (entry: string): AllowTarget | undefined => {
 }
 
 /**
- * Parses the targets that are let through although they are not public: `host`, `host:port`, `ip`, `ip:port`,
- * `[ipv6]:port` or a CIDR; as text they are separated by commas or white space.
+ * Parses the targets that are allowed although they are not public: `host`, `host:port`, `ip`, `ip:port`,
+ * `[ipv6]:port` or a CIDR; in a text they are separated by commas or white space.
  */
 export const parseAllowList = (list: string | readonly string[]): ParsedAllowList => {
   const entries = typeof list === 'string' ? list.split(/[\s,]+/).filter((entry) => entry !== '') : list
@@ -44,17 +44,17 @@ export const parseAllowList = (list: string | readonly string[]): ParsedAllowLis
 
 const onPort = (target: AllowTarget, port: number): boolean => target.port === undefined || target.port === port
 
-/** Whether a block of the list holds this address. */
+/** Whether a block of the list contains this address. */
 export const allowsAddress = (list: readonly AllowTarget[], ip: string, port: number): boolean => {
   const address = parseAddress(ip)
   if (address === undefined) return false
   return list.some((target) => target.kind === 'block' && onPort(target, port) && inAny([target.block], address))
 }
 
-/** Whether the list has this normal host as a name. */
+/** Whether the list contains this normal host as a name. */
 export const allowsName = (list: readonly AllowTarget[], host: string, port: number): boolean =>
   list.some((target) => target.kind === 'name' && target.name === host && onPort(target, port))
 
-/** Whether the list has this normal host: the name itself, or where the host is an address, a block that holds it. */
+/** Whether the list contains this normal host: by name, or, if it is an address, in a block. */
 export const allowsHost = (list: readonly AllowTarget[], host: string, port: number): boolean =>
   allowsAddress(list, host, port) || allowsName(list, host, port)

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** An IPv4 or IPv6 address that was written in its plain form. */
+/** An IPv4 or IPv6 address, parsed from its plain form. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** A block of addresses: first address and prefix length in bits. */
@@ -11,14 +11,14 @@ export type Cidr = readonly [Address, number]
  * hexadecimal spellings of IPv4 included, because parsers disagree about those.
  */
 export const parseAddress = (text: string): Address | undefined => {
-  // The parser finds out by an exception, which costs more than all else here; most texts are names.
+  // Most texts are names, and the parser's exception for them would cost more than all else here.
   if (!/^[0-9a-fA-F:.%]+$/.test(text)) return undefined
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   if (!text.includes('%') && ipaddr.IPv6.isValid(text)) return ipaddr.IPv6.parse(text)
   return undefined
 }
 
-/** Parses `address/bits`, or a bare address as a block of one. `undefined` where it is neither. */
+/** Parses `address/bits`, or a bare address as a block of one. `undefined` for anything else. */
 export const parseCidr = (text: string): Cidr | undefined => {
   const [first = '', bits, ...rest] = text.split('/')
   const address = parseAddress(first)

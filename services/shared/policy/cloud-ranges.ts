@@ -1,6 +1,6 @@
 import { blocksOf, type Cidr } from './cidr.ts'
 
-/** Addresses that a cloud answers to its own machines alone, and where the cloud documents them. */
+/** Addresses at which a cloud serves only its own machines, and the cloud's documentation of them. */
 type CloudRange = {
   readonly block: string
   readonly cloud: string
@@ -16,8 +16,8 @@ const oracleMetadata = 'https://docs.oracle.com/en-us/iaas/Content/Compute/Tasks
 const alibabaMetadata = 'https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata'
 
 /**
- * What clouds keep inside of their networks at addresses beyond link-local ones: metadata services, and services at
- * addresses that are public by number. All of them are opened by an address or a block of the allow list alone.
+ * Cloud-internal addresses other than link-local ones: metadata services, and services at addresses in public ranges.
+ * Only an address or a block of the allow list opens them.
  */
 export const cloudRanges: readonly CloudRange[] = [
   { block: '129.224.0.0/17', cloud: 'AWS', serves: 'resources of VPC Lattice', source: lattice },

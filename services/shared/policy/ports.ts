@@ -6,5 +6,5 @@ const badPorts: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ])
 
-/** Whether browsers refuse to fetch from this port, because another protocol on it could be spoken to through HTTP. */
+/** Whether browsers refuse to fetch from this port, because HTTP could be misused to speak another protocol on it. */
 export const isBadPort = (port: number): boolean => badPorts.has(port)

@@ -3,10 +3,10 @@ import { isPublicAddress } from './address.ts'
 import { isAddress, isLocalName, normalHost } from './host.ts'
 import { isBadPort } from './ports.ts'
 
-/** What may be requested: schemes with their colon (`'https:'`), and the operator's allow list. */
+/** Allowed targets: schemes with their colon (`'https:'`), and the operator's allow list. */
 export type TargetRules = { readonly schemes: readonly string[]; readonly allow: readonly AllowTarget[] }
 
-/** A target whose text breaks no rule, or the rule that it breaks in words for an API client. */
+/** A valid target, or the violated rule, worded for an API client. */
 type CheckedTarget = { ok: true; url: URL } | { ok: false; problem: string }
 
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080, 'socks5h:': 1080 }
@@ -15,9 +15,9 @@ const isAllowedHost = (host: string, port: number, allow: readonly AllowTarget[]
   allowsHost(allow, host, port) || (isAddress(host) ? isPublicAddress(host) : !isLocalName(host))
 
 /**
- * Checks the text of a target without asking DNS: an absolute URL with one of the schemes, a port that browsers fetch
- * from, and a host that is not visibly private. A name that passes may still resolve to a private address: the egress
- * filter judges that at each connection.
+ * Checks the text of a target without DNS: an absolute URL with one of the schemes, a port that browsers fetch from,
+ * and a host that is not visibly private. A name that passes may still resolve to a private address: the egress
+ * filter checks that at each connection.
  */
 export const checkTarget = (text: string, { schemes, allow }: TargetRules): CheckedTarget => {
   const kind = `${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')} address`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** Ends every process of a group at once; a group that is gone already counts as ended. */
+/** Kills every process of a group with SIGKILL; ignores a group that no longer exists. */
 export const killGroup = (groupId: number): void => {
   assert(Number.isInteger(groupId) && groupId > 1, 'kill(-1) and kill(0) would end far more than a group')
   try {

@@ -3,26 +3,26 @@ import { startTracing } from '#shared/telemetry/tracing.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import type { Env } from '#shared/config/read-env.ts'
 
-/** Addresses that a service announces to its parent once it is up; all are base addresses without a trailing slash. */
+/** Base addresses, without a trailing slash, that a service announces to its parent once it is up. */
 export type Announcement = Readonly<Record<string, string>>
 
-/** What a service's main function gets from its process. */
+/** Process context of a service's main function. */
 export type Life = {
   readonly env: Env
-  /** Aborts on SIGTERM, SIGINT, or when the parent that opened an IPC channel goes away. */
+  /** Aborts on SIGTERM, SIGINT, or when the IPC channel to the parent closes. */
   readonly stop: AbortSignal
-  /** Announces that the service is up: one line of JSON to the parent's IPC channel, where there is one. */
+  /** Announces that the service is up: one JSON message on the parent's IPC channel, if there is one. */
   readonly announce: (addresses: Announcement) => void
 }
 
-/** Node's own: certificates of authorities that all connections of the process trust beside the usual ones. */
+/** Node's variable for certificate authorities that all connections of the process trust in addition to the built-in ones. */
 const authoritiesVariable = 'NODE_EXTRA_CA_CERTS'
 
-/** How long a process may live on after its service has ended. */
+/** How long a process may continue after its service has ended. */
 const lingerMs = 5000
 
 /**
- * Runs a service until it ends by itself or is stopped, with tracing where the standard `OTEL_…` variables enable it.
+ * Runs a service until it ends by itself or is stopped, with tracing if the standard `OTEL_…` variables enable it.
  * An error becomes one line on standard error and the exit code of the catalogue; a second stop signal ends the process at once.
  */
 export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {
@@ -35,7 +35,7 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
   process.on('SIGINT', stop)
   process.on('disconnect', () => stopping.abort())
   try {
-    // Node itself goes on without the file, and each connection that needs it fails.
+    // Node itself ignores an unreadable file, and each connection that needs it fails.
     await readExtraCertificates(process.env[authoritiesVariable] ?? '', authoritiesVariable)
     await using _tracing = await startTracing(service, process.env)
     await run({
@@ -51,7 +51,7 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
     process.exitCode = errorToExitCode(error)
   }
   if (process.connected) process.disconnect()
-  // Whatever still holds the process now was forgotten; it must not outlive its service.
+  // A resource that still keeps the process alive was not closed; the process must not outlive its service.
   setTimeout(() => {
     process.stderr.write(`ended by force: ${process.getActiveResourcesInfo().join(', ')}\n`)
     process.kill(process.pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-/** Whether work succeeds; why it does not is of no interest. */
+/** Resolves to whether `work` succeeds, ignoring its error. */
 export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,

@@ -1,7 +1,7 @@
-/** Wakes the one loop that waits for it. A notification while nobody waits is kept, but only once. */
+/** Wakes the one loop that waits for it. Notifications outside of a wait are kept as one, for the next wait. */
 export type Wakeup = ReturnType<typeof createWakeup>
 
-/** A wait takes at least `gapMs`, however often the wakeup is notified, unless stopped. */
+/** Each wait takes at least `gapMs`, even if notified, unless stopped. */
 export const createWakeup = (gapMs = 0) => {
   let isNotified = false
   let wake = () => {}

@@ -1,4 +1,4 @@
-/** Waits for `work` for at most `waitMs`, then throws what `tooLate` makes. What becomes of `work` later is ignored. */
+/** Waits at most `waitMs` for `work`, then throws the error of `tooLate` and ignores the outcome of `work`. */
 export const within = async <T>(work: Promise<T>, waitMs: number, tooLate: () => Error): Promise<T> => {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(tooLate()), waitMs)

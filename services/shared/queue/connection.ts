@@ -4,34 +4,34 @@ import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 
-/** A message as a subscriber sees it. `reply` is where an answer or an acknowledgement goes. */
+/** A received message. `reply` is the subject for a response or an acknowledgement. */
 export type Incoming = {
   readonly subject: string
   readonly data: Uint8Array
   readonly reply: string | undefined
   readonly traceparent: string | undefined
-  /** Status of JetStream's own answers, for example 404 for "no messages"; 0 on ordinary messages. */
+  /** Status of a JetStream response, such as 404 for "no messages"; 0 on ordinary messages. */
   readonly statusCode: number
 }
 
-/** An answer to a request, with the headers that the server gave it. */
+/** A response to a request, with its headers. */
 export type Answer = Incoming & { readonly header: (name: string) => string | undefined }
 
-/** An event of the connection: lost, back, or an error that the server reported. */
+/** A connection event: lost, back, or an error reported by the server. */
 export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
 
-/** A connection to NATS that reconnects without limit. Dispose flushes what was published, within two seconds. */
+/** A connection to NATS that reconnects without limit. Dispose flushes published messages, within two seconds. */
 export type Queue = AsyncDisposable & {
-  /** Sends without storing. Throws nothing: while the connection is away the client buffers, bounded by its own limit. */
+  /** Publishes without storing. Never throws: while disconnected the client buffers, up to its own limit. */
   readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
   /** Subscribes to a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
-  /** Sends a request and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
+  /** Sends a request and waits for one response. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
   readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>
-  /** A subject of this connection alone, for answers. */
+  /** Returns a new subject that only this service may subscribe to, for responses. */
   readonly newInbox: () => string
   readonly isConnected: () => boolean
-  /** Calls after each reconnection, until disposed: what the server knew of this connection may be gone. */
+  /** Calls `call` after each reconnection, until disposed: the server may have lost this connection's state. */
   readonly whenBack: (call: () => void) => Disposable
   /** The client's own connection; only `shared/queue` uses it. */
   readonly connection: NatsConnection
@@ -40,7 +40,7 @@ export type Queue = AsyncDisposable & {
 const traceHeader = 'traceparent'
 const flushMs = 2000
 
-/** Headers of a message that carries a trace, or undefined. */
+/** Headers that carry a trace context; undefined without one. */
 export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefined => {
   if (traceparent === undefined) return undefined
   const all = headers()
@@ -48,7 +48,7 @@ export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefin
   return all
 }
 
-/** Headers are parsed when they are read: those of heartbeats, most of the messages, never are. */
+/** Parses headers only when they are read: those of heartbeats, which are most messages, never are. */
 const toIncoming = (message: Msg): Incoming => ({
   subject: message.subject,
   data: message.data,
@@ -85,7 +85,7 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
       pingInterval: 5000,
       maxPingOut: 2,
       timeout: 5000,
-      // Otherwise every request makes two errors beforehand, for the trace that they would have.
+      // Otherwise every request creates two errors in advance, for their stack traces.
       noAsyncTraces: true,
       ...(protocol === 'tls:' && { tls: {} }),
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
@@ -96,7 +96,7 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
   }
 }
 
-/** Connects to one of the servers that `url` names, separated by commas, within five seconds or throws `SERVICE_UNAVAILABLE`. One inbox prefix per service, so that no service reads another's answers. */
+/** Connects to one of the comma-separated servers of `url` within five seconds or throws `SERVICE_UNAVAILABLE`. Each service has its own inbox prefix, so that none reads another's responses. */
 export const connectQueue = async (options: {
   url: string
   name: string
@@ -143,7 +143,7 @@ export const connectQueue = async (options: {
     },
     [Symbol.asyncDispose]: async () => {
       isClosing = true
-      // Refused while the server is away: then there is nobody to flush to, and only the end of the reconnecting counts.
+      // Rejects while disconnected: there is no server to flush to, and only the reconnecting has to stop.
       const drained = connection.drain().catch(() => {})
       await Promise.race([drained, pause(flushMs, undefined, { ref: false })])
       await connection.close()

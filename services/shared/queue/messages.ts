@@ -10,18 +10,18 @@ import { warningCharactersMax, warningsMax } from '#shared/capture/bound-warning
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
-const word = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const closed = { additionalProperties: false }
 /** A day. */
 const stageMsMax = 86_400_000
 const attempt = Type.Integer({ minimum: 1, maximum: 100 })
 const pool = Type.Enum([...pools])
 
-/** Writes and reads one kind of message; both check it against its schema. */
+/** Encodes and decodes one kind of message; both check it against its schema. */
 type Codec<T> = {
-  /** Throws where the message breaks its schema: a fault of the program. */
+  /** Throws a `TypeError` if the message breaks its schema: a programming error. */
   readonly encode: (message: T) => Uint8Array
-  /** Throws `JOB_FAILED` where the bytes are not such a message. */
+  /** Throws `JOB_FAILED` if the bytes are not such a message. */
   readonly decode: (bytes: Uint8Array) => T
 }
 
@@ -55,47 +55,47 @@ const message = <P extends TProperties>(name: string, properties: P) => codec(na
 
 type MessageOf<C> = C extends Codec<infer T> ? T : never
 
-/** A capture on its way to a worker. `sealed` opens only with a pool's private key; `attempts` had begun when it was published. */
+/** A capture for a worker. `sealed` opens only with the pool's private key; `attempts` had begun when it was published. */
 export const captureCodec = message('capture', {
   id: uuid,
   pool,
   budgetMs: Type.Integer({ minimum: 1000, maximum: 600_000 }),
   attempts: count(100),
-  sealed: word(7 * 1024 * 1024),
+  sealed: text(7 * 1024 * 1024),
 })
 
-/** A worker's report that an attempt begins, was handed back and does not count, or cannot be read. */
+/** A worker's report that an attempt has begun, was handed back and does not count, or is unreadable. */
 export const startedCodec = message('started', {
   id: uuid,
   attempt,
   kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
-  pod: word(253),
-  /** How often the attempt was handed back with nothing amiss but its browser or its connections; absent: never. */
+  pod: text(253),
+  /** How often the attempt was handed back only because its browser ended or connections broke; absent: never. */
   handBacks: Type.Optional(count(100)),
 })
 
 /**
- * Milliseconds of each stage of an attempt as the worker saw it. Not closed: a worker that is newer than the ledger may
- * measure stages that are new to the ledger.
+ * Milliseconds of each stage of an attempt, measured by the worker. Not closed: a worker newer than the ledger may
+ * report stages that the ledger does not have.
  */
 export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
 /** See `Warning`; a report has at most `warningsMax`. */
-export const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
+export const warning = Type.Object({ code: text(40), message: text(warningCharactersMax) }, closed)
 
 const completed = Type.Object(
   {
     id: uuid,
     attempt,
-    token: word(64),
+    token: text(64),
     outcome: Type.Literal('completed'),
-    objectKey: word(300),
+    objectKey: text(300),
     bytes: count(),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     width: count(200_000),
     height: count(200_000),
     targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(word(8192)),
+    finalUrl: Type.Optional(text(8192)),
     timings: Type.Partial(timings),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     /** Absent: it was not requested, or could not be read. */
@@ -108,23 +108,23 @@ const failed = Type.Object(
   {
     id: uuid,
     attempt,
-    token: word(64),
+    token: text(64),
     outcome: Type.Literal('failed'),
     code: Type.Enum([...captureErrorCodes]),
-    message: word(1000),
+    message: text(1000),
     timings: Type.Partial(timings),
   },
   closed,
 )
 
-/** A worker's report of how an attempt ended. Counts only with the token that was sealed into the capture. */
+/** A worker's report of how an attempt ended. Valid only with the token that was sealed into the capture. */
 export const resultCodec = codec('result', Type.Union([completed, failed]))
 
-/** Published after the commit: the capture is terminal. `objectKey` is the winner's. */
+/** Published after the commit of a terminal status. `objectKey` is that of the winning attempt. */
 export const eventCodec = message('event', {
   id: uuid,
   status: Type.Enum(['completed', 'failed']),
-  objectKey: Type.Optional(word(300)),
+  objectKey: Type.Optional(text(300)),
 })
 
 /** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
@@ -132,7 +132,7 @@ export const heartbeatMs = 2000
 
 /** A worker's heartbeat, every `heartbeatMs` and on every change. */
 export const heartbeatCodec = message('heartbeat', {
-  pod: word(253),
+  pod: text(253),
   pool,
   pid: count(),
   slots: count(64),
@@ -144,7 +144,7 @@ export const heartbeatCodec = message('heartbeat', {
   serviceMs: Type.Optional(count(600_000)),
 })
 
-/** What the ledger counts of one pool, in captures: waiting for admission or for a worker, begun, accepted in all since its start. */
+/** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
 export const backlogCodec = message('backlog', {
   pool,
   pending: count(),
@@ -155,22 +155,22 @@ export const backlogCodec = message('backlog', {
   oldestMs: count(),
 })
 
-/** State of a pool whose workers are started one for each capture, published by the controller every second: whether it can start any. */
+/** Whether the controller can start workers of a pool; published every second by one of single-use workers, and while no worker serves the pool. */
 export const poolStateCodec = message('pool state', {
   pool,
   canStart: Type.Boolean(),
-  /** Milliseconds for which this has been so without a break. */
+  /** Milliseconds for which `canStart` has had this value without interruption. */
   forMs: count(),
-  /** Why, in the word of log, metric and condition. */
-  reason: word(40),
+  /** Why: the reason that logs, metrics and conditions use. */
+  reason: text(40),
 })
 
-/** What only a worker reads: the effective options with the source, the result's token, and one signed PUT address per attempt. */
+/** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
-  token: word(64),
+  token: text(64),
   /** Key and signed address of the object of attempt 1, 2, 3. */
-  puts: Type.Array(Type.Object({ key: word(300), url: word(8192) }, closed), { minItems: 1, maxItems: 10 }),
+  puts: Type.Array(Type.Object({ key: text(300), url: text(8192) }, closed), { minItems: 1, maxItems: 10 }),
 })
 
 /** See `sealedCodec`. */
@@ -195,5 +195,5 @@ export type BacklogMessage = MessageOf<typeof backlogCodec>
 export type PoolStateMessage = MessageOf<typeof poolStateCodec>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
-/** Something noteworthy of a capture that completed all the same. */
+/** A problem that did not keep a capture from completing. */
 export type Warning = Static<typeof warning>

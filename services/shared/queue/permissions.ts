@@ -27,15 +27,15 @@ export type QueueUser = {
 }
 
 /**
- * The account of one pool's workers. Nothing of the services' account is in it but what is named here, and an answer goes
- * only to where the requesting account may publish: the server checks what a user publishes, not where it wants the answer.
+ * The account of one pool's workers. It shares nothing with the services' account but these subjects, and a response goes
+ * only where the requesting account may publish: the server checks what a user publishes, not the reply subject it sets.
  */
 export type PoolAccount = {
   readonly name: string
   readonly user: QueueUser
-  /** Subjects of requests that get any number of answers. */
+  /** Subjects of requests that get any number of responses. */
   readonly pulls: readonly string[]
-  /** Subjects of everything else that the workers publish; at most one answer. */
+  /** All other subjects that the workers publish to; at most one response. */
   readonly publishes: readonly string[]
   /** Subjects of the services' account that the workers subscribe to. */
   readonly subscribes: readonly string[]
@@ -58,7 +58,7 @@ const user = (name: QueueUserName, may: { publish: readonly string[]; subscribe:
   subscribe: [...may.subscribe, `${inboxPrefixOf(name)}.>`],
 })
 
-/** Workers run hostile pages: they take captures of their own pool, report, and read back reports; nothing else. */
+/** Workers run hostile pages: they may pull captures of their own pool, report, and read reports back; nothing else. */
 const poolAccount = (pool: Pool): PoolAccount => {
   const consumers = lanes.map((lane) => laneConsumerName(pool, lane))
   const reports = poolReportFilters(pool)
@@ -130,5 +130,5 @@ export const serviceUsers: readonly QueueUser[] = [operator, gateway, ledger, co
 /** The account of each pool. */
 export const poolAccounts: readonly PoolAccount[] = pools.map(poolAccount)
 
-/** Every user that a NATS server of Shutterfleet has, with what each may do. */
+/** Every user of Shutterfleet's NATS server, with its permissions. */
 export const queueUsers: readonly QueueUser[] = [...serviceUsers, ...poolAccounts.map((account) => account.user)]

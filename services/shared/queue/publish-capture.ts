@@ -6,7 +6,7 @@ import { captureCodec } from './messages.ts'
 import { publishStored, type Stored } from './stored.ts'
 import { captureSubject } from './subjects.ts'
 
-/** A capture that may go to a worker. `attempts` of it had begun so far. */
+/** A capture to publish to workers. `attempts` have begun so far. */
 export type CaptureToPublish = {
   readonly id: string
   readonly pool: Pool
@@ -18,7 +18,7 @@ export type CaptureToPublish = {
   readonly traceparent?: string | null | undefined
 }
 
-/** Puts a capture into the queue; doing it again while its message stands changes nothing. Throws within five seconds, as `publishStored`. */
+/** Publishes a capture to the queue; changes nothing if its message is stored already. Throws within five seconds, as `publishStored`. */
 export const publishCapture = async (queue: Queue, capture: CaptureToPublish): Promise<Stored> => {
   const { id, pool, budgetMs, attempts, sealed, traceparent } = capture
   const message = captureCodec.encode({ id, pool, budgetMs, attempts, sealed: sealed.toString('base64') })

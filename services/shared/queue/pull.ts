@@ -1,10 +1,10 @@
 import type { Incoming, Queue } from './connection.ts'
 
 const nanoseconds = 1_000_000
-/** `$JS.ACK` and what follows it where no domain and account are named. */
+/** Tokens of a `$JS.ACK` reply subject without domain and account. */
 const shortReplyTokens = 9
 
-/** Status codes of messages on a pull's inbox that bring no delivery: the request stands, or its time is over. */
+/** Status codes of messages on a pull's inbox that carry no delivery: the request is still open, or has expired. */
 export const pullStatus = { idleHeartbeat: 100, expired: 408 } as const
 
 /** A delivered message that JetStream expects to be acknowledged. */
@@ -14,11 +14,11 @@ export type Delivery = {
   readonly traceparent: string | undefined
   /** When the message was stored, by the clock of NATS, in milliseconds since 1970. */
   readonly storedAtMs: number
-  /** The message is done; JetStream forgets it. */
+  /** Acknowledges the message: it is not redelivered. */
   readonly ack: () => void
-  /** Somebody else may have it, at once or after `delayMs`. */
+  /** Requests redelivery, at once or after `delayMs`. */
   readonly nak: (delayMs?: number) => void
-  /** Keeps the message for another ack wait. */
+  /** Restarts the ack wait. */
   readonly working: () => void
 }
 
@@ -33,7 +33,7 @@ const storedAtMsOf = (reply: string): number => {
 
 const text = (words: string) => Buffer.from(words)
 
-/** Makes a delivery of a message that arrived on a pull's inbox. */
+/** Converts a message that arrived on a pull's inbox. */
 export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
   const reply = message.reply ?? ''
   const respond = (words: string) => queue.publish(reply, text(words))
@@ -48,10 +48,10 @@ export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
   }
 }
 
-/** What one pull request demands: at most `batch` messages within `expiresMs`, or only those that wait now. */
+/** A pull request: at most `batch` messages within `expiresMs`; with `noWait` only those available now. */
 export type PullRequest = { readonly batch: number; readonly expiresMs: number; readonly noWait?: boolean }
 
-/** Sends a raw pull request to a consumer; messages and JetStream's status answers arrive on `inbox`. */
+/** Sends a raw pull request to a consumer; deliveries and status messages arrive on `inbox`. */
 export const requestPull = (
   queue: Queue,
   of: { stream: string; consumer: string; inbox: string },

@@ -12,13 +12,13 @@ import {
 } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** A fresh public key, and the secret that it and the pool's key agree on. Its private half is gone. */
+/** An ephemeral public key and the secret agreed with the pool's key. The ephemeral private key is discarded. */
 type Agreement = { readonly ephemeral: Buffer; readonly key: KeyObject }
 
-/** Public half of a pool's key pair; by `kid` workers choose the private key. */
+/** Public half of a pool's key pair; workers choose the private key by `kid`. */
 export type SealingKey = {
   readonly kid: string
-  /** What the next seal is made with; one for all seals of a second. */
+  /** Returns the agreement for the next seal; all seals of one second share it. */
   readonly agreed: () => Agreement
 }
 
@@ -69,7 +69,7 @@ const agreeEachSecond = (theirs: KeyObject, nowMs: () => number): SealingKey['ag
   }
 }
 
-/** Makes a key pair as two texts: what gateways get (`public`), and what only workers get (`private`). */
+/** Generates a key pair as two texts: `public` for gateways, `private` for workers only. */
 export const generateSealingKeys = (): { public: string; private: string } => {
   const { publicKey, privateKey } = generateKeyPairSync('x25519')
   const kid = randomBytes(kidBytes / 2).toString('hex')
@@ -85,19 +85,19 @@ const split = (text: string) => {
   return { kid, der: Buffer.from(body, 'base64') }
 }
 
-/** Reads the public text of `generateSealingKeys`. Throws `CONFIGURATION` where it is malformed. `nowMs` never goes back. */
+/** Reads the public text of `generateSealingKeys`. Throws `CONFIGURATION` if it is malformed. `nowMs` must be monotonic. */
 export const readSealingKey = (text: string, nowMs: () => number = () => performance.now()): SealingKey => {
   const { kid, der } = split(text)
   return { kid, agreed: agreeEachSecond(createPublicKey({ key: der, format: 'der', type: 'spki' }), nowMs) }
 }
 
-/** Reads the private text of `generateSealingKeys`. Throws `CONFIGURATION` where it is malformed. */
+/** Reads the private text of `generateSealingKeys`. Throws `CONFIGURATION` if it is malformed. */
 export const readOpeningKey = (text: string): OpeningKey => {
   const { kid, der } = split(text)
   return { kid, key: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
 }
 
-/** Seals `plain` for whoever holds the private key; `captureId` is bound to it as associated data. */
+/** Encrypts `plain` for the holder of the private key, with `captureId` as associated data. */
 export const seal = (to: SealingKey, captureId: string, plain: Uint8Array): Buffer => {
   const { ephemeral, key } = to.agreed()
   const iv = randomBytes(ivBytes)
@@ -108,7 +108,7 @@ export const seal = (to: SealingKey, captureId: string, plain: Uint8Array): Buff
   return Buffer.concat([header, body, cipher.getAuthTag()])
 }
 
-/** Opens what `seal` made. Throws `JOB_FAILED` where no key fits, the id is another's, or a bit was changed. */
+/** Decrypts the output of `seal`. Throws `JOB_FAILED` if no key matches, the id differs, or a bit was changed. */
 export const open = (keys: readonly OpeningKey[], captureId: string, sealed: Buffer): Buffer => {
   if (sealed.length < headerBytes + tagBytes || sealed[0] !== version) {
     throw new AppError('JOB_FAILED', { message: 'sealed part is malformed' })

@@ -6,17 +6,17 @@ import { traceHeaders, type Queue } from './connection.ts'
 const publishTimeoutMs = 5000
 const readTimeoutMs = 2000
 /** JetStream's error code of "maximum messages per subject exceeded". */
-const messageStands = 10_077
-/** The same where the message was to be the first of its subject: `StreamWrongLastSequence`. */
-const notTheFirst = 10_071
+const subjectFull = 10_077
+/** JetStream's error code if the message was to be the first of its subject: `StreamWrongLastSequence`. */
+const wrongSequence = 10_071
 
-/** Whether a message was stored now, or one of the same subject stands already. */
+/** Whether the message was stored, or one of the same subject was stored already (`stands`). */
 export type Stored = 'stored' | 'stands'
 
 /**
- * Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error.
- * Throws `CONFIGURATION` where the server takes no message as large as this; everything else throws `SERVICE_UNAVAILABLE`
- * after at most five seconds and means "unknown". `first`: only where the stream has no message of the subject.
+ * Publishes to a stream. Returns `stands`, and stores nothing, if its one message of this subject is stored already.
+ * Throws `CONFIGURATION` if the message exceeds the server's `max_payload`; any other failure throws `SERVICE_UNAVAILABLE`
+ * after at most five seconds and means "unknown". `first`: stores only if the stream has no message of the subject.
  */
 export const publishStored = async (
   queue: Queue,
@@ -33,7 +33,7 @@ export const publishStored = async (
     })
     return 'stored'
   } catch (cause) {
-    if (cause instanceof JetStreamApiError && [messageStands, notTheFirst].includes(cause.code)) return 'stands'
+    if (cause instanceof JetStreamApiError && [subjectFull, wrongSequence].includes(cause.code)) return 'stands'
     if (cause instanceof InvalidArgumentError) {
       const message = `publish ${subject}: ${data.length} bytes are more than max_payload of the NATS server allows`
       throw new AppError('CONFIGURATION', { message, cause })
@@ -42,7 +42,7 @@ export const publishStored = async (
   }
 }
 
-/** The newest stored message of an exact subject, or undefined where there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
+/** Returns the newest stored message of an exact subject; undefined if there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
 export const lastMessage = async (queue: Pick<Queue, 'request'>, stream: string, subject: string) => {
   const answer = await queue.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, new Uint8Array(), readTimeoutMs)
   if (answer.statusCode === 404) return undefined
@@ -58,6 +58,6 @@ export const lastMessage = async (queue: Pick<Queue, 'request'>, stream: string,
   }
 }
 
-/** Opens JetStream's management interface; only `shared/queue` uses it. Whether JetStream is there, the request itself shows. */
+/** Opens JetStream's management interface; only `shared/queue` uses it. Does not check for JetStream: the request itself fails without it. */
 export const manage = (queue: Queue): Promise<JetStreamManager> =>
   jetstreamManager(queue.connection, { timeout: 5000, checkAPI: false })

@@ -14,13 +14,13 @@ import {
 
 const streamMissing = 10_059
 
-/** Copies of a stream on a cluster where no number is set: the fewest of which one can be lost. */
+/** Default number of a stream's replicas on a cluster: the fewest that survive the loss of one. */
 const clusterReplicas = 3
 
-type Wanted = Partial<StreamConfig> & { readonly name: string }
+type Declared = Partial<StreamConfig> & { readonly name: string }
 
-/** `initial` holds only for a stream that has to be created: what somebody has changed of it since stays. */
-const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
+/** Creates or updates a stream. `initial` applies only on creation, so that later changes by an operator are kept. */
+const declareStream = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
   try {
     await manager.streams.update(wanted.name, wanted)
   } catch (error) {
@@ -29,8 +29,8 @@ const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial:
   }
 }
 
-/** As `declareStream`; with as few copies as there are, or with one, where the cluster has no room for more at the moment. */
-const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
+/** As `declareStream`, with three replicas; if the cluster has no room for them, keeps the current number, or creates one. */
+const declareReplicas = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
   const found = await readStream(manager, wanted.name)
   if ((found?.replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
   try {
@@ -41,16 +41,16 @@ const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial:
   }
 }
 
-const asStream = (declared: object) => declared as Wanted
+const asStream = (declared: object) => declared as Declared
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
 /**
- * Creates or repairs both streams and all consumers; only the ledger calls it. The results stream gets `maxBytes`, or keeps what it has where that is 0. Both
- * get `replicas`; where that is 0 three on a cluster that has room for them, unless they have more.
+ * Creates or repairs both streams and all consumers; only the ledger calls it. `maxBytes`: size of the results stream; 0 keeps
+ * the current one. `replicas`: of both streams; 0 means three on a cluster with room for them, and keeps a larger number.
  */
 export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 } = {}): Promise<void> => {
   const manager = await manage(queue)
-  const declare = replicas === 0 && isClustered(queue) ? declareCopies : declareStream
+  const declare = replicas === 0 && isClustered(queue) ? declareReplicas : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
   await declare(manager, asStream({ ...capturesStream, ...copies }))
   const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }
@@ -61,11 +61,11 @@ export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 
 
 const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined
 
-/** A stream as the server has it. */
+/** State of a stream on the server. */
 export type StreamState = {
   readonly name: string
   readonly replicas: number
-  /** Number of the newest message that was ever stored; it goes back only where messages are lost. */
+  /** Sequence of the newest message ever stored; it decreases only if messages are lost. */
   readonly lastSequence: number
 }
 
@@ -79,18 +79,18 @@ const readStream = async ({ streams }: JetStreamManager, name: string): Promise<
   }
 }
 
-/** Both streams; those that exist. Throws where the server does not answer. */
+/** Returns both streams, without those that do not exist. Throws if the server does not respond. */
 export const readStreams = async (queue: Queue): Promise<readonly StreamState[]> => {
   const manager = await manage(queue)
   const found = await Promise.all([capturesStream, resultsStream].map(({ name }) => readStream(manager, name)))
   return found.filter((stream) => stream !== undefined)
 }
 
-/** Whether a cluster keeps fewer copies of a stream than `declareStreams` with these `replicas` would have it keep. */
+/** Whether a stream of a cluster has fewer replicas than `declareStreams` with these `replicas` sets. */
 export const lacksCopies = (queue: Queue, streams: readonly StreamState[], replicas: number): boolean =>
   isClustered(queue) && streams.some((stream) => stream.replicas < (replicas || clusterReplicas))
 
-/** Whether every consumer exists that both streams are to have. Throws where the server does not answer. */
+/** Whether all consumers of both streams exist. Throws if the server does not respond. */
 export const consumersExist = async (queue: Queue): Promise<boolean> => {
   const { consumers } = await manage(queue)
   const namesOf = async (stream: string) => (await Array.fromAsync(consumers.list(stream))).map(({ name }) => name)
@@ -102,7 +102,7 @@ export const consumersExist = async (queue: Queue): Promise<boolean> => {
 export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
   connection.info?.max_payload ?? Infinity
 
-/** Messages of a pool in the stream that no worker holds, and those that one holds: one request, whatever the number of lanes. Throws where the server does not answer: unknown is not zero. */
+/** Counts a pool's stored messages that no worker holds (`waiting`) and that one holds, in one request for all lanes. Throws if the server does not respond: unknown is not zero. */
 export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
   const { consumers } = await manage(queue)
   const names = lanes.map((lane) => laneConsumerName(pool, lane))
@@ -117,14 +117,14 @@ export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: nu
   }
 }
 
-/** Reports that no ledger has read yet. Throws where the server does not answer. */
+/** Counts the reports that no ledger has acknowledged yet. Throws if the server does not respond. */
 export const unreadReports = async (queue: Queue): Promise<number> => {
   const manager = await manage(queue)
   const info = await manager.consumers.info(resultsStream.name, ledgerConsumer.durable_name)
   return info.num_pending + info.num_ack_pending
 }
 
-/** The part of the results stream's size that its unread reports take, from 0 to 1. Throws where the server does not answer. */
+/** Share of the results stream's size limit that unread reports take, 0 to 1. Throws if the server does not respond. */
 export const unreadPart = async (queue: Queue, unread: number): Promise<number> => {
   const manager = await manage(queue)
   const { config, state } = await manager.streams.info(resultsStream.name)
@@ -132,7 +132,7 @@ export const unreadPart = async (queue: Queue, unread: number): Promise<number> 
   return Math.min(1, ((unread / state.messages) * state.bytes) / config.max_bytes)
 }
 
-/** Removes what stands under a subject, in flight or not, and frees its place at once; with `upTo` nothing that was stored after that number. */
+/** Purges the messages of a subject, in flight or not, and frees the subject at once; with `upTo` only messages up to that sequence. */
 export const purgeSubject = async (queue: Queue, stream: string, subject: string, upTo?: number): Promise<void> => {
   const manager = await manage(queue)
   await manager.streams.purge(stream, { filter: subject, ...(upTo !== undefined && { seq: upTo + 1 }) })

@@ -5,24 +5,24 @@ const any = '*'
 const started = 'started'
 const result = 'result'
 
-/** Subjects of stored captures: one message each, waiting for a worker. */
+/** Subject of a stored capture that waits for a worker; at most one message each. */
 export const captureSubject = (of: { pool: Pool; lane: Lane; accountId: string; id: string }): string =>
   `capture.${of.pool}.${of.lane}.${of.accountId}.${of.id}`
 
-/** The id of the capture whose stored message or report has this subject. */
+/** The capture's id in the subject of a stored capture or a report. */
 export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
 
-/** The account whose capture's stored message has this subject. */
+/** The account's id in the subject of a stored capture. */
 export const accountIdOfCapture = (subject: string): string => subject.split('.')[3] ?? ''
 
-/** All captures of one lane of a pool, or of everything. */
+/** All captures of one lane of a pool, or of all pools and lanes. */
 export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
   of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`
 
-/** The stored subject on which a worker of the pool reports the begin of an attempt. */
+/** Subject of a worker's report that an attempt has begun. Stored. */
 export const startedSubject = (of: { pool: Pool; id: string }): string => `${started}.${of.pool}.${of.id}`
 
-/** The stored subject on which a worker of the pool reports the result of an attempt. */
+/** Subject of a worker's report of an attempt's result. Stored. */
 export const resultSubject = (of: { pool: Pool; id: string }): string => `${result}.${of.pool}.${of.id}`
 
 /** Both kinds of report on all captures of one pool. */
@@ -31,13 +31,13 @@ export const poolReportFilters = (pool: Pool): readonly string[] => [
   resultSubject({ pool, id: any }),
 ]
 
-/** The result reports of all captures, for those who want a head start on the commit. */
+/** The result reports of all captures, for subscribers that do not wait for the commit. */
 export const resultFilter = `${result}.${any}.${any}`
 
 /** Both kinds of report of all captures. */
 export const reportFilters: readonly string[] = [`${started}.${any}.${any}`, resultFilter]
 
-/** Parses the subject of a report; its pool alone shows who may have written it. Undefined for other subjects. */
+/** Parses the subject of a report; only its pool shows which workers may have sent it. Undefined for other subjects. */
 export const parseReportSubject = (
   subject: string,
 ): { kind: 'started' | 'result'; pool: Pool; id: string } | undefined => {
@@ -50,13 +50,13 @@ export const parseReportSubject = (
 /** Published after the commit of a terminal status. Not stored. */
 export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`
 
-/** The account of an event's subject. */
+/** The account's id in the subject of an event. */
 export const accountIdOf = (subject: string): string => subject.split('.')[1] ?? ''
 
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'
 
-/** A worker's heartbeat. Not stored. Its last token stays what workers of earlier releases publish and may use. */
+/** A worker's heartbeat. Not stored. Its last token is the one that workers of earlier releases may publish to. */
 export const heartbeatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
 
 /** The heartbeats of a whole pool. */
@@ -71,13 +71,13 @@ export const undrainSubject = (of: { pool: Pool; pod: string }): string => `work
 /** Wakes the controller's loop of a pool. Not stored. */
 export const pokeSubject = (pool: Pool): string => `pool.${pool}.poke`
 
-/** Whether a pool can start workers, published by the controller every second. Not stored. */
+/** Whether workers of a pool can be started; see `poolStateCodec`. Not stored. */
 export const poolStateSubject = (pool: Pool): string => `pool.${pool}.state`
 
-/** All reports of a pool's workers that an attempt begins. */
+/** All reports of a pool's workers that an attempt has begun. */
 export const startedFilter = (pool: Pool): string => startedSubject({ pool, id: any })
 
-/** What the ledger counts of a pool's work, every second. Not stored. */
+/** The ledger's backlog report of a pool, published every second. Not stored. */
 export const backlogSubject = (pool: Pool): string => `backlog.${pool}`
 
 /** Wakes the ledger's relay. Not stored. */

@@ -9,7 +9,7 @@ export const ackWaitSeconds = 15
 /** Largest message in bytes; a 500,000-character source, escaped and sealed, fits. The shipped NATS configuration allows it. */
 export const maxMessageBytes = 8 * 1024 * 1024
 
-/** The stream of captures that wait for a worker. One message per subject: publishing twice is refused while the first stands. */
+/** The stream of captures that wait for a worker. One message per subject: a second is rejected while the first is stored. */
 export const capturesStream = {
   name: 'CAPTURES',
   subjects: [captureFilter()],

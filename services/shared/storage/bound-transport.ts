@@ -1,13 +1,13 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 
-/** What opens requests to a store: `node:http` or `node:https`. */
+/** Opens requests to a store: `node:http` or `node:https`. */
 export type Transport = {
   readonly request: (options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => ClientRequest
 }
 
 const tooLate = (ms: number) => new Error(`no answer for ${ms} ms`)
 
-/** Bounds requests as a whole, from the connection to the last byte of the answer: for small ones. */
+/** Bounds each whole request, from the connection to the last byte of the response; for small responses. */
 export const boundWhole = (transport: Transport, wholeMs: number): Transport => ({
   request: (options, onAnswer) => {
     let answer: IncomingMessage | undefined
@@ -22,8 +22,8 @@ export const boundWhole = (transport: Transport, wholeMs: number): Transport => 
 })
 
 /**
- * Bounds requests whose answers may be long: `idleMs` for the head of the answer, then as long for each next byte. A reader
- * that is slow itself does not count: while it leaves bytes waiting, the store owes it nothing.
+ * Bounds requests whose responses may be long: `idleMs` for the head of the response, then the same for each next
+ * byte. Time during which the reader has not read the received bytes does not count.
  */
 export const boundIdle = (transport: Transport, idleMs: number): Transport => ({
   request: (options, onAnswer) => {

@@ -10,14 +10,14 @@ import { isObjectKey } from './objects.ts'
 /** An upload in progress: bytes go to `sink`; nothing is visible under the key before `commit`. */
 type Upload = {
   readonly sink: Writable
-  /** Makes the bytes the object's, to stay where the machine fails next. Answers false, and drops them, where the key is taken already. */
+  /** Stores the bytes under the key, synced to the disk. Returns false, and drops them, if the key exists already. */
   readonly commit: () => Promise<boolean>
   readonly abandon: () => Promise<void>
 }
 
-/** The files driver: the store, and what the gateway's object endpoint needs to serve the addresses that it signs. */
+/** The files driver: the store, and the methods with which the gateway serves the addresses that the store signs. */
 export type FilesStore = ObjectStore & {
-  /** Whether `signature` was made by `signPut` for this key and has not expired. */
+  /** Whether `signature` was made by `signPut` for this key and expiry, and has not expired. */
   readonly mayPut: (key: string, query: { expires: string; signature: string }) => boolean
   readonly beginUpload: (key: string) => Promise<Upload>
 }
@@ -27,20 +27,20 @@ type FilesOptions = {
   filesUrl: string
   signingKey: string
   now: () => Date
-  /** Brings what was written to a file or a folder to the disk. */
+  /** Flushes a file or a folder to the disk. */
   sync?: (path: string) => Promise<void>
 }
 
-/** What is read at a time; every reader that is slow holds a few of these. */
+/** Bytes read at a time; every slow reader buffers a few chunks. */
 const chunkBytes = 32 * 1024
-/** What comes while a part of an upload is written is written together, up to this. */
+/** Bytes of an upload that are buffered during a write, and then written together. */
 const uploadBytes = 1024 * 1024
 
-/** Below the store's folder; what is written here is linked to its key once it is whole. */
+/** Below the store's folder; uploads are written here and linked to their key once complete. */
 const uploadsFolder = 'uploads'
-/** What a process left that was killed goes then: no upload takes that long. */
+/** Age at which uploads left by a killed process are removed; no upload takes that long. */
 const leftoverMs = 3_600_000
-const lookForLeftoversMs = 600_000
+const leftoverCheckMs = 600_000
 const linkTries = 3
 
 const missing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -48,7 +48,7 @@ const missing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'E
 const removeOld = async (folder: string, beforeMs: number): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    // Another process may be at it too.
+    // Another process may have removed it.
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
     if (mtimeMs < beforeMs) await rm(path, { force: true })
   }
@@ -59,11 +59,11 @@ const syncPath = async (path: string): Promise<void> => {
   await opened.datasync()
 }
 
-/** The store's folder and those of a key in it. Another upload may have made any of them a moment ago. */
+/** The store's folder and those of a key in it: another upload may have created any of them and not synced it yet. */
 const foldersOf = (folder: string, key: string): string[] =>
   key.split('/').map((_, depth, parts) => join(folder, ...parts.slice(0, depth)))
 
-/** Links a file to its path, whose folder may be taken away meanwhile by who deletes the last object in it. */
+/** Links a file to its path; retries because deleting the last object of a folder removes the folder. */
 const linkTo = async (file: string, path: string): Promise<void> => {
   for (let tries = 1; ; tries += 1) {
     await mkdir(dirname(path), { recursive: true })
@@ -76,47 +76,47 @@ const linkTo = async (file: string, path: string): Promise<void> => {
   }
 }
 
-/** Removes a file, and the folders of its capture and its hour where nothing else is in them. */
+/** Removes a file, and the folders of its capture and its hour if they are empty then. */
 const removeWithFolders = async (path: string): Promise<void> => {
   await rm(path, { force: true })
   const folder = dirname(path)
-  // A folder that is not empty stays, and with it the one above.
+  // Fails for a folder that is not empty; then the one above is kept too.
   await rmdir(folder)
     .then(() => rmdir(dirname(folder)))
     .catch(() => {})
 }
 
-const refuse = (cause: unknown): never => {
+const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
 }
 
-/** What of the files below `folder` is wanted: keys between `prefix` and what begins with it, behind `after`. */
-type Wanted = { readonly prefix: string; readonly after: string }
+/** Which keys to list: those that begin with `prefix` and sort after `after`. */
+type KeyRange = { readonly prefix: string; readonly after: string }
 
-/** Whether a key that begins with `start` may be wanted. */
-const mayHold = (start: string, { prefix, after }: Wanted): boolean =>
+/** Whether keys to list may begin with `start`. */
+const mayContain = (start: string, { prefix, after }: KeyRange): boolean =>
   (start.startsWith(prefix) || prefix.startsWith(start)) && start >= after.slice(0, start.length)
 
-async function* walk(folder: string, start: string, wanted: Wanted): AsyncIterable<string> {
+async function* walk(folder: string, start: string, wanted: KeyRange): AsyncIterable<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (missing(error)) return []
-    return refuse(error)
+    return fail(error)
   })
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const key = start + entry.name
-    if (entry.isDirectory() && mayHold(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
+    if (entry.isDirectory() && mayContain(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
     else if (isObjectKey(key) && key.startsWith(wanted.prefix) && key > wanted.after) yield key
   }
 }
 
-/** Takes uploads below the store's folder; what a killed process left of some is removed now and then. */
+/** Creates uploads below the store's folder; removes what killed processes left, at most every ten minutes. */
 const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'folder' | 'now' | 'sync'>) => {
   const uploads = join(folder, uploadsFolder)
-  let lookedMs = 0
+  let checkedMs = 0
   const removeLeftovers = () => {
     const nowMs = now().getTime()
-    if (nowMs - lookedMs < lookForLeftoversMs) return
-    lookedMs = nowMs
+    if (nowMs - checkedMs < leftoverCheckMs) return
+    checkedMs = nowMs
     void removeOld(uploads, nowMs - leftoverMs).catch(() => {})
   }
 
@@ -134,7 +134,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
           return true
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-          return refuse(error)
+          return fail(error)
         } finally {
           await unlink(partial)
         }
@@ -144,7 +144,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
   }
 }
 
-/** Keeps objects as files below `folder`. An object appears under its key whole or not at all, and is never overwritten. */
+/** Keeps objects as files below `folder`. An uploaded object appears under its key whole or not at all, and is never overwritten. */
 export const createFilesStore = (options: FilesOptions): FilesStore => {
   const pathOf = (key: string) => {
     if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
@@ -172,13 +172,13 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     },
     put: async (key, bytes) => {
       const path = pathOf(key)
-      await mkdir(dirname(path), { recursive: true }).catch(refuse)
-      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(refuse)
+      await mkdir(dirname(path), { recursive: true }).catch(fail)
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(fail)
     },
     get: async (key, range) => {
       const path = pathOf(key)
       try {
-        // Opened before it is measured: an object that is deleted from here on is still read to its end.
+        // Opened before `stat`: an object that is deleted after this is still read to its end.
         const file = await open(path)
         const { size } = await file.stat()
         if (range) {
@@ -197,11 +197,11 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
           },
         }
       } catch (error) {
-        return missing(error) ? undefined : refuse(error)
+        return missing(error) ? undefined : fail(error)
       }
     },
     delete: async (keys) => {
-      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(refuse)
+      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(fail)
       return []
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),

@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 const keyForm = /^captures\/\d{4}-\d{2}-\d{2}T\d{2}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/[0-9a-f]{32}$/
 const hourMs = 3_600_000
 
-/** What the keys of all objects begin with. */
+/** Prefix of the keys of all objects. */
 export const objectsPrefix = 'captures/'
 
-/** What the keys of captures begin with that were accepted in the hour of `acceptedAt`; keys sort by it. */
+/** Key prefix of captures that were accepted in the hour of `acceptedAt`; keys sort by it. */
 export const hourPrefix = (acceptedAt: Date): string => `${objectsPrefix}${acceptedAt.toISOString().slice(0, 13)}/`
 
 /**
- * What the keys of a capture's attempts begin with. The clock that named the hour need not be the one by which the
- * capture was accepted, so the hours beside it are among them.
+ * Key prefixes of a capture's attempts. The hour may come from a different clock than `acceptedAt`, so the previous
+ * and the next hour are included.
  */
 export const objectPrefixesOf = (captureId: string, acceptedAt: Date): string[] =>
   [-hourMs, 0, hourMs].map((ms) => `${hourPrefix(new Date(acceptedAt.getTime() + ms))}${captureId}/`)
@@ -20,8 +20,8 @@ export const objectPrefixesOf = (captureId: string, acceptedAt: Date): string[] 
 export const newObjectKey = (captureId: string, acceptedAt: Date): string =>
   `${hourPrefix(acceptedAt)}${captureId}/${randomBytes(16).toString('hex')}`
 
-/** Whether `key` is one that `newObjectKey` makes for this capture: what a worker reports must pass. */
+/** Whether `key` has the form that `newObjectKey` makes for this capture. Every key that a worker reports must pass. */
 export const isObjectKeyOf = (captureId: string, key: string): boolean => keyForm.exec(key)?.[1] === captureId
 
-/** Whether `key` is an object's key at all: what reaches the files driver must pass. */
+/** Whether `key` has the form of an object's key. Every key given to the files driver must pass. */
 export const isObjectKey = (key: string): boolean => keyForm.test(key)

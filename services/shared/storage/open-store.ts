@@ -4,10 +4,10 @@ import type { storageSettings } from '#shared/config/settings/outside.ts'
 import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
 
-/** The store that the settings name; `files` beside it where it is the files driver. */
+/** The configured store; `files` is set if it is the files driver. */
 type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
 
-/** Opens the object store. The client of S3, 26 MiB in every process that has loaded it, is loaded where it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
+/** Opens the object store. Loads the S3 client, which takes 26 MiB, only if it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
 export const openStore = async (settings: ValuesOf<typeof storageSettings>): Promise<OpenedStore> => {
   const need = (value: string | undefined, variable: string): string => {
     if (value) return value

@@ -10,19 +10,19 @@ import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
 
-/** Longest time of a call that answers with little. */
+/** Longest time of a call with a small response. */
 const callMs = 30_000
 /** Longest wait for the head of an object, and for each of its bytes. */
 const idleMs = 10_000
 const retryMs = 200
 
-const refuse = (cause: unknown): never => {
+const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
 }
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
 
-/** Repeats a call once for which the store is too busy, or not ready yet. */
+/** Retries a call once if the store is too busy, or not ready yet. */
 const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
   call().catch(async (error: unknown) => {
     if (!/Retryable HTTP status/.test(String(error))) throw error
@@ -34,11 +34,11 @@ const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
 type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
 
 const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
-  if (typeof Key !== 'string') return refuse(`objects were not deleted: ${String(Code)}`)
+  if (typeof Key !== 'string') return fail(`objects were not deleted: ${String(Code)}`)
   return { key: Key, reason: String(Code) }
 }
 
-/** Reads `https://KEY:SECRET@host:port/bucket?region=…` into what the client needs. Throws `CONFIGURATION` where a part is missing. */
+/** Parses `https://KEY:SECRET@host:port/bucket?region=…` to the client's options. Throws `CONFIGURATION` if a part is missing. */
 export const readS3Url = (text: string) => {
   const url = new URL(text)
   const bucket = url.pathname.slice(1)
@@ -60,13 +60,13 @@ export const readS3Url = (text: string) => {
   }
 }
 
-/** Keeps objects in an S3-compatible store. The bucket must exist. A store that does not answer is given up after `bounds`. */
+/** Keeps objects in an S3-compatible store. The bucket must exist. Calls time out after `bounds`. */
 export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
   const plain = where.useSSL ? https : http
-  // A retry of the client's own prints text among the JSON lines of a log.
+  // The client's own retry prints text among the JSON lines of a log.
   const options = { ...where, pathStyle: true, retryOptions: { disableRetry: true } }
-  // Of the forms that `request` has, the client calls this one alone.
+  // Of the overloads of `request` the client calls only this one.
   const clientBy = (transport: Transport) => new Client({ ...options, transport: transport as typeof plain })
   const client = clientBy(boundWhole(plain, bounds.callMs))
   const reading = clientBy(boundIdle(plain, bounds.idleMs))
@@ -81,16 +81,16 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
         const bytes = Math.min(range.last, size - 1) - range.first + 1
         return { body: await retryBusy(() => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
       } catch (error) {
-        return isMissing(error) ? undefined : refuse(error)
+        return isMissing(error) ? undefined : fail(error)
       }
     },
     put: async (key, bytes, mediaType) => {
       const type = { 'Content-Type': mediaType }
-      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(refuse)
+      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(fail)
     },
     delete: async (keys) => {
       if (keys.length === 0) return []
-      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(refuse)
+      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(fail)
       return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
@@ -101,7 +101,7 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
           if (name !== undefined) yield name
         }
       } catch (error) {
-        refuse(error)
+        fail(error)
       }
     },
   }

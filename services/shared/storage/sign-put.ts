@@ -16,19 +16,19 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
 const dayKey = ({ secretKey, region }: PutTarget, day: string): Buffer =>
   [region, 's3', 'aws4_request'].reduce((key, part) => hmac(key, part), hmac(`AWS4${secretKey}`, day))
 
-/** The host as clients send it: without the port where it is the scheme's own. */
+/** The host as clients send it: without the scheme's default port. */
 const hostOf = ({ endPoint, port, useSSL }: PutTarget) =>
   port === (useSSL ? 443 : 80) ? endPoint : `${endPoint}:${port}`
 
 /**
- * The header without which nothing may be put is signed too: a store then refuses what would overwrite an object whose
- * address somebody still holds.
+ * The required header is signed too: the store then rejects a PUT that would overwrite an object, by a holder of its
+ * address.
  */
 const onlyNew = 'if-none-match:*'
 
 /**
- * Makes the signing of addresses to which a new object may be PUT with `If-None-Match: *` (AWS Signature Version 4 in the query), bucket in the path.
- * Keys have only characters that need no escape. The client's own signing takes 0.25 ms, and an accept signs three.
+ * Creates a signer of addresses to which a new object may be PUT with `If-None-Match: *` (AWS Signature Version 4 in the query), bucket in the path.
+ * Keys must need no escaping. The client's own signing takes 0.25 ms, and each accepted capture needs three.
  */
 export const createPutSigner = (
   target: PutTarget,

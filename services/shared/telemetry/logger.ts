@@ -3,7 +3,7 @@ import { type Logger as PinoLogger, pino } from 'pino'
 /** Structured log of a service: JSON lines on standard error. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** Makes the log of a service. Lines carry `service`, `time` in ISO 8601 and `level` as a word. */
+/** Creates the log of a service. Lines contain `service`, `time` in ISO 8601 and `level` as a word. */
 export const createLogger = (options: { service: string; level: string }): Logger =>
   pino(
     {

@@ -13,12 +13,12 @@ export type Metrics = {
   readonly text: () => Promise<string>
 }
 
-/** Longer than any process lives. */
+/** Milliseconds; longer than any process runs. */
 const never = 2 ** 31 - 1
 
 /**
- * The usual metrics of process and Node, but for the distribution of the event loop's delay: its timer wakes every idle
- * process a hundred times a second, half a percent of a core each. How busy the loop is costs nothing to read.
+ * Collects the default metrics of process and Node, except the distribution of the event loop's delay: its timer wakes
+ * every idle process a hundred times a second, half a percent of a core each. The loop's utilization costs nothing to read.
  */
 const collectProcessMetrics = (registry: Registry) => {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: never })
@@ -28,7 +28,7 @@ const collectProcessMetrics = (registry: Registry) => {
   let before = performance.eventLoopUtilization()
   const utilization = new Gauge({
     name: 'shutterfleet_event_loop_utilization_ratio',
-    help: 'Part of the time since the last look in which the event loop was busy, 0 to 1',
+    help: 'Part of the time since the last scrape in which the event loop was busy, 0 to 1',
     collect() {
       const now = performance.eventLoopUtilization()
       this.set(performance.eventLoopUtilization(now, before).utilization)
@@ -39,7 +39,7 @@ const collectProcessMetrics = (registry: Registry) => {
   registry.registerMetric(utilization)
 }
 
-/** Makes the metrics of a process; `service` and what else is given are constant labels of each. */
+/** Creates the metrics of a process; `service` and `constant` are labels of each. */
 export const createMetrics = (service: string, constant: Readonly<Record<string, string>> = {}): Metrics => {
   const registry = new Registry()
   registry.setDefaultLabels({ service, ...constant })

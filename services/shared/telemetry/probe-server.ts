@@ -12,7 +12,7 @@ const answer = (response: ServerResponse, ok: boolean, health: Health) => {
   response.end(`${JSON.stringify(health)}\n`)
 }
 
-/** Serves `/healthz`, which only shows that the event loop runs, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
+/** Serves `/healthz`, which only shows that the event loop runs, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must bound its own time. */
 export const startProbeServer = async (
   { probeHost, probePort }: { readonly probeHost: string; readonly probePort: number },
   { metrics, health: read }: { readonly metrics: Metrics; readonly health: () => Promise<Health> | Health },

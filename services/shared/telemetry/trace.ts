@@ -8,10 +8,10 @@ import {
   TraceFlags,
 } from '@opentelemetry/api'
 
-/** Never an address, a header or anything else that a caller wrote: receivers of traces keep them. */
+/** Must not contain addresses, headers or other input of a caller: trace backends store them. */
 type SpanAttributes = Readonly<Record<string, string | number>>
 
-/** A span. `atMs`, in milliseconds since 1970, is for one that is recorded afterwards. */
+/** The start of a span. `atMs`, in milliseconds since 1970, is for spans that are recorded afterwards. */
 type SpanStart = {
   readonly name: string
   /** That of the parent. */
@@ -21,7 +21,7 @@ type SpanStart = {
   readonly atMs?: number
 }
 
-/** How a span ended; `error` is the word for its failure. */
+/** How a span ended; `error` is the code of its failure. */
 type SpanEnd = {
   readonly error?: string | undefined
   readonly attributes?: SpanAttributes
@@ -30,14 +30,14 @@ type SpanEnd = {
 
 /** A step of a trace. */
 export type Span = {
-  /** W3C `traceparent` for what follows from this step; undefined where nobody traces it. */
+  /** W3C `traceparent` for child spans; undefined if the trace is not recorded. */
   readonly traceparent: string | undefined
   readonly end: (how?: SpanEnd) => void
 }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** W3C Trace Context, §3.2: of later versions the parts that are known count. */
+/** W3C Trace Context, §3.2: of later versions only the known parts are used. */
 const readContext = (traceparent: string | null | undefined): SpanContext | undefined => {
   const [, version, traceId = '', spanId = '', flags = '00', rest] = (traceparent && form.exec(traceparent)) || []
   if (version === 'ff' || (version === '00' && rest !== undefined)) return undefined
@@ -64,12 +64,12 @@ const spanOf = ({ name, kind, attributes, atMs }: SpanStart, parent: SpanContext
 }
 
 /**
- * Continues the trace of a caller's `traceparent`, or begins one where there is none, or it is malformed, and the sampler
- * wants it. Without an SDK (see `startTracing`) nothing is recorded, and the caller's context goes on as it is.
+ * Continues the trace of a caller's `traceparent`; if that is absent or malformed, begins a trace if the sampler
+ * selects it. Without an SDK (see `startTracing`) nothing is recorded, and the caller's context is passed on unchanged.
  */
 export const startTrace = (of: SpanStart): Span => spanOf(of, readContext(of.traceparent))
 
-/** Adds a step to a trace; nothing where there is no trace. */
+/** Adds a step to a trace; does nothing without a valid `traceparent`. */
 export const startSpan = (of: SpanStart): Span => {
   const parent = readContext(of.traceparent)
   return parent ? spanOf(of, parent) : { traceparent: undefined, end: () => {} }

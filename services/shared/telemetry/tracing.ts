@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
 import { createLogger } from './logger.ts'
 
-/** The services that send spans. Workers have no way to a receiver: the ledger records their stages, from their results. */
+/** The services that send spans. Workers cannot reach a receiver: the ledger records their stages, from their results. */
 const tracedServices: readonly string[] = ['gateway', 'ledger', 'webhooks']
 
-/** What the standard variables are where nobody has set them. Of traces that callers do not sample themselves one in twenty is. */
+/** Defaults of the standard variables. Traces without a caller's sampling decision are sampled at one in twenty. */
 const defaults = {
   OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
   OTEL_TRACES_SAMPLER_ARG: '0.05',
   OTEL_NODE_RESOURCE_DETECTORS: 'env',
 }
 
-/** The last spans are not worth a stop that takes longer. */
+/** Longest delay of a stop for sending the last spans. */
 const shutdownMs = 3000
-/** A receiver that is away fails every export. */
+/** Least time between two log lines: an unavailable receiver fails every export. */
 const logEveryMs = 60_000
 const reasonCharactersMax = 300
 
@@ -34,10 +34,10 @@ const logFailures = (service: string) => {
 }
 
 /**
- * Sends a service's spans by OTLP as the standard `OTEL_…` variables of `env` say, which is the process's own. Undefined
- * for a service that sends none, and where no endpoint is set: the SDK is not loaded then, which costs 0.3 s and 45 MB. At
- * most 2048 spans wait for the receiver; what is beyond is dropped, and nothing waits for it. Dispose sends what is left, for
- * three seconds at most.
+ * Sends a service's spans by OTLP as the standard `OTEL_…` variables of `env` configure, which must be the process's
+ * own. Undefined for a service that sends none, and if no endpoint is set: then the SDK, which costs 0.3 s and 45 MB,
+ * is not loaded. At most 2048 spans wait for the receiver; further ones are dropped, and nothing blocks. Dispose
+ * sends the remaining spans within three seconds.
  */
 export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Promise<AsyncDisposable | undefined> => {
   const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']

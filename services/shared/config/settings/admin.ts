@@ -1,15 +1,15 @@
 import { entriesOf, port, parsed, type Setting, text } from '#shared/config/setting.ts'
 
-/** Somebody who may use the administration. */
+/** A token for the administration, with its name in the audit log. */
 export type AdminToken = { readonly name: string; readonly token: string }
 
-/** Least characters of a token. */
+/** Fewest characters of a token. */
 const adminTokenCharactersMin = 16
 
 const adminToken = parsed(
   'ADMIN_TOKEN',
   {
-    help: 'secret that opens the administration; empty, and no SHUTTERFLEET_ADMIN_TOKENS: there is none',
+    help: 'token for the administration, which is off if this and SHUTTERFLEET_ADMIN_TOKENS are empty',
     fallback: '',
     secret: true,
     kind: `text, at least ${adminTokenCharactersMin} characters`,
@@ -29,7 +29,7 @@ const readEntry = (entry: string): AdminToken | undefined => {
 
 const adminTokens: Setting<readonly AdminToken[]> = {
   ...text('ADMIN_TOKENS', {
-    help: 'tokens that open the administration beside SHUTTERFLEET_ADMIN_TOKEN, each with the name that the audit log shows, as NAME:TOKEN, separated by commas or white space; a name of up to 64 letters, digits and ._@-, a token of at least 16 characters',
+    help: 'tokens for the administration in addition to SHUTTERFLEET_ADMIN_TOKEN, each with a name for the audit log, as NAME:TOKEN, separated by commas or white space; a name of up to 64 letters, digits and ._@-, a token of at least 16 characters',
     fallback: '',
     secret: true,
   }),
@@ -55,7 +55,7 @@ export const adminSettings = {
   adminTokens,
   adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
   adminPort: port('ADMIN_PORT', {
-    help: 'port on which the administration listens where it has a token',
+    help: 'port on which the administration listens if it has a token',
     fallback: 8081,
   }),
 }

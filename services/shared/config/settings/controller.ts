@@ -29,7 +29,7 @@ export const controllerSettings = {
   poolMin: integer('POOL_MIN', { help: 'fewest workers of the pool', fallback: 1, min: 0, max: 1000 }),
   poolMax: integer('POOL_MAX', { help: 'most workers of the pool', fallback: 4, min: 1, max: 1000 }),
   poolSlots: integer('POOL_SLOTS', {
-    help: 'captures that one worker serves at one time, assumed until the first worker has said it',
+    help: 'captures that one worker serves at a time, assumed until the first worker reports it',
     fallback: 1,
     min: 1,
     max: 64,
@@ -41,13 +41,13 @@ export const controllerSettings = {
     max: 100,
   }),
   poolIdleCores: integer('POOL_IDLE_CORES', {
-    help: 'processor cores that nothing else needs: up to as many workers are started as soon as a capture waits, however short',
+    help: 'processor cores that nothing else needs: up to this many workers are started as soon as any capture waits',
     fallback: 0,
     min: 0,
     max: 1000,
   }),
   poolQueueWaitMs: integer('POOL_QUEUE_WAIT_MS', {
-    help: 'longest time that a capture should wait for a worker; more workers are started to keep it',
+    help: 'longest time that a capture should wait for a worker; more workers are started to meet it',
     unit: 'ms',
     fallback: 2000,
     min: 100,
@@ -61,14 +61,14 @@ export const controllerSettings = {
     max: 3600,
   }),
   poolDrainStepSeconds: integer('POOL_DRAIN_STEP_SECONDS', {
-    help: 'time between two steps down; one step takes one worker, or a quarter of them where that is more',
+    help: 'time between two scale-down steps; each removes one worker, or a quarter of them if that is more',
     unit: 's',
     fallback: 5,
     min: 1,
     max: 600,
   }),
   poolTickMs: integer('POOL_TICK_MS', {
-    help: 'time between two looks at the pool',
+    help: 'time between two checks of the pool',
     unit: 'ms',
     fallback: 1000,
     min: 100,
@@ -82,7 +82,7 @@ export const controllerSettings = {
     fallback: '{}',
   }),
   stealthMax: integer('STEALTH_MAX', {
-    help: 'most workers for captures with `stealth`, each with a full Chromium; there are none while nobody asks for any',
+    help: 'most workers for captures with `stealth`, each with a full Chromium; there are none while no such capture is requested',
     fallback: 1,
     min: 1,
     max: 1000,
@@ -91,7 +91,7 @@ export const controllerSettings = {
     help: 'the whole environment of the single-use workers that the controller starts on this machine',
   }),
   proxiedMax: integer('PROXIED_MAX', {
-    help: "most single-use workers for captures with a caller's proxy, each with a browser of its own",
+    help: "most single-use workers for captures with a caller's proxy, each with its own browser",
     fallback: 2,
     min: 1,
     max: 1000,

@@ -5,7 +5,7 @@ import { isAddress, normalHost } from '#shared/policy/host.ts'
 
 const allowTargets: Setting<readonly AllowTarget[]> = {
   ...list('ALLOW_TARGETS', {
-    help: 'targets that are reached although they are not public: host, host:port, IP address, ip:port, [ipv6]:port, CIDR',
+    help: 'targets that may be reached although they are not public: host, host:port, IP address, ip:port, [ipv6]:port, CIDR',
     fallback: '',
   }),
   parse: parseAllowList,
@@ -27,12 +27,12 @@ const isDomain = (entry: string): boolean => {
   return host !== undefined && !isAddress(host)
 }
 
-/** Stands for the search list of the machine's resolv.conf among internal domains. */
+/** Entry of the internal domains that stands for the search list of the machine's resolv.conf. */
 export const resolvConfKeyword = 'resolv.conf'
 
 const internalDomains: Setting<readonly string[]> = {
   ...list('EGRESS_INTERNAL_DOMAINS', {
-    help: 'domains whose names are refused before they are resolved, beside those that are never public (.internal, .local, .svc, …), unless the list of allowed targets has the name; resolv.conf: the search list of that file',
+    help: 'domains whose names are refused before they are resolved, in addition to those that are never public (.internal, .local, .svc, …), unless the name is an allowed target; resolv.conf: the search list of that file',
     fallback: resolvConfKeyword,
   }),
   parse: (value) => {
@@ -43,7 +43,7 @@ const internalDomains: Setting<readonly string[]> = {
   },
 }
 
-/** Stands for discovery (RFC 7050) in place of NAT64 prefixes. */
+/** Value that requests discovery (RFC 7050) instead of NAT64 prefixes. */
 const discoverKeyword = 'discover'
 
 /** RFC 6052 §2.2. */
@@ -53,7 +53,7 @@ const isNat64Prefix = ([first, bits]: Cidr): boolean =>
 /** `undefined`: the prefixes are discovered. */
 const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
   ...list('EGRESS_NAT64_PREFIXES', {
-    help: 'prefixes behind which the network translates IPv6 to IPv4, such as 64:ff9b::/96; addresses behind them are judged as the IPv4 address; discover: those that DNS64 shows for ipv4only.arpa (RFC 7050); empty: none',
+    help: 'prefixes behind which the network translates IPv6 to IPv4, such as 64:ff9b::/96; addresses behind them are checked as the IPv4 address; discover: those that DNS64 shows for ipv4only.arpa (RFC 7050); empty: none',
     fallback: discoverKeyword,
   }),
   parse: (value) => {
@@ -71,15 +71,15 @@ const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
   },
 }
 
-/** Characters of RFC 6750 §2.1; nobody guesses 16 of them. */
+/** Characters of RFC 6750 §2.1; 16 of them cannot be guessed. */
 const isToken = (entry: string): boolean => /^[A-Za-z0-9._~+/=-]{16,256}$/.test(entry)
 const tokenForm = '16 to 256 of A-Z a-z 0-9 . _ ~ + / = -'
 
-/** The token of a client of egress: of workers and of the sender of webhooks. */
+/** The token of egress's clients: workers and the sender of webhooks. */
 export const egressToken = parsed(
   'EGRESS_TOKEN',
   {
-    help: 'token that the egress filter asks for, one of its SHUTTERFLEET_EGRESS_TOKENS; empty: it asks for none',
+    help: 'token for the egress filter, one of its SHUTTERFLEET_EGRESS_TOKENS; empty: the filter requires none',
     fallback: '',
     secret: true,
     kind: tokenForm,
@@ -91,7 +91,7 @@ export const egressToken = parsed(
 const egressTokens = parsed(
   'EGRESS_TOKENS',
   {
-    help: 'tokens with which clients may use the filter, more than one while they are replaced; empty: everybody may who reaches it, which has to be this machine alone',
+    help: 'tokens with which clients may use the filter, more than one while they are replaced; empty: no token is required, and only this machine may be able to reach the filter',
     fallback: '',
     secret: true,
     kind: `list, each ${tokenForm}`,
@@ -126,7 +126,7 @@ const upstreamForm = 'http://[user:password@]host:port, user and password percen
 
 const upstreamProxy: Setting<UpstreamProxy | undefined> = {
   ...text('EGRESS_UPSTREAM_PROXY', {
-    help: "HTTP proxy that alone reaches the internet: every connection, to callers' proxies and allowed targets too, is a tunnel of it to an address that the filter has resolved and judged; empty: there is none",
+    help: "HTTP proxy that all connections go through, also those to callers' proxies and allowed targets: each is a tunnel through it to an address that the filter has resolved and checked; empty: none",
     fallback: '',
     secret: true,
   }),
@@ -138,7 +138,7 @@ const upstreamProxy: Setting<UpstreamProxy | undefined> = {
   },
 }
 
-/** What may be reached beyond the public internet; the gateway's check of literals and egress share it. */
+/** Targets allowed beyond the public internet; shared by egress and the gateway's check of literal addresses. */
 export const allowSettings = { allowTargets }
 
 /** Settings of egress alone. */
@@ -146,7 +146,7 @@ export const egressSettings = {
   ...allowSettings,
   denyCidrs: cidrs(
     'EGRESS_DENY_CIDRS',
-    'addresses that are never reached, allowed targets included, such as the public address of the own ingress',
+    'addresses that are never reached, not even as allowed targets, such as the public address of your own ingress',
   ),
   internalDomains,
   nat64Prefixes,
@@ -155,13 +155,13 @@ export const egressSettings = {
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
   egressPort: port('EGRESS_PORT', { help: 'port on which the egress filter listens', fallback: 3128 }),
   connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
-    help: 'most client connections at one time, of which one capture has at most 64; further ones are refused, and their captures wait and are handed back',
+    help: 'most client connections at a time, at most 64 of them of one capture; further ones are refused, and their captures wait and are handed back',
     fallback: 4096,
     min: 1,
     max: 65_535,
   }),
   connectionBytesMax: integer('EGRESS_CONNECTION_BYTES_MAX', {
-    help: 'most bytes of one connection, both directions together; it is cut beyond that',
+    help: 'most bytes of one connection, both directions together; a connection that exceeds it is closed',
     unit: 'bytes',
     fallback: 268_435_456,
     min: 65_536,
@@ -182,7 +182,7 @@ export const egressSettings = {
     max: 60_000,
   }),
   idleMs: integer('EGRESS_IDLE_MS', {
-    help: 'a connection on which nothing moves for this long is closed',
+    help: 'a connection without traffic for this long is closed',
     unit: 'ms',
     fallback: 60_000,
     min: 100,

@@ -28,7 +28,7 @@ export const gatewaySettings = {
   ...linkSettings,
   ...adminSettings,
   keyPepper: text('KEY_PEPPER', {
-    help: 'secret with which API keys are hashed; the gateway does not start with another than the keys in its database are hashed with',
+    help: 'secret with which API keys are hashed; the gateway does not start if the keys in its database are hashed with a different one',
     secret: true,
   }),
   keyFailuresPerMinute: integer('KEY_FAILURES_PER_MINUTE', {
@@ -41,7 +41,7 @@ export const gatewaySettings = {
   gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
   gatewayPort: port('GATEWAY_PORT', { help: 'port on which the HTTP interface listens', fallback: 8080 }),
   publicUrl: address('PUBLIC_URL', {
-    help: 'address under which clients reach the service, for links in answers; empty: where the gateway listens',
+    help: 'address under which clients reach the service, for links in responses; empty: where the gateway listens',
     fallback: '',
     schemes: ['http', 'https'],
   }),
@@ -59,20 +59,20 @@ export const gatewaySettings = {
     help: 'public key to which the secrets of webhooks are sealed',
   }),
   queueAllowanceMs: integer('SYNC_QUEUE_MS', {
-    help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before it is answered with 202',
+    help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before the response is 202',
     unit: 'ms',
     fallback: 30_000,
     min: 0,
     max: 600_000,
   }),
   waitersMax: integer('SYNC_WAITERS_MAX', {
-    help: 'synchronous captures that wait at one time in one gateway, half of them for one account while it is alone; more are answered with 202 at once',
+    help: 'synchronous captures that wait at a time in one gateway, at most half of them of one account, and less while others wait too; more get 202 at once',
     fallback: 1000,
     min: 1,
     max: 100_000,
   }),
   liveMax: integer('LIVE_MAX', {
-    help: 'requests that wait at a status, and as many streams of events, held open at one time in one gateway',
+    help: 'requests that wait for a status, and as many event streams, held open at a time in one gateway',
     fallback: 1000,
     min: 1,
     max: 100_000,
@@ -84,7 +84,7 @@ export const gatewaySettings = {
     max: 100_000,
   }),
   streamSeconds: integer('STREAM_SECONDS', {
-    help: 'longest time that a stream of events stays open; its client then connects again',
+    help: 'longest time that an event stream stays open; its client then reconnects',
     unit: 'seconds',
     fallback: 900,
     min: 1,
@@ -99,14 +99,14 @@ export const gatewaySettings = {
     fallback: 0,
   }),
   objectBytesMax: integer('OBJECT_BYTES_MAX', {
-    help: 'largest image that the files driver takes',
+    help: 'largest image that the files driver accepts',
     unit: 'bytes',
     fallback: 536_870_912,
     min: 1_048_576,
     max: 17_179_869_184,
   }),
   drainMs: integer('GATEWAY_DRAIN_MS', {
-    help: 'time that running requests get to end when the gateway is stopped; waiting captures are then answered with 202',
+    help: 'time that running requests get to end when the gateway is stopped; waiting requests then get 202',
     unit: 'ms',
     fallback: 20_000,
     min: 0,

@@ -5,21 +5,21 @@ import { admissionSettings } from './gateway.ts'
 export const ledgerSettings = {
   ...admissionSettings,
   proxiedWaitSeconds: integer('PROXIED_WAIT_SECONDS', {
-    help: "a capture that has not begun after this time fails, if for all of it no worker could be started for a caller's proxy, or no pool of workers served its queue; longer than the longest wait it has no effect",
+    help: "a capture that has not begun after this time fails if during all of it no worker could be started for a caller's proxy, or no pool of workers served its queue; no effect if longer than the longest wait",
     unit: 'seconds',
     fallback: 300,
     min: 10,
     max: 86_400,
   }),
   resultsMaxBytes: integer('RESULTS_MAX_BYTES', {
-    help: 'size of the stream of results in NATS, which holds those of two hours at most, about 1,000 bytes for each capture; 0 leaves it as it is and makes a new one of 1 GiB. Beyond it the oldest results are lost, read or not',
+    help: 'size of the results stream in NATS, which keeps results for two hours at most, about 1,000 bytes for each capture; 0 keeps the current size, and creates a new stream with 1 GiB. If the size is exceeded, the oldest results are lost, read or not',
     unit: 'bytes',
     fallback: 0,
     min: 0,
     max: 1_099_511_627_776,
   }),
   streamReplicas: integer('STREAM_REPLICAS', {
-    help: 'servers of a NATS cluster that keep each stream; 0: 3, which outlive the loss of one, where the cluster has room for them, and more where a stream has more',
+    help: 'replicas of each stream in a NATS cluster; 0: 3, which survive the loss of one, if the cluster has room for them, or more if a stream has more',
     fallback: 0,
     min: 0,
     max: 5,

@@ -14,7 +14,7 @@ const readKey = (entry: string): LinkKey | undefined => {
 
 const linkSigningKeys: Setting<readonly LinkKey[]> = {
   ...text('LINK_SIGNING_KEYS', {
-    help: 'keys of links to images that need no API key, as ID:KEY with at least 32 bytes in base64, separated by commas; the first signs, all are taken. A link dies with its key',
+    help: 'keys of links to images that need no API key, as ID:KEY with at least 32 bytes in base64, separated by commas; the first signs, all are accepted. Without its key a link is invalid',
     secret: true,
   }),
   kind: 'list, separated by commas',
@@ -34,7 +34,7 @@ export const linkSettings = {
   linkSigningKeys,
   trustedProxies: cidrs(
     'TRUSTED_PROXIES',
-    'proxies in front of the gateway, as CIDRs or IP addresses, whose X-Forwarded-For is believed; empty: nobody',
+    'proxies in front of the gateway, as CIDRs or IP addresses, whose X-Forwarded-For is trusted; empty: none',
   ),
   linkRequestsPerMinute: integer('LINK_REQUESTS_PER_MINUTE', {
     help: 'requests with valid signed links that one client (an IPv4 address or IPv6 /64) may send to one gateway in the long run; an IPv6 /48 may send eight times as many',

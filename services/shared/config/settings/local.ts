@@ -8,25 +8,25 @@ export const localSettings = {
     fallback: '',
   }),
   givenDatabaseUrl: address('DATABASE_URL', {
-    help: 'PostgreSQL to use; empty: an own one is started',
+    help: 'PostgreSQL to use; empty: one is started',
     fallback: '',
     schemes: ['postgres', 'postgresql'],
     secret: true,
   }),
   givenNatsUrl: address('NATS_URL', {
-    help: 'NATS server to use, with a user that may do everything, whom workers get too; empty: an own one is started',
+    help: 'NATS server to use, with a user that has all permissions, which workers use too; empty: one is started',
     fallback: '',
     schemes: ['nats', 'tls'],
     secret: true,
   }),
   postgresBin: text('POSTGRES_BIN', {
-    help: 'folder with the postgres and initdb to run; empty: looked for',
+    help: 'folder with the postgres and initdb to run; empty: searched for',
     fallback: '',
   }),
-  natsServer: text('NATS_SERVER', { help: 'nats-server to run; empty: looked for', fallback: '' }),
+  natsServer: text('NATS_SERVER', { help: 'nats-server to run; empty: searched for', fallback: '' }),
 }
 
-/** What the command line uses in place of what it finds in a data folder. */
+/** Settings that override what the command line finds in a data folder. */
 export const clientSettings = {
   baseUrl: address('BASE_URL', {
     help: 'HTTP interface that the command line captures with; empty: that of the data folder',

@@ -1,10 +1,10 @@
 import { flag, integer, oneOf, parsed, text } from '#shared/config/setting.ts'
 import { hostPort } from './worker.ts'
 
-/** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
+/** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */
 export const operatorSettings = {
   kubeconfig: text('KUBECONFIG', {
-    help: 'kubeconfig file of the cluster; empty: what Kubernetes gives to every pod',
+    help: 'kubeconfig file of the cluster; empty: the in-cluster configuration',
     fallback: '',
   }),
   poolsNamespace: text('POOLS_NAMESPACE', {
@@ -16,13 +16,13 @@ export const operatorSettings = {
     fallback: '',
   }),
   controllerPod: text('CONTROLLER_POD', {
-    help: 'name of this controller in the Lease and in events; empty: made at each start',
+    help: 'name of this controller in the Lease and in events; empty: generated at each start',
     fallback: '',
   }),
   instance: parsed(
     'INSTANCE',
     {
-      help: 'name of this installation, the label app.kubernetes.io/instance of all that the controller makes: installations whose Jobs share a namespace need different ones',
+      help: 'name of this installation, the label app.kubernetes.io/instance of all objects that the controller creates: installations whose Jobs share a namespace need different ones',
       fallback: 'shutterfleet',
       kind: 'label, at most 63 characters',
       problem: 'must be a label of Kubernetes: 1 to 63 of A-Z a-z 0-9 - _ . between letters or digits',
@@ -30,14 +30,14 @@ export const operatorSettings = {
     (value) => (/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value) ? value : undefined),
   ),
   leaseSeconds: integer('CONTROLLER_LEASE_SECONDS', {
-    help: 'time after which another controller takes over from one that is gone',
+    help: 'time after which another controller takes over from one that has failed',
     unit: 's',
     fallback: 15,
     min: 3,
     max: 120,
   }),
   nodeProvisionSeconds: integer('NODE_PROVISION_SECONDS', {
-    help: 'time that a node autoscaler gets to bring a node for pods without room; until then they count as capacity to come',
+    help: 'time that a node autoscaler gets to add a node for unschedulable pods; until then they count as future capacity',
     unit: 's',
     fallback: 300,
     min: 0,
@@ -49,16 +49,16 @@ export const operatorSettings = {
     fallback: 'shutterfleet-worker',
   }),
   podExtraCa: flag('POD_EXTRA_CA', {
-    help: 'whether the Secrets of the workers have a key ca.crt, certificates of authorities that workers trust on their way to NATS and the object store',
+    help: 'whether the Secrets of the workers have a key ca.crt with certificates of authorities that workers trust for NATS and the object store',
     fallback: false,
   }),
   podEgress: hostPort('POD_EGRESS', 'egress filter through which workers load pages'),
   podSeccomp: text('POD_SECCOMP', {
-    help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (k8s/seccomp holds it); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
+    help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (shipped in k8s/seccomp); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
     fallback: 'shutterfleet-worker.json',
   }),
   podIsolation: oneOf('POD_ISOLATION', {
-    help: 'how workers keep browsers apart: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from them',
+    help: 'how workers isolate browsers: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from browsers',
     fallback: 'namespace',
     values: ['namespace', 'flags-only'],
   }),

@@ -1,6 +1,6 @@
 import { address, integer, oneOf, type Parsed, requiredAddress, text } from '#shared/config/setting.ts'
 
-/** Where PostgreSQL is. */
+/** Connections to PostgreSQL. */
 export const databaseSettings = {
   databaseUrl: requiredAddress('DATABASE_URL', {
     help: 'PostgreSQL to use, with user, password and database',
@@ -8,7 +8,7 @@ export const databaseSettings = {
     secret: true,
   }),
   databaseDirectUrl: address('DATABASE_DIRECT_URL', {
-    help: 'PostgreSQL itself, where DATABASE_URL is a pooler of transactions such as PgBouncer: LISTEN, migrations and the command line go there; empty: there is no pooler',
+    help: 'PostgreSQL itself, if DATABASE_URL is a transaction pooler such as PgBouncer: LISTEN, migrations and the command line connect to it; empty: there is no pooler',
     fallback: '',
     schemes: ['postgres', 'postgresql'],
     secret: true,
@@ -21,16 +21,16 @@ export const databaseSettings = {
   }),
 }
 
-/** The addresses that one value names. A comma within a password is none between addresses. */
+/** Splits a value at the commas between addresses, not at those within a password. */
 export const splitNatsUrl = (value: string): string[] => value.split(/,(?=(?:nats|tls):\/\/)/)
 
 const natsUrl = requiredAddress('NATS_URL', {
-  help: 'NATS server to use, with the user and password of this service; of a cluster several, separated by commas, which have the same',
+  help: 'NATS server to use, with the user and password of this service; for a cluster several, separated by commas, with the same credentials',
   schemes: ['nats', 'tls'],
   secret: true,
 })
 
-/** Where NATS is. */
+/** The connection to NATS. */
 export const queueSettings = {
   natsUrl: {
     ...natsUrl,
@@ -68,10 +68,10 @@ export const storageSettings = {
   }),
 }
 
-/** Whom the service trusts beside those that the system does. */
+/** Certificate authorities trusted in addition to the system's. */
 export const trustSettings = {
   extraCa: text('EXTRA_CA', {
-    help: "file of PEM certificates that webhook delivery and pages trust beside the system's; for pages it takes certutil (package libnss3-tools); empty: none",
+    help: "file of PEM certificates that webhook delivery and pages trust in addition to the system's; pages need certutil (package libnss3-tools); empty: none",
     fallback: '',
   }),
 }

@@ -18,7 +18,7 @@ const readWait = (written: string): number => {
 export const webhookRetries = parsed(
   'WEBHOOK_RETRIES',
   {
-    help: 'waits between the attempts of a delivery: A (30s,2m,10m), B (10s,60s,5m), or a list of your own; up to a tenth is added to each by chance',
+    help: 'waits between the attempts of a delivery: A (30s,2m,10m), B (10s,60s,5m), or a list of your own; each is extended at random by up to a tenth',
     fallback: 'A',
     kind: `A | B | list such as 30s,2m,10m; units ms, s, m, h; at most ${waitsMax}, each up to 24h`,
     problem: `must be A, B or a list such as 30s,2m,10m of at most ${waitsMax} waits up to 24h`,
@@ -43,13 +43,13 @@ export const webhookSettings = {
     secret: true,
   }),
   inFlightMax: integer('WEBHOOK_IN_FLIGHT_MAX', {
-    help: 'deliveries that are tried at one time by one process; one account gets at most an eighth',
+    help: 'deliveries that one process attempts at a time; one account gets at most an eighth',
     fallback: 256,
     min: 16,
     max: 4096,
   }),
   drainMs: integer('WEBHOOK_DRAIN_MS', {
-    help: 'time that running attempts get to end when the sender is stopped; what is cut off is sent again',
+    help: 'time that running attempts get to end when the sender is stopped; interrupted deliveries are sent again',
     unit: 'ms',
     fallback: 20_000,
     min: 0,

@@ -21,11 +21,11 @@ export const hostPort = (name: string, help: string): Setting<HostPort> =>
 export const workerSettings = {
   pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: pools }),
   pod: text('WORKER_POD', {
-    help: 'name of the worker among those of its pool: letters, digits, hyphens; empty: made of its process id',
+    help: 'name of the worker, unique in its pool: letters, digits, hyphens; empty: derived from its process id',
     fallback: '',
   }),
   slots: integer('WORKER_SLOTS', {
-    help: 'captures served at one time, each by a browser of its own; more than the number of cores gains nothing',
+    help: 'captures served at a time, each by its own browser; more than the number of cores gains nothing',
     fallback: 1,
     min: 1,
     max: 16,
@@ -52,7 +52,7 @@ export const workerSettings = {
     fallback: '/usr/lib/chromium/chromium',
   }),
   browserUser: text('WORKER_BROWSER_USER', {
-    help: 'user with whose subordinate ids (/etc/subuid), one for each slot, browsers run when the worker is root; not used otherwise',
+    help: 'user under whose subordinate ids (/etc/subuid), one for each slot, browsers run if the worker is root; otherwise unused',
     fallback: 'shutterfleet-browser',
   }),
   networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
@@ -65,11 +65,11 @@ export const workerSettings = {
     fallback: false,
   }),
   blockLists: text('WORKER_BLOCK_LISTS', {
-    help: "folder of further block lists: folders cookies, ads and chats with files *.txt in EasyList's syntax; empty: only those that come along",
+    help: "folder of further block lists: folders cookies, ads and chats with files *.txt in EasyList's syntax; empty: only the built-in ones",
     fallback: '',
   }),
   shareBrowsers: oneOf('WORKER_SHARE_BROWSERS', {
-    help: 'which captures may use one browser, each in a context of its own: all of the pool, those of one account, or none but one; a browser of another account or capture waits for its turn beside, about 100 MiB for each slot',
+    help: 'which captures may share a browser, each in its own context: all of the pool, those of one account, or none; with account and capture the next browser is kept ready, about 100 MiB for each slot',
     fallback: 'pool',
     values: ['pool', 'account', 'capture'],
   }),
@@ -101,14 +101,14 @@ export const workerSettings = {
     max: 400_000_000,
   }),
   browserMemoryMax: integer('WORKER_BROWSER_MEMORY_MAX', {
-    help: 'most memory that a browser and its host have for themselves during a capture, which fails beyond that; up to 1 GiB of files comes on top',
+    help: 'most private memory of a browser and its host during a capture, which fails if it is exceeded; up to 1 GiB of files comes on top',
     unit: 'bytes',
     fallback: 2_147_483_648,
     min: 268_435_456,
     max: 1_099_511_627_776,
   }),
   captureBytesMax: integer('WORKER_CAPTURE_BYTES_MAX', {
-    help: 'most bytes that one capture loads and sends; its connections are cut beyond that',
+    help: 'most bytes that one capture loads and sends; its connections are closed if it exceeds them',
     unit: 'bytes',
     fallback: 536_870_912,
     min: 1_048_576,

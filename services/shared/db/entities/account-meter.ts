@@ -3,7 +3,7 @@ import { Account } from './account.ts'
 
 const count = () => p.integer().default(0)
 
-/** The requests of an account's running minute and its captures that have not begun. Its row lock orders everything that changes a meter of the account. */
+/** Counts an account's requests in the current minute and its captures that have not begun. Its row lock serializes all changes to the account's meters. */
 export const AccountMeter = defineEntity({
   name: 'AccountMeter',
   tableName: 'account_meter',

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Plan } from './plan.ts'
 
-/** Who is served and charged. */
+/** A customer: captures are served and charged by account. */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'account',
@@ -11,7 +11,7 @@ export const Account = defineEntity({
     email: p.text(),
     plan: () => p.manyToOne(Plan).fieldName('plan').deleteRule('no action').updateRule('no action'),
     createdAt: p.datetime().columnType('timestamptz'),
-    /** Since when its keys are refused. */
+    /** When it was disabled, which makes its keys invalid. */
     disabledAt: p.datetime().columnType('timestamptz').nullable(),
   },
 })

@@ -5,5 +5,5 @@ import { AuditEntry } from './audit-entry.ts'
 import { Maintenance } from './maintenance.ts'
 import { Plan } from './plan.ts'
 
-/** The tables that are read and written through the mapper; a test compares them with what the migrations make. */
+/** The tables that are read and written through the mapper; a test compares them with the schema of the migrations. */
 export const entities = [Account, AccountMeter, ApiKey, AuditEntry, Maintenance, Plan] as const

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Account } from './account.ts'
 
-/** A key of an account. The key itself is nowhere: only its HMAC under the pepper, and its beginning for people. */
+/** A key of an account. The key itself is not stored, only its HMAC under the pepper, and its prefix for display. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_key',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
-/** One change that somebody made to an account, a key, or the service. It outlives its target. */
+/** One recorded change to an account, a key, or the service. It outlives its target. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',
@@ -12,7 +12,7 @@ export const AuditEntry = defineEntity({
     action: p.text(),
     /** Id of what was changed. */
     target: p.text().index('audit_entry_target'),
-    /** What it was changed to; never a secret. */
+    /** Details of the change; never a secret. */
     detail: p.json().columnType('json'),
   },
 })

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
-/** At most one row: while it stands nothing is accepted. */
+/** At most one row; while it exists no capture is accepted. */
 export const Maintenance = defineEntity({
   name: 'Maintenance',
   tableName: 'maintenance',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
-/** A plan in force. Null where the plan has no such limit or price; prices are exact decimals as text. */
+/** A plan in force. Null: the plan has no such limit or price; prices are exact decimals as text. */
 export const Plan = defineEntity({
   name: 'Plan',
   tableName: 'plan',
@@ -17,7 +17,7 @@ export const Plan = defineEntity({
     weight: p.integer(),
     price_monthly: p.string().columnType('numeric').nullable(),
     currency: p.text().nullable(),
-    /** Place in the table of plans, from 0. */
+    /** Index in the table of plans, from 0. */
     position: p.integer(),
   },
 })

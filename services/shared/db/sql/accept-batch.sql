@@ -1,7 +1,7 @@
 -- Accepts the captures of one batch, all or none, in one call: the checks of accept_capture in their order, the waiting
--- bound and the quota for all members together. Members differ in what the arrays hold, which are of one length; their
--- places in the outbox are a microsecond apart, so that they keep their order. Those that share a result are not charged.
--- `admitted_ids`: the members that are to be published; `admitted`: none waits for room. Locks as accept_capture.
+-- bound and the quota for all members together. The arrays are of one length and hold the members' own values; the
+-- members' outbox times are a microsecond apart, which keeps their order. Members that share a result are not charged.
+-- `admitted_ids`: the members to publish; `admitted`: whether no member waits for room. Locks as accept_capture.
 
 create or replace function accept_batch(
   p_key_hash bytea, p_origin_host text, p_features text[], p_window integer, p_relay_after_ms integer, p_counted boolean,
@@ -42,7 +42,7 @@ begin
   end if;
   if p_cache_seconds is not null then
     for i in 1 .. v_total loop
-      -- Those of this batch that ask for the same follow the first of them.
+      -- Members of this batch with the same cache key follow the first of them.
       v_first := array_position(p_cache_keys, p_cache_keys[i]);
       if v_first < i and v_kinds[v_first] is null then
         v_sources[i] := p_ids[v_first];

@@ -1,10 +1,10 @@
--- Accepts a capture or says why not, in one call: key, domain, minute count (check_request), features, idempotency key,
--- shared result, waiting bound, quota, window. A plain capture passes the two in the middle by. Answers, never raises, so
--- that the minute count is committed even when it refuses.
+-- Accepts or rejects a capture in one call: key, domain, minute count (check_request), features, idempotency key,
+-- shared result, waiting bound, quota, window. A plain capture skips idempotency key and shared result. Returns a
+-- rejection instead of raising it, so that the minute count is committed in any case.
 --
--- Takes the locks of check-request.sql in that order and holds no row of another account. The window bounds the captures
--- that are admitted and have not begun: one more is admitted only where there is room and no older one of its account,
--- pool and lane waits.
+-- Takes the locks of check-request.sql in that order and locks no row of another account. The window bounds the
+-- captures that are admitted and have not begun: another is admitted only if there is room and no older capture of
+-- its account, pool and lane is waiting.
 
 create or replace function accept_capture(
   p_key_hash bytea, p_origin_host text, p_features text[], p_check_only boolean,
@@ -82,7 +82,7 @@ begin
   if not found then
     update account_meter m set pending = m.pending - 1 where m.account_id = c.account_id;
     c.refusal := 'USAGE_LIMIT_EXCEEDED';
-    -- The accept before this one may have committed between the check's reading and the lock.
+    -- The previous accept may have committed after check_request read the usage and before the lock was taken.
     select u.reserved + u.settled into c.used from usage u where u.account_id = c.account_id and u.period = c.period;
     c.used := coalesce(c.used, 0);
     return c;
@@ -99,7 +99,7 @@ begin
              from (select l.waiting = 0 and l.admitted - l.processing < p_window * c.weight as room) as r)
   returning l.waiting = 0 into c.admitted;
 
-  -- Read under the account's lock, so that an account's captures carry their order.
+  -- Read under the account's lock, so that the times of an account's captures are in the order of their acceptance.
   c.created_at := clock_timestamp();
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
                        retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent)

@@ -1,9 +1,9 @@
--- Admits waiting captures up to each account's window, p_limit at most, by turns: of each account as many per turn as its
--- weight, oldest first. The window bounds what is admitted and has not begun, per pool and lane: p_window times the weight;
--- or, where nobody else waits for the same lane, as many as the account has running. So one account alone keeps any number
--- of slots busy although it takes a moment to admit more, and who comes next finds no more before its own than the slots
--- serve in one go. Answers how many; 0 too while another relay is at it. The lock is the transaction's: a frozen ledger
--- keeps it no longer than its connection's time-outs allow.
+-- Admits at most p_limit waiting captures up to each account's window, in weighted round-robin: per turn as many of
+-- each account as its weight, oldest first. The window bounds the captures admitted and not begun, per pool and lane:
+-- p_window times the weight, or, if no other account waits for the same lane, as many as the account has running if
+-- that is more. So a lone account keeps any number of slots busy between two calls, and the next account finds no
+-- more captures before its own than the slots serve at once. Returns the number admitted; 0 also while another relay
+-- runs this. The lock is the transaction's: a frozen ledger keeps it no longer than its connection's time-outs allow.
 
 create or replace function admit_waiting(p_window integer, p_limit integer) returns integer
 language plpgsql as $$
@@ -14,7 +14,7 @@ begin
     return 0;
   end if;
 
-  -- The room is read without a lock: while a row waits nothing else admits, so the room in the window can only grow.
+  -- The room is read without a lock: while a capture waits, only this function admits, so the room can only grow.
   select array_agg(t.capture_id order by t.turn, t.created_at, t.capture_id) into v_ids
     from (
       select w.capture_id, w.created_at, (row_number() over lane - 1) / l.weight as turn

@@ -1,7 +1,7 @@
--- Writes what change-captures.ts decided of captures whose rows its transaction has locked, in order of id: the rows,
--- and with them every meter, so that each capture leaves `pending` once and ends once, with one charge. What follows a
--- capture ends with it. What begins or ends while it waits for room no longer waits. Answers whether room was made in a
--- window for which captures wait, and the followers that ended. Lock order: see check-request.sql.
+-- Applies the decisions of change-captures.ts to captures whose rows its transaction has locked, in order of id:
+-- updates the rows and every meter, so that each capture leaves `pending` once and ends once, with one charge.
+-- Followers end with their leader. A capture that begins or ends while it waits for room stops waiting. Returns whether
+-- room was freed in a window that captures wait for, and the followers that ended. Lock order: see check-request.sql.
 
 drop type if exists capture_change cascade;
 create type capture_change as (

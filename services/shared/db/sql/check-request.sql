@@ -1,18 +1,18 @@
--- What every authenticated operation begins with: the key, its domains, the minute count. Answers, never raises.
--- accept_capture calls it too, so the checks and their order stand here once. p_counted: this request passed the minute
--- limit in an earlier call, so it is neither counted nor limited again. p_account_id: an operator acts for this account, and
--- there is no key.
+-- The first checks of every authenticated operation: the key, its domains, the minute count. Returns a rejection,
+-- never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
+-- request passed the minute limit in an earlier call, so it is neither counted nor limited again. p_account_id: an
+-- operator acts for this account, without a key.
 --
--- Lock order of everything that writes: capture rows (by id, then their followers by id), outbox rows (by capture_id),
+-- Lock order of all writers: capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
--- which belong to the accounts whose meters are held and need no order. Whoever changes a meter of an account holds its
--- account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
+-- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
+-- its account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
 
 drop type if exists request_check cascade;
 create type request_check as (
   refusal text,
   retry_after_seconds integer,
-  -- No such key was ever made, or it is gone for good.
+  -- The key was never created, or its row was deleted.
   key_unknown boolean,
   account_id uuid,
   plan text,
@@ -23,13 +23,13 @@ create type request_check as (
   used bigint,
   usage_reset timestamptz,
   overage_price numeric,
-  -- The plan's part in accept_capture, and the period that is charged.
+  -- The plan's values that accept_capture needs, and the period that is charged.
   features text[],
   retention_seconds integer,
   max_pending integer,
   weight integer,
   period date,
-  -- What accept_capture adds.
+  -- Set by accept_capture.
   feature text,
   created_at timestamptz,
   admitted boolean,
@@ -37,7 +37,7 @@ create type request_check as (
   replay_of uuid,
   -- How the capture shares the result of another: 'hit' or 'follows'.
   shared text,
-  -- What accept_batch adds: the members that are to be published.
+  -- Set by accept_batch: the members to publish.
   admitted_ids uuid[]
 );
 
@@ -84,8 +84,8 @@ begin
 
   if c.rate_limit is not null then
     if c.refusal is null and not p_counted then
-      -- The clock is read again under the row's lock, and once, so that a window is not counted half. Where it was set back,
-      -- what is counted in a minute that is still to come counts in this one, and that minute is not waited for.
+      -- The clock is read again, once, under the row's lock, so that no window is split. If the clock was set back, the
+      -- count of a minute in the future continues in the current minute, and the caller need not wait for that minute.
       update account_meter m
          set (minute, requests) = (
                select n.minute, case when m.minute >= n.minute then m.requests + 1 else 1 end

@@ -1,7 +1,7 @@
--- Says what becomes of a request that accepts no capture and came with an idempotency key: 'claimed' where its caller is
--- to serve it, 'kept' with the answer of the same request before, 'running' while that is still being served, 'mismatch'
--- where the key belongs to another request. claimed_at names the claim: after a minute another request may take it over, and
--- then the first keeps and gives back nothing. p_capture_id, p_webhook_id: what it is about, so that the key goes with it.
+-- Claims the idempotency key of a request that accepts no capture. Returns 'claimed' if the caller has to serve the request,
+-- 'kept' with the stored response of the same request, 'running' while that is still being served, 'mismatch' if the key
+-- belongs to a different request. claimed_at identifies the claim: after a minute another request may take it over, and then
+-- the first can neither store nor release it. p_capture_id, p_webhook_id: the resource with which the key is deleted.
 -- Lock order: see check-request.sql.
 
 drop function if exists claim_answer(uuid, text, bytea, uuid);

@@ -1,8 +1,8 @@
--- Keeps `capture_count`: how many captures of an account, by the UTC day of their acceptance, have completed and failed.
--- The list tells its totals from it where counting the rows would take too long. Both functions belong to the transaction
--- that changes the rows, whose locks it holds by then, and take their own locks last, in the order of check-request.sql.
+-- Maintains `capture_count`: an account's completed and failed captures by the UTC day of their acceptance. The list of
+-- captures takes its totals from it if counting the rows would take too long. Both functions are called in the transaction
+-- that changes the rows, after it has locked them, and take their own locks last, in the order of check-request.sql.
 
--- Counts captures that have just ended; their rows say so already. To be called once for each.
+-- Counts captures that have just ended and whose rows are updated already. Must be called once for each.
 create or replace function count_ended(p_ids uuid[]) returns void
 language plpgsql as $$
 begin
@@ -11,7 +11,7 @@ begin
   end if;
   perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
     order by account_id for update;
-  -- An account that is gone has no meter, and nobody asks for its counts.
+  -- A deleted account has no meter and needs no counts.
   insert into capture_count as n (account_id, day, completed, failed)
   select c.account_id, (c.created_at at time zone 'utc')::date,
          count(*) filter (where c.status = 'completed'), count(*) filter (where c.status = 'failed')
@@ -23,8 +23,8 @@ begin
 end
 $$;
 
--- Takes captures out of the counts that are about to be deleted; those that have not ended were never in them. To be
--- called with the rows locked, before they go.
+-- Subtracts captures that are about to be deleted; those that have not ended were never counted. Must be called with
+-- the rows locked, before they are deleted.
 create or replace function uncount_ended(p_ids uuid[]) returns void
 language plpgsql as $$
 begin

@@ -1,8 +1,8 @@
--- Deletes a capture of an account in whatever state it is; answers false where there is none. What the ledger has to take
--- away afterwards, from the queue and from the object store, is noted in `deletion`, in the same transaction: at once,
--- and where an attempt may still run or be on its way, again once its publisher has given up and once its time is over.
+-- Deletes an account's capture in any state; returns false if there is none. In the same transaction `deletion`
+-- records when the ledger has to clean up the queue and the object store: at once, and, if an attempt may still be
+-- running or queued, again once its publisher has timed out and once its budget is over.
 --
--- A charge is released where the capture had not begun and stays where it had; where another goes on in its place, that
+-- The charge is released if the capture had not begun, and kept if it had; a follower that is promoted in its place
 -- takes the charge over. Lock order: see check-request.sql.
 
 create or replace function delete_capture(p_id uuid, p_account_id uuid) returns boolean
@@ -11,12 +11,12 @@ declare
   v_now constant timestamptz := clock_timestamp();
   c capture;
   v_ended boolean;
-  -- What follows another capture is no worker's, so no meter counts it.
+  -- A follower is not given to a worker, so no meter counts it.
   v_counted boolean;
   v_waited boolean;
   v_promoted uuid;
 begin
-  -- What it follows is locked before it, as whoever ends both does.
+  -- Its leader is locked first, as when both are ended.
   perform from capture k
     where k.id = (select f.follows from capture f where f.id = p_id and f.account_id = p_account_id) for update;
   select * into c from capture where id = p_id and account_id = p_account_id for update;
@@ -27,7 +27,7 @@ begin
   v_counted := not v_ended and c.follows is null;
 
   delete from outbox where capture_id = p_id returning relay_at is null into v_waited;
-  -- Those that waited for the same result go on without it.
+  -- Its followers continue without it.
   v_promoted := promote_follower(p_id);
   if v_counted then
     perform from account_meter m where m.account_id = c.account_id for update;
@@ -42,7 +42,7 @@ begin
   if not v_ended then
     update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1
      where b.id = c.batch_id;
-    -- Nothing is told of the capture, which has not ended; of its batch it may have been the last.
+    -- Queues nothing for the capture, which has not ended, but it may have been the last of its batch.
     perform queue_deliveries(array[p_id]);
   end if;
 

@@ -1,6 +1,6 @@
--- Ends what follows captures that have just ended, as they did and at no charge: same object or same error. Answers the
--- ids. For change_captures, which holds the accounts' meters: a follower was accepted before and is found here, or the
--- accept comes after and finds the ended capture. Most rows are locked already; the others were accepted in between.
+-- Ends the followers of captures that have just ended, with the same object or error and at no charge. Returns their ids.
+-- For change_captures, which has locked the accounts' meters: a follower was either accepted before and is found here, or
+-- is accepted later and finds the ended capture. Most rows are locked already; the others were accepted in between.
 
 create or replace function end_followers(p_leaders uuid[]) returns uuid[]
 language plpgsql as $$

@@ -1,13 +1,13 @@
--- What the account has used of its period, read again: the accept before this one may have committed between the check's
--- reading and the lock.
+-- Reads again what the account has used of its period: the previous accept may have committed after check_request
+-- read it and before the lock was taken.
 create or replace function read_used(c request_check) returns bigint
 language sql as $$
   select coalesce((
     select u.reserved + u.settled from usage u where u.account_id = c.account_id and u.period = c.period), 0)
 $$;
 
--- What an idempotency key of the account belongs to; nothing where it is free: never used, a day old, or for a minute with
--- a request whose server is then taken for dead.
+-- Finds the record of an account's idempotency key; nothing if the key is free: never used, used a day ago, or
+-- claimed for over a minute by a request whose server is then presumed dead.
 create or replace function find_kept(p_account_id uuid, p_key text) returns idempotency_key
 language sql as $$
   select k.* from idempotency_key k
@@ -15,9 +15,9 @@ language sql as $$
      and k.created_at > clock_timestamp() - case when k.serving then interval '1 minute' else interval '24 hours' end
 $$;
 
--- What an earlier request of the account with this idempotency key was accepted as: `replay_of` where it was the same
--- request, `IDEMPOTENCY_MISMATCH` where it was another, nothing where the key is free. The caller holds the
--- account's meter, so requests with one key come here one after the other.
+-- Finds what an earlier request with this idempotency key was accepted as: sets `replay_of` if it was the same
+-- request, `IDEMPOTENCY_MISMATCH` if it was different, nothing if the key is free. The caller has locked the
+-- account's meter, so requests with one key are serialized.
 create or replace function find_replay(c request_check, p_key text, p_request_sha256 bytea) returns request_check
 language plpgsql as $$
 declare
@@ -38,7 +38,7 @@ begin
 end
 $$;
 
--- Keeps what a request was accepted as, in place of what left its key free.
+-- Stores what a request was accepted as, replacing an expired record of the key.
 
 create or replace function keep_replay(
   p_account_id uuid, p_key text, p_request_sha256 bytea, p_capture_id uuid, p_batch_id uuid

@@ -1,10 +1,10 @@
--- Queues what is to be told of captures that have just ended, in the transaction that ends them: one delivery to the
--- address that its request named, and one to each active webhook of the account that wants the event; of a batch whose last
--- capture has ended, one to each that wants that. Only inserts, so it takes no lock that anybody waits for: what a queue has
--- to know is announced in `webhook_arrival`. The body is made by the sender, from the rows as they are then.
+-- Queues the webhook deliveries for captures that have just ended, in the transaction that ends them: one to the address
+-- in the capture's request, and one to each active webhook of the account that subscribes to the event; if the last
+-- capture of a batch has ended, one to each that subscribes to that. Only inserts, so it takes no lock that others wait
+-- for: senders update `webhook_queue` from `webhook_arrival`. The sender builds the body, from the rows at that time.
 
--- Host and port of an address as the URL parser writes it, a default port left out; without the dot that ends an absolute
--- name. Deliveries to one host wait for each other.
+-- Host and port of an address as the URL parser writes it, without a default port and without the dot that ends an
+-- absolute name. Deliveries to one host share a queue.
 create or replace function receiver_of(p_url text) returns text
 language sql immutable as $$
   select regexp_replace(coalesce(substring(p_url from '^[a-z]+://(?:[^/?#]*@)?([^/?#]+)'), p_url), '\.(:|$)', '\1')
@@ -32,8 +32,8 @@ begin
   insert into webhook_arrival (account_id, host, due_at)
   select q.account_id, q.host, clock_timestamp() from queued q group by 1, 2;
 
-  -- The transaction that ends the last capture of a batch has counted it before it calls this, under the batch's lock. A
-  -- batch that ends as it is accepted comes here with each of its captures, so the delivery's id is made of what it tells.
+  -- The transaction that ends the last capture of a batch has counted it before this call, under the batch's lock. A
+  -- batch that ends while it is accepted gets here once per capture, so the delivery's id is derived from its content.
   with queued as (
     insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
     select md5(concat_ws(' ', 'batch.completed', w.id, b.id))::uuid, b.account_id, w.id, w.url, receiver_of(w.url),

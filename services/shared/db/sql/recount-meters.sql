@@ -1,8 +1,8 @@
--- A meter that is wrong stays wrong, and one that counts too many queued captures closes its lane. These two compare meters
--- with rows and put them right. Batches and what was settled are not compared: rows that they count may be gone.
+-- A wrong meter stays wrong, and one that counts too many queued captures closes its lane. These functions compare meters
+-- with rows and correct them. Batches and settled usage are not compared: rows that they count may have been deleted.
 
--- The meters of some accounts that differ from the rows, with what both say. Rows and meters are changed in one transaction,
--- so one statement never sees them apart, and no lock is needed to look. `part`: pool/lane, or the period of `reserved`.
+-- Returns the meters of some accounts that differ from the rows, with both counts. Rows and meters change in the same
+-- transaction, so one statement reads them consistently without a lock. `part`: pool/lane, or the period of `reserved`.
 create or replace function meter_drift(p_account_ids uuid[])
 returns table (account_id uuid, meter text, part text, counted bigint, actual bigint)
 language sql stable as $$
@@ -34,13 +34,13 @@ language sql stable as $$
    order by 1, 2, 3
 $$;
 
--- Sets the meters of an account to what its rows say, and answers what was wrong. Whoever changes rows that are counted
--- waits for the lock before it changes the meters, so nothing is between the two. Lock order: see check-request.sql.
+-- Sets an account's meters to the counts of its rows, and returns what was wrong. A transaction that changes counted
+-- rows waits for this lock before it changes the meters, so none commits in between. Lock order: see check-request.sql.
 create or replace function recount_meters(p_account_id uuid, out drift json)
 language plpgsql as $$
 begin
   perform from account_meter m where m.account_id = p_account_id for update;
-  -- A statement of its own: it sees what was committed before the lock was got.
+  -- A separate statement: it reads what was committed before the lock was acquired.
   drift := coalesce((select json_agg(d) from meter_drift(array[p_account_id]) as d), '[]');
 
   update account_meter m set pending = d.actual from json_to_recordset(drift) as d (meter text, actual integer)

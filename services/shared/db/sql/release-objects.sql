@@ -1,7 +1,7 @@
--- Takes captures, whose rows the caller has locked and is about to delete, away from their objects. An object that
--- others share goes to the one that keeps it longest; that of nobody else is marked for removal.
+-- Detaches captures, whose rows the caller has locked and is about to delete, from their objects. An object that
+-- other captures share is assigned to the one that expires last; any other object is marked for removal.
 --
--- Whoever begins to share an object locks its row before it looks, as this does: so none begins to share what goes.
+-- Sharing locks the object's row before reading it, as this does, so that no removed object becomes shared.
 
 create or replace function release_objects(p_ids uuid[]) returns void
 language plpgsql as $$

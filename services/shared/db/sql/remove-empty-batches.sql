@@ -1,5 +1,5 @@
--- As remove-ended.sql, for batches that were accepted before p_before: those of which no capture is left are removed, the
--- others are looked at again a day later.
+-- As remove-ended.sql, for batches that were accepted before p_before: those without captures are removed, the others
+-- are checked again a day later.
 
 create or replace function remove_empty_batches(
   p_before timestamptz, p_limit integer, out looked_at integer, out removed integer

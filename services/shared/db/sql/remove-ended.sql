@@ -1,7 +1,7 @@
--- Looks at the next p_limit captures that ended before p_before, the longest ended first, and at as many that were looked
--- at too early before; removes with what belongs to them those whose images are over too and of which nothing is still to
--- be delivered. The others, and those that somebody is at, are noted in `late_cleanup` and not looked at until they are due:
--- so each call costs the same, however many are kept. It waits for nobody: while another call is at it there is nothing to do.
+-- Checks the next p_limit captures that ended before p_before, oldest end first, and at most as many due ones of
+-- `late_cleanup`. Removes, with all that belongs to them, those whose images have expired and that have no pending
+-- delivery. The others, and those that are locked, are put into `late_cleanup` and not checked until they are due, so
+-- that each call costs the same, however many are kept. Never waits: while another call is running it does nothing.
 -- Lock order: see check-request.sql.
 
 drop function if exists remove_ended(timestamptz, integer);

@@ -1,12 +1,12 @@
--- Captures with the same cache key share one result. The one that runs leads; those that are accepted meanwhile follow
--- it and end with it; those that come later, while the result may be shared, copy it (a hit). Neither is charged, counted
--- as pending, or given to a worker. Callers hold the account's meter: nobody else accepts, ends or promotes meanwhile.
+-- Captures with the same cache key share one result. The one that runs is the leader; those accepted meanwhile follow it
+-- and end with it; those accepted later, while the result may be shared, copy it (a hit). Neither is charged, counted as
+-- pending, or given to a worker. Callers have locked the account's meter, so that no other call accepts, ends or promotes.
 
 drop type if exists shareable cascade;
 create type shareable as (id uuid, kind text);
 
--- The capture whose result a new one may share: kind 'follows' or 'hit'; 'full' where a thousand (or as many as the plan
--- lets wait) follow already; null where there is none. Among ended captures the newest eight are looked at.
+-- Finds the capture whose result a new one may share: kind 'follows' or 'hit'; 'full' if it has a thousand followers (or as
+-- many as the plan allows to wait); null if there is none. Of the completed captures only the newest eight are considered.
 create or replace function find_shareable(
   p_account_id uuid, p_cache_key bytea, p_cache_seconds integer, p_max_pending integer
 ) returns shareable
@@ -29,7 +29,7 @@ begin
     return s;
   end if;
 
-  -- The object's row is locked, so that it does not expire before it has one more owner.
+  -- Locks the object's row, so that it does not expire before the new capture owns it too.
   select k.id, 'hit' into s.id, s.kind
     from (
       select * from capture k
@@ -44,7 +44,7 @@ end
 $$;
 
 -- Stores a capture that shares the result of `s`. A follower keeps its own sealed part, so that it can run by itself
--- should its leader be deleted; a hit ends here, and its object lives as long as its longest owner.
+-- if its leader is deleted; a hit ends here, and its object is kept until the last of its owners expires.
 create or replace function share_capture(
   s shareable, c request_check,
   p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
@@ -74,7 +74,7 @@ begin
          k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings, k.metadata, p_traceparent
     from capture k where k.id = s.id;
   if not found then
-    -- It was deleted a moment ago; the same call finds something else.
+    -- It was deleted in the meantime; the retry does not find it.
     raise serialization_failure;
   end if;
   update stored_object o
@@ -85,11 +85,11 @@ begin
 end
 $$;
 
--- Makes the oldest follower of a capture an ordinary one, waiting for its turn; the others follow it. It takes over the
--- charge of the one that it followed, in the period in which that was reserved: one charge for all that share a result,
--- and none beyond a quota that has been used up meanwhile. Answers its id, or null where nothing follows. For the
--- transaction that deletes the leader, which has locked its row and nothing after it in the order of locks, before it
--- deletes the row. Locks the followers, then the account's meter, so that none that is accepted meanwhile is missed.
+-- Promotes the oldest follower of a capture to an ordinary, waiting capture, which the other followers then follow.
+-- It takes over the leader's charge, in the period in which that was reserved: one charge for all that share a
+-- result, and none beyond a quota that has been used up meanwhile. Returns its id, or null without followers. To be
+-- called before the leader is deleted, by a transaction that has locked the leader's row and none later in the lock
+-- order. Locks the followers, then the account's meter, so that no follower accepted meanwhile is missed.
 create or replace function promote_follower(p_leader uuid) returns uuid
 language plpgsql as $$
 declare

@@ -1,10 +1,10 @@
--- Takes up to p_limit deliveries that are due, so that no other sender tries them while the lease lasts, and answers them.
--- Of one account at most p_per_account are in flight, over all senders; of one account and host as many as its queue allows
--- (see note-attempts.ts), and one while its receiver does not answer.
+-- Leases at most p_limit due deliveries, so that no other sender attempts them until the lease expires, and returns
+-- them. At most p_per_account of an account are in flight over all senders, and of an account and host as many as its
+-- queue allows (see note-attempts.ts), or one while its receiver does not respond.
 --
--- `webhook_queue` tells which accounts and hosts have something due, so what waits for later costs nothing, and the longest
--- queue of a dead receiver no more than a short one. Takers, one at a time, move
--- `due_at` forward, and note-attempts.ts where a receiver is left alone.
+-- `webhook_queue` lists the accounts and hosts with due deliveries, so deliveries that wait for later cost nothing,
+-- and a dead receiver's long queue costs no more than a short one. `due_at` is moved forward here, by one call at a
+-- time, and in note-attempts.ts if a receiver is paused.
 
 drop function if exists take_deliveries;
 create function take_deliveries(p_limit integer, p_per_account integer, p_broken_after integer, p_lease_ms integer)
@@ -16,11 +16,11 @@ declare
   v_hosts text[];
   v_rooms integer[];
 begin
-  -- Takers take turns, so that the bounds hold over all of them.
+  -- Calls are serialized, so that the bounds hold over all senders.
   perform pg_advisory_xact_lock(hashtext('shutterfleet take deliveries'));
   v_now := clock_timestamp();
 
-  -- What has arrived, and what a sender held that died.
+  -- New deliveries, and those whose sender died.
   with lost as (
     update webhook_delivery d set leased_until = null
      where d.id in (select l.id from webhook_delivery l where l.leased_until <= v_now for update skip locked)
@@ -35,7 +35,7 @@ begin
    group by 1, 2 order by 1, 2
       on conflict (account_id, host) do update set due_at = greatest(q.paused_until, least(q.due_at, excluded.due_at));
 
-  -- Queues with something due and with room, the longest due first. One that is being noted is left to the next call.
+  -- Queues with due deliveries and room, the longest due first. A locked queue is left to the next call.
   with flying as materialized (
     select f.account_id, f.host, count(*)::integer as many from webhook_delivery f
      where f.leased_until is not null group by 1, 2
@@ -53,7 +53,7 @@ begin
     return;
   end if;
 
-  -- A delivery's place counts what of its account is in flight or goes first: those with few come before those with many.
+  -- `place` is 1 plus the account's deliveries in flight or taken earlier: accounts with few go first.
   return query
   with flying as materialized (
     select f.account_id, count(*) as many from webhook_delivery f where f.leased_until is not null group by 1

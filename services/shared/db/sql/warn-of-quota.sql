@@ -1,6 +1,6 @@
--- Queues `quota.warning` where an account's use of its period passes 80, 95 or 100 % of its quota, in the transaction that
--- reserves. p_used counts p_added captures that were just reserved. A webhook is told once for each of the three in a
--- period: the delivery's id is made of them, so a use that falls back and rises again says nothing new. Only inserts.
+-- Queues `quota.warning` when an account's usage of its period reaches 80, 95 or 100 % of its quota, in the transaction
+-- that reserves. p_used includes the p_added captures just reserved. A webhook gets one delivery per threshold and
+-- period: the delivery's id is derived from them, so usage that falls and rises again sends nothing. Only inserts.
 
 drop function if exists warn_of_quota(uuid, date, integer, integer, integer);
 create or replace function warn_of_quota(
@@ -8,7 +8,7 @@ create or replace function warn_of_quota(
 ) returns void
 language plpgsql as $$
 begin
-  -- Nearly every accept ends here, without a look at a table.
+  -- Nearly every accept returns here, without reading a table.
   if p_limit is null or p_limit <= 0 or p_used * 100.0 / p_limit < 80 or (p_used - p_added) >= p_limit then
     return;
   end if;
