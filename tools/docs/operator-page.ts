@@ -221,7 +221,7 @@ over NATS.
    (square-root staffing); divided by \`slots\`.
 2. **Backlog**: waiting captures must start within the start time of a new worker plus \`queueWaitMs\`. The captures that existing
    workers, starting ones included, serve until then are subtracted; the rest is divided by the capacity of one new worker. While
-   a capture has waited longer than that, no worker is removed.
+   a capture has waited longer than \`queueWaitMs\`, no worker is removed.
 3. The larger of both, never more than one slot for each known capture, plus \`buffer\`, within \`minReplicas\` and
    \`maxReplicas\`.
 4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the largest required size within
