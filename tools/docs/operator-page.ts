@@ -49,7 +49,7 @@ const skipReasonHelp: Readonly<Record<SkipReason['word'], string>> = {
 
 /** Meaning of each reason of a condition. */
 const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
-  WorkersReady: 'At least minReplicas, one, or the fixed size of workers take captures',
+  WorkersReady: 'The required minimum of workers takes captures: minReplicas, one, or the fixed size',
   ScaledToZero: 'No worker is required',
   WorkersMissing: 'Fewer workers take captures than required',
   WorkersUnknown: 'The workers cannot be read',

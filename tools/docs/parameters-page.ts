@@ -15,7 +15,7 @@ This page is generated from the code by \`make docs\`; \`make check\` fails if i
 
 const head = ['Parameter', 'Kind', 'Default', 'What it does']
 
-/** The parameter that a field is, or is below of. */
+/** The top-level parameter of a field. */
 const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
 
 const row = (field: Field) => {
