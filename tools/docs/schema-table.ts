@@ -1,11 +1,11 @@
 import type { StructuralSchema } from './structural-schema.ts'
 
-/** A field of a schema; `path` includes its parents, as in `cookies[].name`. */
+/** A field of a schema; `path` names those above it too, as `cookies[].name`. */
 export type Field = { readonly path: string; readonly schema: StructuralSchema; readonly required: boolean }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
 
-/** Returns a schema's fields, parents before children. */
+/** A schema's fields in reading order, each before what is below it. */
 export const fieldsOf = (schema: StructuralSchema, path = ''): Field[] =>
   Object.entries(schema.properties ?? {}).flatMap(([name, each]) => {
     const field = { path: below(path, name), schema: each, required: schema.required?.includes(name) ?? false }
@@ -13,7 +13,7 @@ export const fieldsOf = (schema: StructuralSchema, path = ''): Field[] =>
     return [field, ...inner]
   })
 
-/** Escapes a text for a table cell. */
+/** A text as it stands in a cell of a table. */
 export const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 const rangeOf = ({ minimum, maximum }: StructuralSchema) => {
@@ -21,7 +21,7 @@ const rangeOf = ({ minimum, maximum }: StructuralSchema) => {
   return minimum === undefined ? '' : `, at least ${minimum}`
 }
 
-/** Describes the allowed values. */
+/** What a value may be, in words. */
 export const kindOf = (schema: StructuralSchema): string => {
   const { type, maxLength, maxItems, maxProperties, additionalProperties } = schema
   if (schema.enum) return schema.enum.join(' | ')

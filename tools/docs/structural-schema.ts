@@ -1,4 +1,4 @@
-/** The subset of JSON schema that Kubernetes supports and this project uses. */
+/** The part of a JSON schema that Kubernetes knows and this project uses. */
 export type StructuralSchema = {
   readonly description?: string
   readonly type?: string
@@ -36,8 +36,8 @@ const structural = (schema: StructuralSchema): StructuralSchema => {
 }
 
 /**
- * Converts a JSON schema to its published form (docs, CRD, client types): fields with a default are not required, and the
- * description comes first.
+ * A JSON schema in the form that people meet: fields with a default need not be given (for readers they are always there),
+ * and the description comes first.
  */
 export const structuralSchema = (source: object): StructuralSchema =>
   structural(JSON.parse(JSON.stringify(source)) as StructuralSchema)
