@@ -1,17 +1,17 @@
 import type { Queue } from '#shared/queue/connection.ts'
 
 /**
- * Acts on all, `atOnce` at a time, and resolves to the failures. A failure does not stop the others, unless NATS is
+ * Calls `act` for all items, `concurrency` at a time, and resolves to the errors. An error stops the others only if NATS is
  * disconnected, so that none can succeed.
  */
 export const actOnEach = async <T>(
   queue: Pick<Queue, 'isConnected'>,
-  { all, atOnce }: { readonly all: readonly T[]; readonly atOnce: number },
+  { all, concurrency }: { readonly all: readonly T[]; readonly concurrency: number },
   act: (one: T) => Promise<void>,
 ): Promise<unknown[]> => {
   const left = all.values()
   const failures: unknown[] = []
-  const actor = async () => {
+  const runner = async () => {
     for (const one of left) {
       try {
         await act(one)
@@ -21,6 +21,6 @@ export const actOnEach = async <T>(
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, actor))
+  await Promise.all(Array.from({ length: concurrency }, runner))
   return failures
 }

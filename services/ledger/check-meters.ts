@@ -4,7 +4,7 @@ import type { Ledger } from './context.ts'
 const accountsAtOnce = 100
 const batchesMax = 10
 
-/** A turn compares the meters of a thousand accounts with open lanes with their rows; turns walk through all accounts, again and again. */
+/** A turn compares the meters of up to 1000 accounts with open lanes with their rows; the next turn continues after the last account. */
 export const createMeterCheck = ({ database, events }: Pick<Ledger, 'database' | 'events'>) => {
   let after: string | undefined
   let drifted = 0

@@ -5,8 +5,8 @@ import { databaseSettings, queueSettings, storageSettings } from '#shared/config
 
 const settings = { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings }
 
-/** What an operator can set of the ledger. */
+/** The settings of the ledger. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads the ledger's settings; throws `CONFIGURATION` with everything that is wrong with them. */
+/** Reads the settings of the ledger; throws `CONFIGURATION` that lists all problems. */
 export const readConfig = (env: Env): Config => readEnv(settings, env)

@@ -45,7 +45,7 @@ const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async 
   }
 }
 
-/** Opens the connections of a ledger, which owns them, with its probes. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming what is invalid or unreachable. */
+/** Opens the connections of a ledger; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
 export const openContext = async (config: Config, stop: AbortSignal) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')

@@ -15,32 +15,32 @@ import { traceEnd } from './trace-end.ts'
 export type LoopName =
   | 'relay'
   | 'reaper'
-  | 'unbegun'
+  | 'unstarted'
   | 'streams'
   | 'backlog'
   | 'deletions'
   | 'removals'
   | 'orphans'
   | 'retention'
-  | 'forgetting'
+  | 'expiry'
   | 'meters'
 
 /** Identity of a capture in events. */
 type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
-/** One that has ended, with the trace context of its request. */
+/** A capture that has ended, with the trace context of its request. */
 type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 
 /**
- * What the reaper did with a capture: no worker began it, or not again after its worker died; no worker could be started for
- * it; its attempts were used up; or it was requeued.
+ * Why the reaper failed a capture: no worker began it, or began it again after its worker had died; no worker could be started
+ * for it; its attempts were used up. Or `sent_again`: the reaper requeued it.
  */
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
 /** Tables with retention. */
 export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
 
-/** Part of the results stream that unread results may fill before that is logged. */
+/** Part of the results stream filled with unread results from which a warning is logged. */
 const warnAtPart = 0.5
 
 const seconds = (ms: number) => ms / 1000
@@ -56,16 +56,16 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
   })
   const ignored = metrics.counter({
     name: 'reports_ignored_total',
-    help: "Workers' reports that changed nothing because they may not",
+    help: "Workers' reports that were ignored because they were not permitted to change the capture",
     labels: ['reason'],
   })
   const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has applied yet' })
   const unreadFill = metrics.gauge({
     name: 'reports_unread_ratio',
-    help: "Part of the results stream's size that unread reports fill; at 1 the oldest are lost",
+    help: "Part of the results stream's size that is filled with unread reports; at 1 the oldest are lost",
   })
   let isFilling = false
-  const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of attempts that were not the first' })
+  const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of later successes of a capture' })
   return {
     reportsApplied: (reports: number, ms: number) => {
       applied.inc(reports)
@@ -77,7 +77,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
       ignored.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
-    /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
+    /** `part` of the stream's size, from 0 to 1, is filled with `reports` unread reports; at 1 the oldest are lost. */
     reportsUnread: (reports: number, part: number) => {
       unread.set(reports)
       unreadFill.set(part)
@@ -121,7 +121,7 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
   })
   const reaped = metrics.counter({
     name: 'captures_reaped_total',
-    help: 'Captures that the reaper had to act on',
+    help: 'Captures that the reaper failed or requeued',
     labels: ['queue', 'action'],
   })
   return {
@@ -145,10 +145,10 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
-/** A failed publish is retried after 3 s; a failure older than this is over, though nothing was published since. */
+/** A failed publish is retried after 3 s; after this long without a failure the outage is over, even if nothing was published. */
 const outageGapMs = 15_000
 
-/** Tracks for how long the outbox could not be published, in milliseconds. A turn that takes nothing changes nothing. */
+/** Tracks for how long the outbox could not be published, in milliseconds. An empty turn does not end an outage by itself. */
 export const createOutageMs = (now: () => number) => {
   let sinceMs: number | undefined
   let lastMs = 0
@@ -176,16 +176,16 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
   const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
   const rowsRemoved = metrics.counter({
     name: 'rows_removed_total',
-    help: 'Rows removed because they were over',
+    help: 'Rows removed after their retention',
     labels: ['table'],
   })
   const orphans = metrics.counter({
     name: 'orphan_objects_total',
-    help: 'Objects found in the store that nothing refers to',
+    help: 'Objects found in the store that no record refers to',
   })
   const deletions = metrics.counter({
     name: 'deletions_finished_total',
-    help: 'Times that queue and object store were cleared of a deleted capture',
+    help: 'Deletions whose messages and objects were removed from queue and object store',
   })
   return {
     admitted: (captures: number) => admitted.inc(captures),
@@ -235,7 +235,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
   })
   const drift = metrics.gauge({
     name: 'meter_drift_captures',
-    help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 wants a recount',
+    help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 requires a recount',
   })
   return {
     metersDiffer: (accountId: string, differences: readonly Drift[]) =>
@@ -245,7 +245,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
       ),
     /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
     metersChecked: (captures: number) => drift.set(captures),
-    /** `first`: the loop worked until now. */
+    /** `first`: the previous turn of the loop succeeded. */
     loopFailed: (loop: LoopName, error: AppError, first: boolean) => {
       failures.inc({ loop })
       if (first) log.error({ loop, err: error }, 'loop failed, retrying')
@@ -265,7 +265,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
-/** Declares the metrics and makes the events: one function each, for its log line and metric. */
+/** Declares the metrics and creates the events: one function per event, which writes its log line and its metrics. */
 export const createEvents = (log: Logger, metrics: Metrics) => ({
   ...reportEvents(log, metrics),
   ...captureEvents(log, metrics),
@@ -273,5 +273,5 @@ export const createEvents = (log: Logger, metrics: Metrics) => ({
   ...loopEvents(log, metrics),
 })
 
-/** Events for operators. */
+/** See `createEvents`. */
 export type Events = ReturnType<typeof createEvents>

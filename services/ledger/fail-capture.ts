@@ -7,12 +7,12 @@ import { publishCompletion } from './publish-completion.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup'>
 
-/** The failure of a capture that no worker has ended. */
+/** The failure of a capture that was not reported by a worker. */
 export type FailedEnd = Extract<CaptureEnd, { status: 'failed' }>
 
 /**
- * Fails a capture under its lock where `mayEnd` allows it and an end is given, and purges its message from the queue.
- * Resolves to the capture where it ended by this.
+ * Fails a capture under its lock if `mayEnd` returns true and `end` is given, and purges its message from the queue.
+ * Resolves to the capture if it was failed, else to undefined. `mayEnd` is called without `end` too.
  */
 export const failCapture = async (
   { database, queue, events, relayWakeup }: Dependencies,
@@ -28,7 +28,7 @@ export const failCapture = async (
   if (roomMade) relayWakeup.notify()
   const ended = captures.filter((capture) => capture.ended)
   for (const capture of ended) publishCompletion(queue, capture)
-  // The others share its result: they have no message.
+  // The other captures that ended are followers, which have no message.
   const own = ended.find((capture) => capture.id === id)
   if (!own || !end || !judged.capture) return undefined
   events.ended(judged.capture, end)

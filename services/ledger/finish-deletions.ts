@@ -1,4 +1,4 @@
-import { type Deletion, forgetDeletion, takeDeletions } from './db/deletions.ts'
+import { completeDeletion, type Deletion, takeDeletions } from './db/deletions.ts'
 import { removeOrphans } from './db/object-removals.ts'
 import { purgeSubject } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
@@ -9,9 +9,9 @@ import type { Ledger } from './context.ts'
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events'>
 
 const batchDeletions = 50
-const atOnce = 4
+const concurrency = 4
 
-/** Marks the objects of all attempts, reported or not, unless another record shares them. */
+/** Marks the objects of all attempts, reported or not, for removal unless another record refers to them. */
 const removeObjectsOf = async ({ database, objects }: Dependencies, { id, acceptedAt }: Deletion) => {
   for (const prefix of objectPrefixesOf(id, new Date(acceptedAt))) {
     await removeOrphans(database, await Array.fromAsync(objects.list(prefix)))
@@ -24,23 +24,23 @@ const finishOne = async (ledger: Dependencies, deletion: Deletion) => {
     await purgeSubject(ledger.queue, resultsStream.name, subject)
   }
   await removeObjectsOf(ledger, deletion)
-  await forgetDeletion(ledger.database, deletion)
+  await completeDeletion(ledger.database, deletion)
 }
 
-/** A few workers go on until their first failure; unfinished deletions are taken again. Throws the first failure. */
+/** Each runner stops at its first error; unfinished deletions are claimed again later. Throws the first error. */
 const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) => {
   const left = deletions.values()
-  const taker = async () => {
+  const runner = async () => {
     for (const deletion of left) await finishOne(ledger, deletion)
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, taker))
+  const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, runner))
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   ledger.events.deletionsFinished(deletions.length)
 }
 
 /**
- * Removes what deleted captures left outside of the database: the message that waits for a worker, the reports of workers,
- * objects. A deletion is retried until all of it has succeeded. Takes one batch; resolves to whether there may be more.
+ * Removes the data of deleted captures outside of the database: the message that waits for a worker, the reports of workers,
+ * objects. A deletion is retried until all parts have succeeded. Handles one batch; resolves to whether there may be more.
  */
 export const finishDeletions = async (ledger: Dependencies): Promise<boolean> => {
   const deletions = await takeDeletions(ledger.database, batchDeletions)

@@ -1,9 +1,9 @@
 import type { Wakeup } from '#shared/process/wakeup.ts'
 
-/** No capture has been open for this long: the span over which arrivals are counted. */
+/** Time without open captures after which the ledger is idle: the span over which arrivals are counted. */
 const idleAfterMs = 10_000
 
-/** Whether there is nothing to do, so that loops which only look for work run less often. */
+/** Tracks whether the ledger is idle, so that polling loops run less often. */
 export type IdleMonitor = ReturnType<typeof createIdleMonitor>
 
 /** Begins as busy. `now` is a monotonic clock in milliseconds. */
@@ -19,14 +19,14 @@ export const createIdleMonitor = (now: () => number = () => performance.now()) =
   }
   return {
     isIdle: (): boolean => isIdle,
-    /** There is work. Where the ledger was idle, every subscribed loop runs at once. */
+    /** Records that there is work. If the ledger was idle, notifies every subscribed wakeup. */
     markBusy,
-    /** Takes in whether a count has found captures that have not ended. */
+    /** Records whether a count found captures that have not ended. */
     observe: (areOpen: boolean): void => {
       if (areOpen) markBusy()
       else isIdle ||= now() - busyAtMs >= idleAfterMs
     },
-    /** Has `wakeup` notified when the ledger is idle no more. */
+    /** Notifies `wakeup` when the ledger is no longer idle. */
     subscribe: (wakeup: Pick<Wakeup, 'notify'>) => void wakeups.add(wakeup),
   }
 }

@@ -32,14 +32,14 @@ const requeue = async ({ database, events }: Dependencies) => {
 const declare = ({ queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
   declareStreams(queue, { maxBytes, replicas })
 
-/** Whether a stream has lost messages since it was read: a server of a cluster that lost its disk gets the stream back, empty. */
+/** Whether a stream has lost messages since `seen`: a cluster server that lost its disk restores the stream empty. */
 const lostMessages = (streams: readonly StreamState[], seen: readonly StreamState[]): boolean =>
   streams.some(({ name, lastSequence }) => seen.some((each) => each.name === name && each.lastSequence > lastSequence))
 
 /**
- * Creates missing streams and consumers. Captures that the streams held are requeued first, so that a crash in between loses
- * nothing; where only consumers are missing, as after an interrupted creation, the streams still hold theirs. Resolves to
- * whether anything was missing.
+ * Creates missing streams and consumers. Requeues the captures of missing or emptied streams first, so that a crash in between
+ * loses none; if only consumers are missing, as after an interrupted creation, the streams still have their messages. Resolves
+ * to whether anything was missing.
  */
 const repair = async (ledger: Dependencies, streams: readonly StreamState[], seen: readonly StreamState[]) => {
   const areMissing = streams.length < 2
@@ -61,8 +61,8 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 }
 
 /**
- * A turn repairs streams and consumers where the queue has lost them, or their messages, since the turn before, and reports
- * how many reports are unread, and how much of their stream these fill.
+ * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, and reports the
+ * number of unread reports and the part of their stream that is filled with them.
  */
 export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) => {
   const { queue, streamReplicas } = ledger

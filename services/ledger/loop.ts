@@ -9,15 +9,15 @@ export type Loop = {
   readonly everyMs: () => number
   /** Brings the next turn forward. */
   readonly wakeup: Wakeup
-  /** Resolves to true where there is more to do at once. */
+  /** Resolves to true if there is more to do now. */
   readonly turn: () => Promise<boolean | void>
-  /** Pause before more is done at once, as a multiple of the previous turn's time, so that requests beside it are not slowed down. */
+  /** Pause after such a turn, as a multiple of its time, so that concurrent requests are not slowed down. */
   readonly pauseTurns: number
 }
 
 const longestPauseMs = 1000
 
-/** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. The next one comes at its time, or at once while there is more to do, after a pause. A failure is reported and retried. */
+/** Runs a loop, one turn at a time, until `stop` aborts; a running turn is finished. A failure is reported and retried. */
 export const runLoop = async (
   { name, everyMs, wakeup, turn, pauseTurns }: Loop,
   events: Pick<Events, 'loopFailed' | 'loopRecovered'>,

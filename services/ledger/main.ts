@@ -5,7 +5,7 @@ import { runLedger } from './app.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
 
-/** Bound on the drain of turns under way at a stop; interrupted ones are repeated by the next ledger. */
+/** Bound on the wait for running turns at a stop; the next ledger repeats those that are interrupted. */
 const finishMs = 15_000
 
 await runMain('ledger', async ({ env, stop, announce }) => {

@@ -15,8 +15,8 @@ export const keepReadings = (readings: readonly Reading[], reading: Reading): Re
 ]
 
 /**
- * Backlog of the newest reading, with the arrivals since the oldest; where that spans less than ten
- * seconds they are scaled up. Empty before the second reading: arrivals are then unknown.
+ * Backlog of the newest reading, with the arrivals since the oldest, scaled to ten seconds. Empty before the second reading,
+ * because arrivals are then unknown.
  */
 export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   const [oldest] = readings
@@ -30,7 +30,7 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   })
 }
 
-/** A turn counts the backlog and publishes it for the controller. A failed count throws, and nothing is published: unknown is not zero. */
+/** A turn counts the backlog and publishes it for the controller. Publishes nothing if the count throws: unknown is not zero. */
 export const createBacklog = ({
   database,
   queue,

@@ -11,7 +11,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'windowCaptures'>
 
 const batchCaptures = 100
-const publishesAtOnce = 8
+const concurrency = 8
 const roundsMax = 100
 
 const tooLarge: FailedEnd = {
@@ -20,7 +20,7 @@ const tooLarge: FailedEnd = {
   message: 'The capture is larger than the queue takes.',
 }
 
-/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Answers how many. */
+/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Resolves to the number. */
 export const admitWaiting = async (
   database: Sql,
   bounds: { readonly windowSize: number; readonly limit: number },
@@ -29,18 +29,18 @@ export const admitWaiting = async (
   return onlyRow(await database.query<{ admitted: number }>(statement, [bounds.windowSize, bounds.limit])).admitted
 }
 
-/** A capture that was taken is left to its taker this long; then the next one takes it. */
+/** Duration of a claim; a capture that is not published by then may be claimed again. */
 const claimMs = 3000
 
 const take = readStatement(import.meta.dirname, 'db/sql/take-outbox.sql')
 
-/** Claims up to `limit` admitted captures that the relay is to publish now, the longest due first. */
+/** Claims up to `limit` admitted captures that are due for publishing, the longest due first. */
 export const takeOutbox = async (database: Sql, limit: number): Promise<string[]> => {
   const rows = await database.query<{ id: string }>(take, [limit, claimMs])
   return rows.map(({ id }) => id)
 }
 
-/** Publishes one capture. One that is larger than NATS takes fails, since no worker could begin it. */
+/** Publishes one capture. Fails a capture that is larger than NATS accepts, since no worker could begin it. */
 const publishOne = async (ledger: Dependencies, id: string) => {
   const { database, queue, events } = ledger
   const capture = await findMessage(database, id)
@@ -56,10 +56,10 @@ const publishOne = async (ledger: Dependencies, id: string) => {
   }
 }
 
-/** Publishes captures of the outbox and deletes the rows of those that were. Resolves to their number and the failures of the others. */
+/** Publishes captures of the outbox and deletes the rows of the published ones. Resolves to their number and the errors of the others. */
 const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
   const done: string[] = []
-  const failures = await actOnEach(ledger.queue, { all: ids, atOnce: publishesAtOnce }, async (id) => {
+  const failures = await actOnEach(ledger.queue, { all: ids, concurrency }, async (id) => {
     await publishOne(ledger, id)
     done.push(id)
   })
@@ -68,9 +68,9 @@ const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
 }
 
 /**
- * Admits waiting captures where windows have room, and publishes the admitted ones that are still in the outbox: the gateway
- * could not publish them, they had waited, or they were requeued. Throws the first failure after the other captures; after a
- * round in which none could be published, no further round begins.
+ * Admits waiting captures while windows have room, and publishes the admitted captures in the outbox: those that the gateway
+ * could not publish, that had waited, or that were requeued. Stops after a round in which none could be published. Throws the
+ * first error, after the other captures.
  */
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger

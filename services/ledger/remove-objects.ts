@@ -1,4 +1,4 @@
-import { expireObjects, forgetRemovals, postponeRemovals, takeRemovals } from './db/object-removals.ts'
+import { completeRemovals, expireObjects, postponeRemovals, takeRemovals } from './db/object-removals.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'
@@ -15,15 +15,15 @@ const removeBatch = async ({ database, objects, events }: Dependencies, keys: re
   const kept = await objects.delete(keys)
   const keptKeys = new Set(kept.map(({ key }) => key))
   const gone = keys.filter((key) => !keptKeys.has(key))
-  await forgetRemovals(database, gone)
+  await completeRemovals(database, gone)
   await postponeRemovals(database, [...keptKeys], refusedMs)
   if (gone.length > 0) events.objectsRemoved(gone.length)
   return kept
 }
 
 /**
- * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes.
- * Resolves to whether there may be more. Throws `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
+ * Deletes objects whose retention has ended, and those that no record refers to. A row is deleted only after its object.
+ * Resolves to whether there may be more. Throws `SERVICE_UNAVAILABLE` if the store kept some, after the others are deleted.
  */
 export const removeObjects = async (ledger: Dependencies): Promise<boolean> => {
   const kept: NotDeleted[] = []

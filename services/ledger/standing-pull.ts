@@ -1,13 +1,13 @@
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
 
-/** Lifetime of a pull request; one without an answer is then repeated. */
+/** Lifetime of a pull request; without a response within `graceMs` after it, the request is repeated. */
 const expiresMs = 5000
 const graceMs = 1000
-/** Delay before the retry of a rejected request: its consumer is missing, or is being deleted. */
-const refusedMs = 200
+/** Delay before the retry of a rejected request: its consumer is missing or is being deleted. */
+const rejectedMs = 200
 
-/** Where messages are pulled from; at most `batch` are requested or not yet taken. */
+/** A consumer and its stream; at most `batch` messages are requested or not yet taken. */
 type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
 
 /** A pull request that is renewed, so that messages arrive as they are stored. */
@@ -38,7 +38,7 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
     if (message.statusCode === pullStatus.expired) return requestAnew()
     if (message.statusCode !== 0) {
       clearTimeout(timer)
-      timer = setTimeout(requestAnew, refusedMs)
+      timer = setTimeout(requestAnew, rejectedMs)
       return
     }
     requested = Math.max(0, requested - 1)

@@ -31,7 +31,7 @@ export const subscribeToPoolStates = (
     subscriptions.use(queue.subscribe(poolStateSubject(pool), (message) => receive(pool, message)))
 
   return {
-    /** Pools whose state, at most five seconds old, is that no worker could be started for all of `ms`. */
+    /** Pools whose state is at most five seconds old and reports that no worker could be started for at least `ms`. */
     couldNotStartFor: (ms: number): readonly Pool[] =>
       pools.filter((pool) => {
         const received = latest.get(pool)

@@ -5,12 +5,12 @@ import type { Ledger } from './context.ts'
 
 /** A page of the store's listing, in keys. */
 const pageKeys = 1000
-/** Younger objects are left alone: attempts of their captures may still go on. */
+/** Younger objects are skipped, since attempts of their captures may still run. */
 const youngMs = 48 * 3_600_000
 
 type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
 
-/** The next page of keys that come before `before`; shorter than a page where there are no more. */
+/** Reads the next page of keys that sort before `before`; shorter than a page if there are no more. */
 const readPage = async (objects: Dependencies['objects'], after: string, before: string): Promise<string[]> => {
   const page: string[] = []
   for await (const key of objects.list(objectsPrefix, after)) {
@@ -22,10 +22,10 @@ const readPage = async (objects: Dependencies['objects'], after: string, before:
 }
 
 /**
- * Finds objects that no record and no removal refers to: workers stored them and never reported. Lists one page of the
- * store, from where the previous page of any ledger ended, and marks orphans for removal. Keys begin with the hour of
- * acceptance, so each page is read once it is old enough, and all of them again in a pass every seven days. Objects with
- * foreign keys are not touched. A page that fails is retried after a minute. Resolves to whether there may be more.
+ * Finds objects that no record refers to, because workers stored them without a report. Lists one page of the store, from
+ * the end of the previous page of any ledger, and marks orphans for removal. Keys begin with the hour of acceptance, so each
+ * page is read once it is old enough, and again in a pass every seven days. Objects with other keys are ignored. A failed page
+ * is retried after a minute. Resolves to whether there may be more.
  */
 export const sweepOrphans = async ({ database, objects, events }: Dependencies, now = new Date()): Promise<boolean> => {
   const from = await claimSweep(database)

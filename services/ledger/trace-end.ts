@@ -2,13 +2,13 @@ import type { Stage } from '#shared/capture/stages.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import { startSpan } from '#shared/telemetry/trace.ts'
 
-/** The stages of an attempt in the order in which they are run; `store` is the last. */
+/** The stages of an attempt in their order, without `store`, which is the last. */
 const attemptStages = ['open', 'navigate', 'prepare', 'settle', 'inspect', 'shoot', 'encode'] as const
 
 type Timings = Readonly<Partial<Record<Stage, number>>>
 type Step = { readonly name: string; readonly fromMs: number; readonly toMs: number }
 
-/** Stages follow each other from the attempt's begin; the image is stored at its end. */
+/** Stages follow each other from the start of the attempt; `store` is placed at its end. */
 const stepsOf = (timings: Timings, { fromMs, toMs }: Step): Step[] => {
   let at = fromMs
   const steps = attemptStages.flatMap((name): Step[] => {
@@ -21,8 +21,8 @@ const stepsOf = (timings: Timings, { fromMs, toMs }: Step): Step[] => {
 }
 
 /**
- * Adds to a capture's trace what came of it: its time in the queue, the latest attempt with the worker's stages, and the
- * result. Made of the timings of its result, by the ledger's own clock: workers reach no receiver of traces.
+ * Adds spans to a capture's trace: its time in the queue, the latest attempt with the worker's stages, and the result. They
+ * are computed from the timings of the result, by the ledger's clock, since workers cannot reach a trace receiver.
  */
 export const traceEnd = (
   capture: { readonly id: string; readonly pool: string; readonly traceparent: string | null },

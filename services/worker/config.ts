@@ -5,8 +5,8 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings }
 
-/** What an operator can set of a worker. */
+/** The settings of a worker. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads a worker's settings; throws `CONFIGURATION` with all problems at once. */
+/** Reads the settings of a worker; throws `CONFIGURATION` that lists all problems. */
 export const readConfig = (env: Env): Config => readEnv(settings, env)

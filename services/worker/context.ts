@@ -32,8 +32,8 @@ const warnOfUnsafe = (config: Config, events: Events): void => {
 }
 
 /**
- * Checks that browsers can be isolated as configured, connects to NATS, and puts the worker together. Its address is
- * announced once a browser is warm. Dispose ends its browsers.
+ * Checks that browsers can be isolated as configured, connects to NATS, and creates the worker. Announces the address of
+ * its probes once a browser is warm. Dispose ends its browsers.
  */
 export const createContext = async (
   config: Config,
@@ -54,14 +54,14 @@ export const createContext = async (
   const inboxPrefix = inboxPrefixOf(`worker_${pool}`)
   const queue = await connectQueue({ url: config.natsUrl, name: pod, inboxPrefix, notice: events.queue })
   const puller = stack.use(new LanePuller(queue, pool))
-  // Ends before the puller does: until the connection is flushed, what still arrives is handed back.
+  // Disposed before the puller, which hands back the deliveries that arrive until the connection is flushed.
   stack.use(queue)
   const environment = stack.use(await openHostEnvironment(config, { hasUsers: users !== undefined, events }))
   events.blockLists(environment.blockLists)
   const service = createServiceTime()
   const publish = () => publishHeartbeat({ queue, pool, pod, slots: config.slots, lifecycle }, service)
   const coalesced = stack.use(coalesceHeartbeats(publish))
-  // The controller starts a worker for each proxied capture, and needs at once which took which.
+  // The controller starts a worker for each proxied capture and needs to learn without delay which worker took which.
   const lifecycle = stack.use(startLifecycle(life.stop, publish, pool === 'proxied' ? publish : coalesced.request))
   const holds = reportedHolds(lifecycle, events)
   lifecycle.hold('egress', 'not checked yet')

@@ -28,12 +28,12 @@ const declareMetrics = (metrics: Metrics) => ({
   }),
   hosts: metrics.counter({
     name: 'worker_hosts_total',
-    help: 'Browser hosts that started, failed to, or ended later.',
+    help: 'Browser hosts that started, failed to start, or ended later.',
     labels: ['outcome'],
   }),
   interruptions: metrics.counter({
     name: 'worker_interruptions_total',
-    help: 'Attempts that a fault of ours broke off, by whose it was (overload: of an egress without room, raise SHUTTERFLEET_EGRESS_CONNECTIONS_MAX) and what became of the attempt.',
+    help: 'Attempts that a fault of the service interrupted, by its source (overload: egress was at its connection limit, raise SHUTTERFLEET_EGRESS_CONNECTIONS_MAX) and by whether the attempt was handed back or lost.',
     labels: ['by', 'fate'],
   }),
   held: metrics.gauge({
@@ -43,11 +43,11 @@ const declareMetrics = (metrics: Metrics) => ({
   }),
   canary: metrics.counter({
     name: 'worker_canary_connections_total',
-    help: 'Connections of pages to the loopback of the worker, around their proxy; anything but 0 is a breach.',
+    help: 'Connections of pages to the loopback of the worker that bypassed their proxy; anything but 0 is a breach.',
   }),
   blockLists: metrics.gauge({
     name: 'worker_block_list_info',
-    help: 'Always 1: a list that the worker blocks by, at most a hundred of the operator; its version is the one that its head names, or the start of its SHA-256.',
+    help: 'Always 1: a block list of the worker, at most a hundred of the operator; its version is the one named in the head of the list, or the start of its SHA-256.',
     labels: ['kind', 'name', 'version'],
   }),
 })
@@ -70,17 +70,17 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host failed to start')
     },
-    /** A host has ended, or was ended, and another takes its place. */
+    /** A host ended or was killed; another is started. */
     hostGone: (reason: string) => {
       hosts.inc({ outcome: 'gone' })
       logger.warn({ reason }, 'browser host ended, starting another')
     },
-    /** A page reached the worker's loopback, around its proxy. */
+    /** A page bypassed its proxy and reached the worker's loopback. */
     canaryReached: () => {
       canary.inc()
       logger.error('a page reached the loopback of the worker around its proxy')
     },
-    /** The block lists that captures from here on are taken with. */
+    /** The block lists of all captures from now on. */
     blockLists: (loaded: Lists) => {
       blockLists.reset()
       for (const { kind, name, version } of loaded.lists) blockLists.set({ kind, name, version }, 1)
@@ -101,7 +101,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
         logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')
       }
     },
-    /** A fault of the service interrupted the attempt; it is not counted, or the next one begins. */
+    /** A fault of the service interrupted the attempt, which is handed back or lost. */
     interrupted: ({ id, attempt }: { id: string; attempt: number }, { by, detail, fate }: Interruption) => {
       interruptions.inc({ by, fate: fate.kind })
       const setting = by === 'overload' ? { setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' } : {}

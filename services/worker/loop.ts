@@ -8,7 +8,7 @@ import type { Host } from './host/steer-host.ts'
 import type { ServiceTime } from './lifecycle/heartbeat.ts'
 import type { WorkerLifecycle } from './lifecycle/lifecycle.ts'
 
-/** Everything that a running worker is made of. */
+/** The parts of a running worker. */
 export type Running = Worker & {
   readonly puller: LanePuller
   readonly lifecycle: WorkerLifecycle
@@ -16,33 +16,33 @@ export type Running = Worker & {
   readonly service: ServiceTime
 }
 
-/** How a slot comes to its next capture. */
+/** How a slot gets its next capture. */
 export type Turn = {
-  /** The number by which it looks through the lanes this time. */
+  /** Argument of `laneOrder` for this turn. */
   readonly laneTurn: () => number
-  /** A warm host; undefined where `over` aborts before there is one. */
+  /** A warm host; undefined if `signal` aborts before one is warm. */
   readonly host: () => Promise<Host | undefined>
-  /** Ends the wait for a capture; one that runs is finished. */
-  readonly over: AbortSignal
-  /** Runs when a capture has left its browser, while the worker still counts it as running. */
-  readonly served: (tookMs: number) => void
+  /** Ends the wait for a capture; a capture that runs is finished. */
+  readonly signal: AbortSignal
+  /** Called when a capture has left its browser, while the worker still counts it as running. */
+  readonly onServed: (tookMs: number) => void
 }
 
 /**
- * Waits for a capture, takes it, and serves it until its browser is free; it counts as running until `ended`. Undefined where
- * it took none; it may then be called again.
+ * Waits for a capture, takes it, and serves it until its browser is free; the capture counts as running until `ended`.
+ * Resolves to undefined if no capture was taken; may then be called again.
  */
 export const takeTurn = async (
   running: Running,
-  { laneTurn, host, over, served }: Turn,
+  { laneTurn, host, signal, onServed }: Turn,
 ): Promise<Served | undefined> => {
   const { lifecycle, puller } = running
-  await lifecycle.mayPull(over)
-  if (over.aborted) return undefined
+  await lifecycle.mayPull(signal)
+  if (signal.aborted) return undefined
   const warm = await host()
-  if (!warm || over.aborted) return undefined
+  if (!warm || signal.aborted) return undefined
   lifecycle.warm()
-  const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, over])
+  const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
   const isOfSameAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.accountId()
   const delivery = await puller.take(laneTurn(), pulling, isOfSameAccount)
   if (!delivery) return undefined
@@ -53,20 +53,20 @@ export const takeTurn = async (
   const serving = lifecycle.serve(captureIdOf(delivery.subject))
   const began = performance.now()
   const { ended } = await serveDelivery(running, warm, delivery)
-  served(performance.now() - began)
+  onServed(performance.now() - began)
   return { ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 
 /**
- * Serves captures in every slot until `stop` aborts; what runs then is finished first, within its own budget. The lanes'
- * turns go round over all slots together, from where the worker's name begins: each lane has its share with any number of
- * slots and workers. While a capture is stored and reported its slot takes the next, and no third before that has ended.
+ * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. All slots
+ * share one lane turn, which starts at a number from the worker's name, so that each lane gets its share with any number of
+ * slots and workers. While a capture is stored and reported its slot serves the next one, but does not begin a third.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
   let nextTurn = laneTurnOf(running.pod)
   const laneTurn = () => nextTurn++
   const serveIn = async (slot: Slot) => {
-    const turn = { laneTurn, host: () => slot.host(stop), over: stop, served: running.service.add }
+    const turn = { laneTurn, host: () => slot.host(stop), signal: stop, onServed: running.service.add }
     let ending = Promise.resolve()
     while (!stop.aborted) {
       const next = await takeTurn(running, turn)
@@ -80,54 +80,55 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
 }
 
 /** Bounds of a single-use worker. */
-export type OneBounds = {
-  /** Time from now in which a capture must come. */
+export type SingleUseBounds = {
+  /** Longest wait for a capture. */
   readonly spareMs: number
-  /** Time in which egress must let captures be taken, and then again time in which a browser must start. */
+  /** Longest wait until egress allows pulling, and again until a browser has started. */
   readonly warmMs: number
 }
 
 /** A signal that aborts after `afterMs`, unless it is disposed before. */
-const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } => {
+const startTimeout = (afterMs: number): Disposable & { readonly signal: AbortSignal } => {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), afterMs)
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
 }
 
-/** Waits until captures may be taken; throws the reason once that has taken `warmMs`: whoever started the worker sees it fail. */
-const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
-  using late = alarm(warmMs)
-  await lifecycle.mayPull(AbortSignal.any([over, late.signal]))
+/** Waits until pulling is allowed; throws the reason of the hold after `warmMs`, so that the process exits with an error. */
+const waitUntilMayPull = async ({ lifecycle }: Running, signal: AbortSignal, warmMs: number): Promise<void> => {
+  using timeout = startTimeout(warmMs)
+  await lifecycle.mayPull(AbortSignal.any([signal, timeout.signal]))
   const [reason] = lifecycle.holds().values()
-  if (late.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
+  if (timeout.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
 }
 
-const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<Host | undefined> => {
-  using cold = alarm(warmMs)
-  const host = await slot.host(AbortSignal.any([over, cold.signal]))
-  if (!host && !over.aborted) throw new AppError('SERVER_ERROR', { message: `no browser started within ${warmMs} ms` })
+const warmHost = async (slot: Slot, signal: AbortSignal, warmMs: number): Promise<Host | undefined> => {
+  using timeout = startTimeout(warmMs)
+  const host = await slot.host(AbortSignal.any([signal, timeout.signal]))
+  if (!host && !signal.aborted)
+    throw new AppError('SERVER_ERROR', { message: `no browser started within ${warmMs} ms` })
   return host
 }
 
 /**
- * Takes exactly one capture in the only slot, serves it, and is `drained` with its end; without one after
- * `spareMs`, or once `stop` aborts. Throws `SERVER_ERROR` where no browser starts.
+ * Takes exactly one capture in the only slot and serves it. The worker is drained once the capture has ended, after
+ * `spareMs` without a capture, or once `stop` aborts. Throws `SERVER_ERROR` if no browser starts.
  */
-export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneBounds): Promise<void> => {
+export const serveOne = async (running: Running, stop: AbortSignal, bounds: SingleUseBounds): Promise<void> => {
   const [slot] = running.slots
   if (!slot) return
-  using spare = alarm(bounds.spareMs)
-  const over = AbortSignal.any([stop, spare.signal])
+  using spare = startTimeout(bounds.spareMs)
+  const signal = AbortSignal.any([stop, spare.signal])
   const turn = {
     laneTurn: () => laneTurnOf(running.pod),
-    host: () => warmHost(slot, over, bounds.warmMs),
-    over,
-    // Before the capture counts as ended: at no moment does the worker look as if it would take another.
-    served: running.lifecycle.drain,
+    host: () => warmHost(slot, signal, bounds.warmMs),
+    signal,
+    // Before the capture counts as ended, so that no heartbeat reports the worker as ready for another.
+    onServed: running.lifecycle.drain,
   }
   let isServed = false
-  while (!isServed && !over.aborted) {
-    await untilFree(running, over, bounds.warmMs)
+  while (!isServed && !signal.aborted) {
+    await waitUntilMayPull(running, signal, bounds.warmMs)
     const taken = await takeTurn(running, turn)
     isServed = taken !== undefined
     await taken?.ended

@@ -3,10 +3,10 @@ import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { serveOne } from './loop.ts'
 
-/** A browser that has not started by then will not: whoever started this worker sees it fail. */
+/** Bound on the start of the browser; the worker then exits with an error, which the controller sees. */
 const warmMs = 60_000
 
-// A worker for a single capture, whose browser nobody had before and nobody has after it.
+// A single-use worker: its browser serves one capture, so that no other capture shares it.
 await runMain('worker', async (life) => {
   const config = { ...readConfig(life.env), slots: 1 }
   await using worker = await createContext(config, life)

@@ -107,7 +107,7 @@ export const startTestHost = (
       pixelsMax: 80_000_000,
       ...over,
     },
-    way: { ...wayOut, bytesMax, connectionsMax },
+    upstream: { ...wayOut, bytesMax, connectionsMax },
     isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
     memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),

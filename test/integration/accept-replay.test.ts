@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { acceptBatch, type NewBatch } from '#gateway/db/accept-batch.ts'
 import { acceptCapture, type AcceptOutcome } from '#gateway/db/accept-capture.ts'
-import { forgetReplays } from '#ledger/forget-old.ts'
+import { removeIdempotencyKeys } from '#ledger/remove-expired-rows.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -92,7 +92,7 @@ t.test('accept replay: after 24 hours a key is as new, and the ledger forgets it
   const again = await accept(tenant, under('a', 'other'))
   t.equal(replayOf(again.outcome), undefined)
   t.equal(replayOf((await accept(tenant, under('a', 'other'))).outcome), again.id)
-  t.same([await forgetReplays(database, 1), await forgetReplays(database, 9)], [1, 1])
+  t.same([await removeIdempotencyKeys(database, 1), await removeIdempotencyKeys(database, 9)], [1, 1])
   t.same(await database.query('select key from idempotency_key where account_id = $1', [tenant.accountId]), [
     { key: 'a' },
   ])

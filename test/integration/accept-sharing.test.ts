@@ -6,7 +6,7 @@ import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#gateway/db/captures-in.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { expireObjects } from '#ledger/db/object-removals.ts'
-import { requeueLost, requeueUnbegun } from '#ledger/db/requeue-captures.ts'
+import { requeueLost, requeueUnstarted } from '#ledger/db/requeue-captures.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -240,7 +240,7 @@ t.test('accept sharing: followers are bounded, and nobody but their capture brin
   })
   await database.query('delete from outbox where account_id = $1', [tenant.accountId])
   await requeueLost(database, 100)
-  await requeueUnbegun(database, { olderThanMs: -1000, limit: 100 })
+  await requeueUnstarted(database, { olderThanMs: -1000, limit: 100 })
   t.same(await database.query('select capture_id as id from outbox where account_id = $1', [tenant.accountId]), [
     { id: leader.id },
   ])

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
+import { reap, republishUnstarted } from '#ledger/reaper.ts'
 import type { Ledger } from '#ledger/context.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
-import { requeueUnbegun } from '#ledger/db/requeue-captures.ts'
+import { requeueUnstarted } from '#ledger/db/requeue-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
@@ -169,34 +169,34 @@ t.test(
   async (t) => {
     const { database, queue, ledger, dead, reaped } = await openLedger(t, { longestWaitSeconds: 3600 })
     const begun = await dead({ minutesAgo: 10 })
-    const unbegun = await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 })
+    const unstarted = await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 })
     await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0 where id = $1`, [
-      unbegun,
+      unstarted,
     ])
-    for (const id of [begun, unbegun]) {
+    for (const id of [begun, unstarted]) {
       await reportStart(queue, id)
       await reportSuccess(queue, id)
     }
     const now = Date.now()
     await reap(ledger, nothingStuck, now + minuteMs / 2)
     t.match(await row(database, begun), { status: 'processing' }, 'it may still be under way to a ledger')
-    t.match(await row(database, unbegun), { status: 'pending' })
+    t.match(await row(database, unstarted), { status: 'pending' })
     await reap(ledger, nothingStuck, now + 2 * minuteMs)
     t.match(await row(database, begun), { status: 'completed', charge: 'settled' })
-    t.match(await row(database, unbegun), { status: 'completed', charge: 'settled' })
+    t.match(await row(database, unstarted), { status: 'completed', charge: 'settled' })
     t.same(reaped(), [])
   },
 )
 
 t.test(
-  'ledger reaper: a report on a capture that seems unbegun is applied too, and the capture is not sent again',
+  'ledger reaper: a report on a capture that seems unstarted is applied too, and the capture is not sent again',
   async (t) => {
     const { database, queue, ledger, dead, statusOf } = await openLedger(t)
     const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
     await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
     await database.query('delete from outbox')
     await reportSuccess(queue, ids[0]!)
-    await sendUnbegunAgain(ledger, Date.now() + 2 * minuteMs)
+    await republishUnstarted(ledger, Date.now() + 2 * minuteMs)
     t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
     t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
   },
@@ -208,7 +208,7 @@ t.test('ledger reaper: captures of a pool that is dead take no turn from those o
   const other = await dead({ minutesAgo: 5, pool: 'proxied' })
   await database.query(`update capture set status = 'pending', attempts = 0`)
   await database.query('delete from outbox')
-  await requeueUnbegun(database, { olderThanMs: minuteMs, limit: 2 })
+  await requeueUnstarted(database, { olderThanMs: minuteMs, limit: 2 })
   const pools = await database.query('select pool, count(*)::integer from outbox group by 1 order by 1')
   t.same(pools, [
     { pool: 'proxied', count: 1 },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
 import { createStreamKeeper } from '#ledger/keep-streams.ts'
-import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
+import { reap, republishUnstarted } from '#ledger/reaper.ts'
 import { applyReports } from '#ledger/reports/apply-reports.ts'
 import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
@@ -329,9 +329,9 @@ t.test('ledger: a message that was lost is replaced after a minute', async (t) =
   const capture = await accept(running)
   await database.query('delete from outbox')
   await database.query(`update capture set created_at = now() - interval '2 minutes'`)
-  await sendUnbegunAgain(ledger)
+  await republishUnstarted(ledger)
   await eventually(async () => (await standing(queue, capture)) !== undefined)
-  await sendUnbegunAgain(ledger)
+  await republishUnstarted(ledger)
   await eventually(async () => (await database.query('select from outbox')).length === 0)
   t.ok(
     ledger.told.some(([name, result]) => name === 'relayed' && result === 'stands'),

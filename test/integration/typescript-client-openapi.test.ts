@@ -24,7 +24,7 @@ type Document = {
 const root = resolve(import.meta.dirname, '../..')
 const document = JSON.parse(await readFile(`${root}/docs/openapi.json`, 'utf8')) as Document
 const declarations = await Promise.all(
-  ['capture-parameters', 'shutterfleet'].map((name) => readFile(`${root}/clients/typescript/${name}.d.ts`, 'utf8')),
+  ['capture-parameters', 'types'].map((name) => readFile(`${root}/clients/typescript/src/${name}.ts`, 'utf8')),
 )
 const interfaces = new Map(declarations.flatMap((text) => [...declaredInterfaces(text)]))
 const schemaOf = (name: string): Schema => document.components.schemas[name] ?? {}

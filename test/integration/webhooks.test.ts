@@ -3,7 +3,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
 import { findCaptures } from '#shared/db/find-capture.ts'
-import { forgetDeliveries } from '#ledger/forget-old.ts'
+import { removeDeliveries } from '#ledger/remove-expired-rows.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
@@ -304,7 +304,7 @@ t.test(
     const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
     const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
     await s.database.query(age, [[old, waiting]])
-    t.equal(await forgetDeliveries(s.database, 30, 1000), 1)
+    t.equal(await removeDeliveries(s.database, 30, 1000), 1)
     t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
     t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
   },

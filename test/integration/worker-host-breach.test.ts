@@ -7,7 +7,7 @@ import { steerHost } from '#worker/host/steer-host.ts'
 
 const program = join(import.meta.dirname, '../fixtures/hostile/host.ts')
 const order = { id: 'this', options: withDefaults({ html: 'x' }), online: false }
-const way = { egress: { host: '127.0.0.1', port: 1 }, egressToken: '', bytesMax: 1000, connectionsMax: 10 }
+const upstream = { egress: { host: '127.0.0.1', port: 1 }, egressToken: '', bytesMax: 1000, connectionsMax: 10 }
 
 const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
@@ -19,7 +19,7 @@ const captureWith = async (fault: string) => {
   })
   const host = await steerHost(
     child,
-    { way, memoryMax: 2 ** 32, settings: { isOneAccounts: false, pixelsMax: 1_000_000 } },
+    { upstream, memoryMax: 2 ** 32, settings: { isOneAccounts: false, pixelsMax: 1_000_000 } },
     new AbortController().signal,
   )
   t.teardown(() => host[Symbol.asyncDispose]())

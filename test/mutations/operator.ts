@@ -32,7 +32,7 @@ const knowledge: readonly Mutation[] = [
     ],
   ]),
   ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [
-    [' && each.downMs() <= unknownAfterMs', ''],
+    [' && each.downMs() <= staleAfterMs', ''],
   ]),
 ]
 
@@ -45,7 +45,7 @@ const fences: readonly Mutation[] = [
   ...against(`${unit}/operator/scale/deployment-actuator.test.ts`, `${operator}/scale/deployment-actuator.ts`, [
     ['!size.isShown(deployment) || ', ''],
     [' || deployment.status.replicas !== all.length', ''],
-    ['      if (servesBefore(all, leaving)) return\n', ''],
+    ['      if (mayDeleteServing(all, leaving)) return\n', ''],
     ['if (deployment && isSettled) await', 'if (deployment) await'],
     ["if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)", ''],
   ]),
@@ -55,10 +55,10 @@ const fences: readonly Mutation[] = [
 const capacity: readonly Mutation[] = [
   ...against(`${unit}/operator/pods/pod-trouble.test.ts`, `${operator}/pods/pod-trouble.ts`, [
     ['return unscheduledMs > nodeProvisionMs ? ', 'return unscheduledMs >= 0 ? '],
-    ['comingMs > comingMsMax ? ', 'comingMs >= 0 ? '],
+    ['startingMs > startingMsMax ? ', 'startingMs >= 0 ? '],
   ]),
   ...against(`${unit}/operator/pods/pod-starts.test.ts`, `${operator}/pods/pod-starts.ts`, [
-    ['hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
+    ['hasWaited ? { provisionMs: clock.nowMs() - firstObservedMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
     ['start.hasWaited ||= isWaiting', ''],
   ]),
   ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [

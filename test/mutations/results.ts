@@ -29,7 +29,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Status never moves back',
     file: 'services/ledger/reports/judge-reports.ts',
-    find: "if (message.kind === 'handed-back') takeBack(",
+    find: "if (message.kind === 'handed-back') handBack(",
     replace: "if (message.kind === 'handed-back') begin(",
   },
   {
@@ -83,7 +83,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Error mapping',
     file: 'services/ledger/reaper.ts',
-    find: 'if (overdue.ageSeconds >= pass.longestWaitSeconds) return neverBegunAgain\n',
+    find: 'if (overdue.ageSeconds >= pass.longestWaitSeconds) return notRestarted\n',
     replace: '',
   },
   {

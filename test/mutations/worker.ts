@@ -21,7 +21,7 @@ const deadline: readonly Mutation[] = [
   ]),
 ]
 
-/** Against what becomes of an attempt that a fault of ours broke off. */
+/** Against the rules for an attempt that a fault of the service interrupted. */
 const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
     ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
@@ -77,9 +77,9 @@ const ownSite = against(
 /** Against where the caller's headers go, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    ['URL.parse(request.url)?.hostname === host ? values : refererTaken(values)', 'values'],
+    ['URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)', 'values'],
     ['URL.parse(request.url)?.hostname === host', 'URL.parse(request.url)?.hostname.endsWith(host)'],
-    ['? values : refererTaken(values)', '? values : undefined'],
+    ['? values : withoutReferer(values)', '? values : undefined'],
     ["request.url + (request.urlFragment ?? '')", 'request.url'],
   ]),
   {

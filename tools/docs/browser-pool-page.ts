@@ -37,7 +37,8 @@ kubectl scale bp standard --replicas=5            # rejected while the queue siz
 
 An inconsistent spec is rejected on apply, with a message that names the field; see [Rules](#rules).
 
-This page is generated from the code by \`make docs\`; \`make check\` fails if it differs. `
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
+`
 
 const statusRow = ({ path, schema }: Field) =>
   `| \`${path}\` | ${cell(kindOf(schema))} | ${cell(schema.description ?? '')} |`

@@ -20,7 +20,7 @@ const typeOf = (schema: StructuralSchema): string => {
   return type === 'integer' ? 'number' : type
 }
 
-/** The text of clients/typescript/capture-parameters.d.ts. */
+/** The text of clients/typescript/src/capture-parameters.ts. */
 export const clientParameters = (): string => {
   const schema = structuralSchema(captureSchema)
   const notes = Object.values(schema.properties ?? {}).map(({ description }) => description)

@@ -16,7 +16,8 @@ passes it on. Pages do not trust them: use \`SHUTTERFLEET_EXTRA_CA\` for pages.
 Gateway, ledger and webhooks export traces if \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and support the other standard \`OTEL_…\`
 variables ([operations.md](operations.md#traces)).
 
-This page is generated from the code by \`make docs\`; \`make check\` fails if it differs. `
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
+`
 
 const fallbackOf = (setting: Setting<unknown>) => {
   if (setting.fallback === undefined) return 'required'

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
 import { chartFiles } from './chart/chart-files.ts'
 import { clientParameters } from './client-parameters.ts'
+import { compiledClient } from './compiled-client.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
@@ -14,7 +15,7 @@ import { parametersPage } from './parameters-page.ts'
 const root = join(import.meta.dirname, '..', '..')
 const pages: Record<string, string> = {
   ...dashboardFiles(),
-  'clients/typescript/capture-parameters.d.ts': clientParameters(),
+  'clients/typescript/src/capture-parameters.ts': clientParameters(),
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),
@@ -34,8 +35,8 @@ const current = (path: string) => {
   }
 }
 
-for (const [path, text] of Object.entries(pages)) {
-  if (current(path) === text) continue
+const bringUpToDate = ([path, text]: [path: string, text: string]) => {
+  if (current(path) === text) return
   if (!checkOnly) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
@@ -43,3 +44,7 @@ for (const [path, text] of Object.entries(pages)) {
   console.log(checkOnly ? `${path} is not what the code says; run: make docs` : `${path} written`)
   if (checkOnly) process.exitCode = 1
 }
+
+for (const page of Object.entries(pages)) bringUpToDate(page)
+// One of its sources is among the pages.
+for (const file of Object.entries(compiledClient(root))) bringUpToDate(file)

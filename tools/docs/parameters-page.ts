@@ -11,7 +11,8 @@ capture has exactly one source. Unknown names and values out of bounds return 42
 [examples/parameters](examples/parameters) has a complete request for each group; [http-contract.md](http-contract.md) describes
 how parameters interact.
 
-This page is generated from the code by \`make docs\`; \`make check\` fails if it differs. `
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
+`
 
 const head = ['Parameter', 'Kind', 'Default', 'What it does']
 

@@ -14,5 +14,5 @@ const settings = {
 /** The settings of the controller on Kubernetes. */
 export type OperatorConfig = ValuesOf<typeof settings>
 
-/** Reads the settings of the controller on Kubernetes. Throws `CONFIGURATION` with everything that is wrong with them. */
+/** Reads the settings of the controller on Kubernetes. Throws `CONFIGURATION`, which lists all problems. */
 export const readConfig = (env: Env): OperatorConfig => readEnv(settings, env)

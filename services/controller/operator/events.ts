@@ -34,12 +34,12 @@ const createOperatorMetrics = (metrics: Metrics) => ({
   }),
   conditions: metrics.gauge({
     name: 'operator_pool_condition',
-    help: 'Conditions of a BrowserPool with their reason: 1 where the status is True, else 0',
+    help: 'Conditions of a BrowserPool with their reason: 1 if the status is True, else 0',
     labels: ['queue', 'browserpool', 'condition', 'reason'],
   }),
   requests: metrics.counter({
     name: 'operator_api_requests_total',
-    help: 'Requests to the Kubernetes API server; code none: no answer',
+    help: 'Requests to the Kubernetes API server; code none: no response',
     labels: ['method', 'resource', 'code'],
   }),
   requestSeconds: metrics.histogram({
@@ -50,7 +50,7 @@ const createOperatorMetrics = (metrics: Metrics) => ({
   }),
 })
 
-/** Shows the conditions of each pool, and none that it no longer has. */
+/** Sets the gauge for each condition of a pool, and removes those that the pool no longer has. */
 const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['conditions']) => {
   const shown = new Map<string, Parameters<typeof gauge.remove>[0][]>()
   return ({ metadata, spec }: BrowserPool, status: BrowserPoolStatus | undefined) => {
@@ -58,19 +58,19 @@ const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['condi
     for (const labels of shown.get(name) ?? []) gauge.remove(labels)
     shown.delete(name)
     if (!status) return
-    const all = (status.conditions ?? []).map(({ type, reason, status: is }) => {
+    const all = (status.conditions ?? []).map(({ type, reason, status: value }) => {
       const labels = { queue: spec.pool, browserpool: name, condition: type, reason }
-      gauge.set(labels, Number(is === 'True'))
+      gauge.set(labels, Number(value === 'True'))
       return labels
     })
     shown.set(name, all)
   }
 }
 
-/** Creates the events of the controller on Kubernetes, beside those of its pools. */
+/** Creates the events of the controller on Kubernetes; those of its pools are `ControllerEvents`. */
 export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
   const on = createOperatorMetrics(metrics)
-  /** The reasons that were logged last, by queue. */
+  /** The reason logged last, by queue. */
   const unserved = new Map<string, UnservedReason>()
   const failed = (what: 'election' | 'apply' | 'status', error: AppError, of: object) => {
     on.failures.inc({ what })
@@ -88,7 +88,7 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
       unserved.clear()
       logger.info('lost leadership')
     },
-    /** A try to acquire or renew the Lease failed. */
+    /** An attempt to acquire or renew the Lease failed. */
     electionFailed: (error: AppError) => failed('election', error, {}),
     reflectionOf: ({ kind }: Resource): ReflectorEvents => ({
       listed: (objects) => {
@@ -104,10 +104,10 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
     /** The children of a pool could not be applied. */
     applyFailed: (pool: string, error: AppError, retryMs: number) => failed('apply', error, { pool, retryMs }),
     statusFailed: (pool: string, error: AppError) => failed('status', error, { pool }),
-    /** What has happened to a pool, as recorded in a Kubernetes event. */
+    /** Logs a Kubernetes event of a pool. */
     occurred: (pool: string, { type, reason, note }: PoolOccurrence) =>
       logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
-    /** Why a queue is not served, and how many captures wait in it. */
+    /** Reports why a queue is not served, if it is not, and how many captures wait in it. */
     queueChecked: (queue: Pool, reason: UnservedReason | undefined, waiting = 0) => {
       for (const each of unservedReasons) on.unserved.set({ queue, reason: each }, each === reason ? waiting : 0)
       const before = unserved.get(queue)
@@ -116,7 +116,7 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
       if (reason && waiting > 0 && reason !== before)
         logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
     },
-    /** The status of a pool; undefined once the pool is gone. */
+    /** Reports the status of a pool; undefined once the pool is removed. */
     statusReported: createConditions(on.conditions),
     requested: ({ method, resource, code, ms }: ApiRequest) => {
       on.requests.inc({ method, resource, code })

@@ -35,15 +35,15 @@ type LeadDeps = Pick<
   readonly identity: string
 }
 
-/** The work of one term. Dispose stops it and waits for all requests in flight. */
+/** Reconciliation during one term of leadership. Dispose stops it and waits for all requests in flight. */
 export type Lead = ReturnType<typeof lead>
 
-/** Everything is reconciled again after this long, whatever the informers report. */
+/** Milliseconds between two resyncs of the set of pool loops, in addition to informer events. */
 const resyncMs = 1000
 
 type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
 
-/** Starts to reconcile. Every write is fenced: it happens only while the term lasts. */
+/** Starts to reconcile. Every write is fenced: it is sent only while the term lasts. */
 export const lead = (deps: LeadDeps, term: Term) => {
   const { clock, informers, events } = deps
   const opened = new AsyncDisposableStack()
@@ -84,15 +84,15 @@ export const lead = (deps: LeadDeps, term: Term) => {
   opened.use(deps.subscriptions.onChange((kind) => loops.wakeKind(kind)))
   opened.use(repeat(clock, resync))
   return {
-    /** Pools that are reconciled. */
+    /** Number of pools that are reconciled. */
     pools: () => loops.size,
-    /** Milliseconds since the pool loop that is stalled for longest last turned. */
+    /** Milliseconds since the last tick of the loop that has been stalled longest; 0 without loops. */
     stalledMs: () => loops.stalledMs(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
-/** Runs the loop of every pool that can be reconciled, and writes the status of those that are skipped. */
+/** Runs the loops of all pools that can be reconciled, and writes the status of skipped pools. */
 const resyncPools = (
   { clock, informers, podStarts, settings }: LeadDeps,
   { loops, statuses }: { readonly loops: PoolLoops; readonly statuses: StatusWriter },
@@ -113,7 +113,7 @@ const resyncPools = (
 const ownersOf = (informers: Informers) =>
   queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
 
-/** Publishes only while the term lasts and NATS is connected: a message published while NATS is away would arrive late. */
+/** Publishes only while the term lasts and NATS is connected: a message would otherwise arrive late. */
 export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue => ({
   ...queue,
   publish: (...message) => {
@@ -121,13 +121,13 @@ export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue =>
   },
 })
 
-/** Calls now and every second, until disposed. */
+/** Calls `call` now and every second, until disposed. */
 const repeat = (clock: Clock, call: () => void): Disposable => {
   let timer: Disposable | undefined
-  const turn = () => {
-    timer = clock.after(resyncMs, turn)
+  const tick = () => {
+    timer = clock.after(resyncMs, tick)
     call()
   }
-  turn()
+  tick()
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() }
 }

@@ -34,11 +34,11 @@ type OperatorDeps = {
   readonly metrics: Metrics
 }
 
-/** Longest time of one step of a loop. */
+/** Longest duration of one step of a loop, in milliseconds. */
 const limitMs = 5000
-/** A loop that has ended no tick for this long is stalled. */
+/** Milliseconds without a completed tick after which a loop is stalled. */
 const stalledAfterMs = 30_000
-/** Time between two tries to acquire the Lease: a successor leads within 5 s. */
+/** Longest time between two attempts to acquire the Lease, so that a successor leads within 5 s. */
 const retryMsMax = 2000
 
 const runners: Readonly<Record<Pool, RunPool>> = { standard: runPool, stealth: runPool, proxied: runProxiedPool }
@@ -49,8 +49,8 @@ const timingOf = (leaseSeconds: number) => {
 }
 
 /**
- * Opens informers and NATS subscriptions, which run all the time, and competes for the Lease; reconciles while it leads. Dispose
- * ends both and releases the Lease.
+ * Opens informers and NATS subscriptions, which also run on standby, and competes for the Lease; reconciles while it leads.
+ * Dispose closes them and releases the Lease.
  */
 export const openOperator = (given: OperatorDeps) => {
   const { config, queue, clock, random, logger, metrics } = given
@@ -68,7 +68,7 @@ export const openOperator = (given: OperatorDeps) => {
       { instance: config.instance, pools, jobs: config.jobsNamespace || pools },
     ),
   )
-  // Unique to each process, whatever its pod is called.
+  // Unique to each process: processes may share a pod name.
   const identity = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
   const leadDeps = {
@@ -84,7 +84,7 @@ export const openOperator = (given: OperatorDeps) => {
     identity,
   }
 
-  const leading = opened.use(createLeading((term) => lead(leadDeps, term)))
+  const terms = opened.use(createTermRunner((term) => lead(leadDeps, term)))
   const elector = new LeaderElector(
     {
       api,
@@ -92,11 +92,11 @@ export const openOperator = (given: OperatorDeps) => {
       random,
       began: (term) => {
         events.termBegan()
-        leading.begin(term)
+        terms.begin(term)
       },
       ended: () => {
         events.termEnded()
-        leading.end()
+        terms.end()
       },
       failed: events.electionFailed,
     },
@@ -104,55 +104,55 @@ export const openOperator = (given: OperatorDeps) => {
   )
   return {
     health: (): Health => {
-      const now = leading.now()
+      const current = terms.current()
       const synced = informers.hasSynced()
       const detail = {
         role: elector.isLeader() ? 'leader' : 'standby',
-        pools: String(now?.pools() ?? informers.pools().length),
+        pools: String(current?.pools() ?? informers.pools().length),
         api: synced ? 'synced' : 'not synced',
         nats: queue.isConnected() ? 'connected' : 'away',
       }
-      return { live: (now?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
+      return { live: (current?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       // No request may be in flight when the Lease is released.
-      await leading[Symbol.asyncDispose]()
+      await terms[Symbol.asyncDispose]()
       await elector[Symbol.asyncDispose]()
       await opened.disposeAsync()
     },
   }
 }
 
-/** Runs the work of each term, one after another. */
-const createLeading = (begin: (term: Term) => Lead) => {
+/** Runs the terms of leadership, one after another. */
+const createTermRunner = (begin: (term: Term) => Lead) => {
   let current: Lead | undefined
-  let wanted: Term | undefined
-  let isOver = false
+  let next: Term | undefined
+  let isDisposed = false
   const ending = new Set<Promise<void>>()
 
   const end = () => {
-    wanted = undefined
+    next = undefined
     if (!current) return
     const ended = current[Symbol.asyncDispose]()
     current = undefined
     ending.add(ended)
     void ended.finally(() => ending.delete(ended))
   }
-  const follow = async (term: Term) => {
-    // Requests in flight of an earlier term must end first: the informers do not show them yet.
+  const start = async (term: Term) => {
+    // Requests of earlier terms must end first, because the informers do not show their results yet.
     await Promise.allSettled(ending)
-    if (!isOver && wanted === term && term.isValid()) current = begin(term)
+    if (!isDisposed && next === term && term.isValid()) current = begin(term)
   }
   return {
     begin: (term: Term) => {
       end()
-      wanted = term
-      void follow(term)
+      next = term
+      void start(term)
     },
     end,
-    now: () => current,
+    current: () => current,
     [Symbol.asyncDispose]: async () => {
-      isOver = true
+      isDisposed = true
       end()
       await Promise.all(ending)
     },

@@ -1,10 +1,10 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 
-/** What a deleted capture may have left outside of the database, to be looked for now. */
+/** A deleted capture whose messages and objects are to be removed. */
 export type Deletion = {
   readonly id: string
-  /** 0 at once; 1 and 2 again, when a publish and an attempt that were under way must be over. */
+  /** 0 at once; 1 and 2 later, when a publish and an attempt that had begun must have ended. */
   readonly step: number
   readonly accountId: string
   readonly pool: Pool
@@ -13,7 +13,7 @@ export type Deletion = {
   readonly acceptedAt: string
 }
 
-/** What was taken is left to its taker this long; then the next one takes it. */
+/** Duration of a claim; a deletion that is not completed by then may be claimed again. */
 const claimSeconds = 15
 
 /** Claims up to `limit` deletions that are due, the longest due first. */
@@ -25,7 +25,7 @@ export const takeDeletions = (database: Sql, limit: number): Promise<Deletion[]>
     [limit, claimSeconds],
   )
 
-/** Forgets a deletion that is done. */
-export const forgetDeletion = async (database: Sql, of: Pick<Deletion, 'id' | 'step'>): Promise<void> => {
+/** Deletes the row of a deletion that is done. */
+export const completeDeletion = async (database: Sql, of: Pick<Deletion, 'id' | 'step'>): Promise<void> => {
   await database.query('delete from deletion where capture_id = $1 and step = $2', [of.id, of.step])
 }

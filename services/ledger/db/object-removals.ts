@@ -3,7 +3,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-objects.sql')
 
-/** Marks up to `limit` objects for removal whose retention has ended; their records stay. Answers how many. */
+/** Marks for removal up to `limit` objects whose retention has ended; their records stay. Resolves to the number. */
 export const expireObjects = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(expire, [limit])
   return rows.length
@@ -12,8 +12,8 @@ export const expireObjects = async (database: Sql, limit: number): Promise<numbe
 const orphans = readStatement(import.meta.dirname, 'sql/remove-orphans.sql')
 
 /**
- * Marks those of `keys` for removal that nothing refers to: no record, and no capture that may still be reported with it.
- * Answers how many. Keys are of the form that `objects.ts` makes.
+ * Marks those of `keys` for removal to which no record refers, except objects of open captures, whose reports may name them.
+ * Resolves to the number. Keys must have the form of `objects.ts`.
  */
 export const removeOrphans = async (database: Sql, keys: readonly string[]): Promise<number> => {
   if (keys.length === 0) return 0
@@ -21,10 +21,10 @@ export const removeOrphans = async (database: Sql, keys: readonly string[]): Pro
   return rows.length
 }
 
-/** What was taken is left to its taker this long; then another takes it. */
+/** Duration of a claim; a removal that is not completed by then may be claimed again. */
 const claimSeconds = 60
 
-/** Claims up to `limit` objects that may be removed now, those first that wait longest; answers their keys. */
+/** Claims up to `limit` objects that may be removed now, the longest due first. Resolves to their keys. */
 export const takeRemovals = async (database: Sql, limit: number): Promise<string[]> => {
   const rows = await database.query<{ key: string }>(
     `update object_removal set not_before = now() + $2 * interval '1 second' where key in
@@ -35,7 +35,7 @@ export const takeRemovals = async (database: Sql, limit: number): Promise<string
   return rows.map(({ key }) => key)
 }
 
-/** Has objects removed later, so that those which the store keeps do not stand before all others. */
+/** Postpones removals, so that objects which the store refused to delete do not block the others. */
 export const postponeRemovals = async (database: Sql, keys: readonly string[], waitMs: number): Promise<void> => {
   if (keys.length === 0) return
   await database.query(
@@ -44,7 +44,7 @@ export const postponeRemovals = async (database: Sql, keys: readonly string[], w
   )
 }
 
-/** Forgets objects that the store no longer holds. */
-export const forgetRemovals = async (database: Sql, keys: readonly string[]): Promise<void> => {
+/** Deletes the rows of removals whose objects are deleted. */
+export const completeRemovals = async (database: Sql, keys: readonly string[]): Promise<void> => {
   await database.query('delete from object_removal where key = any ($1)', [keys])
 }

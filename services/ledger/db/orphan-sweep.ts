@@ -1,11 +1,11 @@
 import type { Sql } from '#shared/db/connection.ts'
 
-/** Who claimed a page and died is followed by another after this; longer than listing a page takes. */
+/** Duration of a claim, after which another ledger may claim the page; longer than listing a page takes. */
 const claimSeconds = 60
-/** What was left in hours that were looked at already, by a database that was restored for example, is found within this. */
+/** Time between passes; orphans that arise behind the current page, as after a database restore, are found in the next pass. */
 const passDays = 7
 
-/** Claims the next page of the store's listing; answers the key after which it begins, undefined while another has it. */
+/** Claims the next page of the store's listing. Resolves to the key after which it begins; undefined while another ledger has it. */
 export const claimSweep = async (database: Sql): Promise<string | undefined> => {
   const [row] = await database.query<{ after: string }>(
     `update orphan_sweep set claimed_until = now() + $1 * interval '1 second'
@@ -16,8 +16,8 @@ export const claimSweep = async (database: Sql): Promise<string | undefined> => 
 }
 
 /**
- * Gives the claim back with the last key of the page. `end`: there is none after it that is old enough; then a new pass
- * begins, but no more than one in seven days. Changes nothing where another has gone on meanwhile.
+ * Releases the claim with the last key of the page. `end`: no later key is old enough, so that a new pass begins, at most one
+ * in seven days. Changes nothing if another ledger has advanced meanwhile.
  */
 export const advanceSweep = async (
   database: Sql,

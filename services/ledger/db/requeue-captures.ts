@@ -12,8 +12,8 @@ const requeue = (ids: string) => `
 const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
 
 /**
- * Puts a capture back of which this was the latest attempt, if it still is. Its budget runs anew: before that has passed
- * it is not overdue again, whether a worker begins it or not.
+ * Requeues a capture if `attempts` is unchanged. Restarts its budget, so that it is not overdue again before that has passed,
+ * whether a worker begins it or not.
  */
 export const requeueOverdue = async (
   database: Sql,
@@ -28,8 +28,8 @@ export const requeueOverdue = async (
 }
 
 /**
- * Puts up to `limit` of the captures back that have not ended, for when the queue has lost what it held; those that wait
- * for room stay waiting. Answers how many; fewer than `limit` says that none are left.
+ * Requeues up to `limit` captures that have not ended, after the queue has lost its messages; waiting captures stay waiting.
+ * Resolves to the number; if less than `limit`, none are left.
  */
 export const requeueLost = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(
@@ -43,10 +43,10 @@ export const requeueLost = async (database: Sql, limit: number): Promise<number>
 }
 
 /**
- * Puts up to `limit` captures of each pool back that were accepted more than `olderThanMs` ago and have not begun, the oldest
- * first. Of each: a pool that nobody serves holds many, and takes no turn from another.
+ * Requeues up to `limit` captures of each pool that were accepted more than `olderThanMs` ago and have not begun, the oldest
+ * first. The limit is per pool, so that a pool without workers does not delay the others.
  */
-export const requeueUnbegun = async (
+export const requeueUnstarted = async (
   database: Sql,
   which: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<void> => {

@@ -24,7 +24,7 @@ const publishJudgement = ({ queue, events }: Dependencies, capture: ChangedCaptu
   for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
 }
 
-/** Objects of captures that were deleted during an attempt; a worker can name only those of its own capture. */
+/** The objects in reports on captures that were deleted during an attempt; keys of other captures are ignored. */
 const objectsOf = (reports: readonly Report[]): string[] =>
   reports.flatMap(({ kind, id, message }) =>
     kind === 'result' && message.outcome === 'completed' && isObjectKeyOf(id, message.objectKey)
@@ -38,9 +38,9 @@ const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly
 }
 
 /**
- * Writes what reports change in one transaction, then publishes the completion of captures that have ended, for repeated
- * results too, and of those that follow them. Objects that workers stored for deleted captures are marked for removal.
- * Throws where nothing was written: the same reports may then be applied again.
+ * Writes the changes by reports in one transaction, then publishes the completions of captures that have ended, also for
+ * repeated results, and of their followers. Marks objects that workers stored for deleted captures for removal. Throws if
+ * nothing was written; the same reports may be applied again.
  */
 export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
   const byCapture = Map.groupBy(reports, ({ id }) => id)

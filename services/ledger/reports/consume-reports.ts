@@ -10,8 +10,8 @@ import { readReport } from './read-report.ts'
 type Dependencies = Parameters<typeof applyReports>[0]
 
 const batchReports = 200
-const againMs = 1000
-/** Delay with which a record may become `processing`. */
+const redeliveryMs = 1000
+/** Longest delay until a record becomes `processing`. */
 const startHoldMs = 500
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
@@ -22,7 +22,7 @@ const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
     return []
   })
 
-/** Applies a batch of deliveries and acknowledges them; where that fails they are redelivered. One that PostgreSQL rejects does not hold up the others. */
+/** Applies a batch of deliveries and acks them; naks them on failure. A delivery that PostgreSQL rejects does not block the others. */
 export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly Delivery[]): Promise<void> => {
   const began = performance.now()
   try {
@@ -35,7 +35,7 @@ export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly
     if (error.code === 'SERVER_ERROR' && deliveries.length > 1) {
       for (const delivery of deliveries) await applyDeliveries(ledger, [delivery])
     } else {
-      for (const { nak } of deliveries) nak(againMs)
+      for (const { nak } of deliveries) nak(redeliveryMs)
     }
   }
 }
@@ -43,8 +43,8 @@ export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly
 const isStart = ({ subject }: Delivery) => parseReportSubject(subject)?.kind === 'started'
 
 /**
- * Takes all deliveries that are there. Starts alone are held for a moment: together with a result that arrives meanwhile, of
- * any capture, they need no transaction of their own.
+ * Takes all deliveries that have arrived. If all are starts, waits up to `startHoldMs` for a result of any capture, so that
+ * the starts share its transaction.
  */
 export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
   const taken = await pull.take(stop)
@@ -54,7 +54,7 @@ export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promi
   return taken
 }
 
-/** Reads workers' reports in batches until `stop` aborts; a batch under way is finished. */
+/** Consumes workers' reports in batches until `stop` aborts; the current batch is finished. */
 export const consumeReports = async (
   ledger: Dependencies & Pick<Ledger, 'queue' | 'idleMonitor'>,
   stop: AbortSignal,

@@ -7,13 +7,13 @@ import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/que
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Report } from './read-report.ts'
 
-/** Why a report changes nothing: a worker of another pool, another capture's token or key, or the failure of an attempt that is not the latest. */
+/** Why a report is ignored: a worker of another pool, another capture's token or object key, or the failure of an earlier attempt. */
 export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
 
-/** What reports change of one capture. `notifies`: it has ended, and a sender of these reports may wait for its completion. */
+/** The changes of one capture by its reports. `notifies`: it has ended, and its completion is to be published, again if need be. */
 export type ReportsJudgement = ReturnType<typeof judgeReports>
 
-/** Bound on how far a record is dated back, since clocks differ; the consumer holds a report for far less. */
+/** Bound on how far a start is backdated, since clocks differ; the consumer holds a report for less. */
 const begunMsAgoMax = 1000
 
 type State = {
@@ -31,7 +31,7 @@ type State = {
   ignored: Ignored[]
 }
 
-/** PostgreSQL's text is UTF-8 without NUL; text from a page may break both. */
+/** PostgreSQL's text is UTF-8 without NUL; text from a page may violate both. */
 const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
 const plainTags = (tags: Readonly<Record<string, string>>) =>
@@ -43,7 +43,7 @@ const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata =
   ...(twitter && { twitter: plainTags(twitter) }),
 })
 
-/** The stages that are known here, in their order: the worker may be older or newer. */
+/** Keeps only known stages, in their order: the worker may have another version. */
 const knownTimings = (timings: Partial<Record<Stage, number>>): Partial<Record<Stage, number>> =>
   Object.fromEntries(stages.flatMap((stage) => (timings[stage] === undefined ? [] : [[stage, timings[stage]]])))
 
@@ -70,7 +70,7 @@ const begin = (state: State, attempt: number, msAgo: number) => {
 }
 
 /** The latest attempt was handed back through no fault of its capture: it counts neither as begun nor as lost. */
-const takeBack = (state: State, attempt: number) => {
+const handBack = (state: State, attempt: number) => {
   if (state.ended || attempt !== state.attempts || attempt === 0) return
   state.attempts -= 1
   state.unendedStarts = Math.max(0, state.unendedStarts - 1)
@@ -86,14 +86,14 @@ const finish = (state: State, end: CaptureEnd) => {
 
 const onStarted = (state: State, message: StartedMessage, msAgo: number) => {
   if (message.kind === 'begun') begin(state, message.attempt, msAgo)
-  if (message.kind === 'handed-back') takeBack(state, message.attempt)
+  if (message.kind === 'handed-back') handBack(state, message.attempt)
   if (message.kind !== 'unreadable') return
   if (!state.ended)
     finish(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
   state.notifies = true
 }
 
-/** The media type follows from the requested format: a browser that opens the image relies on it. */
+/** The media type is that of the requested format, not the worker's: a browser that opens the image relies on it. */
 const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   status: 'completed',
   objectKey: result.objectKey,
@@ -135,15 +135,15 @@ const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { 
 }
 
 /**
- * Judges the reports on one capture, in the order in which they were stored. The first success of any attempt wins, even
- * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
- * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the completion
- * of a repeated result is published again, another success has lost.
+ * Judges the reports on one capture, in the order in which they were stored. The first success of any attempt wins, even if a
+ * later attempt has begun; a failure counts only from the latest attempt that began; a result that precedes its start implies
+ * it; the latest attempt does not count once it is handed back. An end is final: for a repeated result the completion is
+ * published again, and the object of a later success is one of `losers`.
  */
 export const judgeReports = (capture: JudgedCapture, reports: readonly Report[], nowMs = Date.now()) => {
   const state = stateOf(capture)
   for (const report of reports) {
-    // By two clocks, which may differ.
+    // Two clocks, which may differ.
     const msAgo = Math.max(0, Math.round(nowMs - report.storedAtMs))
     if (report.pool !== capture.pool) state.ignored.push('pool')
     else if (report.kind === 'started') onStarted(state, report.message, msAgo)

@@ -27,7 +27,7 @@ const decode = ({ subject, data, storedAtMs }: Stored): Report | undefined => {
   return report.message.id === id ? report : undefined
 }
 
-/** Reads a message of the results stream; undefined where it breaks its schema, or is about another capture than its subject. */
+/** Reads a message of the results stream; undefined if it breaks its schema, or its id differs from that of its subject. */
 export const readReport = (stored: Stored): Report | undefined => {
   try {
     return decode(stored)

@@ -17,13 +17,13 @@ export const readStored = async (queue: Pick<Queue, 'request'>, of: { readonly p
   const [started, result] = await Promise.all([last(startedSubject(of)), last(resultSubject(of))])
   const stored = [started, result].filter((message) => message !== undefined)
   return {
-    /** In the order in which they were stored, without unreadable ones. */
+    /** The readable reports, in the order in which they were stored. */
     reports: stored
       .toSorted((one, other) => one.sequence - other.sequence)
       .flatMap((message) => readReport(message) ?? []),
     /** Sequence of the result in its stream, readable or not. */
     resultSequence: result?.sequence,
-    /** When the later one was stored, by the clock of NATS; minus infinity where there is none. */
+    /** When the later one was stored, by the clock of NATS; minus infinity if there is none. */
     newestAtMs: Math.max(...stored.map(({ storedAtMs }) => storedAtMs)),
   }
 }

@@ -6,7 +6,7 @@ import { type CosmeticFilter, FiltersEngine, type NetworkFilter, parseFilters } 
 import { type CompiledKind, compiledIndex, type CompiledLists, type ListKind, listKinds } from './compiled.ts'
 import { consentRules, type FilterList, keyOf } from './read-lists.ts'
 
-/** Scripts, procedural selectors and changes of documents are not applied: lists decide what is loaded and shown. */
+/** Scripts, procedural selectors and document changes are not applied: lists only block requests and hide elements. */
 const config = {
   loadCSPFilters: false,
   loadExtendedSelectors: false,
@@ -23,26 +23,26 @@ type ConsentRule = {
 
 type ConsentStep = { readonly visible?: unknown; readonly any?: readonly ConsentStep[] }
 
-/** What a step takes for a visible banner, where it begins with an id or a class; the others are no platform's alone. */
+/** The selectors by which a step detects a banner, if they begin with an id or a class; others match more than one platform. */
 const visibleIn = ({ visible, any = [] }: ConsentStep): string[] => [
   ...(typeof visible === 'string' && /^[#.]/.test(visible) ? [visible] : []),
   ...any.flatMap(visibleIn),
 ]
 
-/** What autoconsent hides of a banner before it opts out, and what it takes for the banner. */
+/** The selectors that autoconsent hides before it opts out, and those by which it detects the banner. */
 const containersOf = ({ prehideSelectors = [], detectPopup }: ConsentRule): readonly string[] => [
   ...prehideSelectors,
   ...detectPopup.flatMap(visibleIn),
 ]
 
-/** The banners of the consent platforms that autoconsent knows and that are no single site's own. */
+/** Cosmetic rules for the banners of the consent platforms in autoconsent's rules, without rules for a single site. */
 const consentContainers = (): string => {
   const { autoconsent } = JSON.parse(readFileSync(consentRules().file, 'utf8')) as { autoconsent: ConsentRule[] }
   return (
     autoconsent
       .filter(({ name, runContext }) => !runContext?.urlPattern && !name.startsWith('Test page'))
       .flatMap(containersOf)
-      // Apart, so that each is found by its id or class.
+      // One rule per selector, so that the engine indexes each by its id or class.
       .flatMap((selector) => (/[([]/.test(selector) ? [selector] : selector.split(',')))
       .map((selector) => `##${selector.trim()}`)
       .join('\n')
@@ -75,7 +75,7 @@ const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; r
   }
 }
 
-/** Compiles lists into the folder `<into>/<key>` unless it is there, and returns that folder. Whoever else does so at the same time makes the same. */
+/** Compiles lists into the folder `<into>/<key>` unless it exists, and returns its path. Safe to run concurrently. */
 export const compileLists = async (lists: readonly FilterList[], into: string): Promise<string> => {
   const key = keyOf(lists)
   const folder = join(into, key)

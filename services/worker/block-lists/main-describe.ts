@@ -1,7 +1,7 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import { consentRules, readLists } from './read-lists.ts'
 
-/** Writes which lists workers block by, as JSON, or why there are none. Takes an operator's folder ('' for none). */
+/** Prints the lists of workers as JSON, or the error. Argument: an operator's folder ('' for none). */
 try {
   const { version, modifiedMs } = consentRules()
   const lists = [

@@ -8,14 +8,14 @@ import { listKinds, type ListVersion } from './compiled.ts'
 
 const listsMax = 100
 const bytesMax = 64 * 2 ** 20
-/** Lists name their version in their first lines. */
+/** Number of first lines that may contain the version. */
 const headLines = 30
 const headNames = ['! Version:', '! Last modified:']
 
 const own = join(import.meta.dirname, 'own')
 const compiler = join(import.meta.dirname, 'compile-lists.ts')
 
-/** A filter list in the syntax of EasyList; `modifiedMs`: when its file was last written, in milliseconds since 1970. */
+/** A filter list in the syntax of EasyList; `modifiedMs`: last modification of its file, in milliseconds since 1970. */
 export type FilterList = ListVersion & { readonly text: string; readonly modifiedMs: number }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -23,21 +23,21 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const versionOf = (text: string): string => {
   const head = text.split('\n', headLines)
   const found = headNames.flatMap((name) => head.filter((line) => line.startsWith(name)))[0]
-  const said = found?.slice(found.indexOf(':') + 1).trim()
-  // Packages of lists leave the place of a time unfilled.
-  return said && !said.includes('%') ? said.slice(0, 60) : sha256(text).slice(0, 12)
+  const version = found?.slice(found.indexOf(':') + 1).trim()
+  // Packaged lists may contain an unfilled placeholder such as `%timestamp%`.
+  return version && !version.includes('%') ? version.slice(0, 60) : sha256(text).slice(0, 12)
 }
 
-const refuse = (folder: string, why: string): AppError => {
+const invalidFolder = (folder: string, why: string): AppError => {
   const message = `SHUTTERFLEET_WORKER_BLOCK_LISTS = ${folder}, ${why}: it holds folders named ${listKinds.join(', ')} with lists of the syntax of EasyList, named *.txt`
   return new AppError('CONFIGURATION', { message, publicMessage: message })
 }
 
 const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder)).toSorted()
 
-/** The lists of an operator's folder. Throws `CONFIGURATION` where there is none, or too much. */
+/** Reads the lists of an operator's folder. Throws `CONFIGURATION` if it has none or exceeds a bound. */
 const readFolder = async (folder: string): Promise<FilterList[]> => {
-  const kinds = await namesIn(folder).catch(() => Promise.reject(refuse(folder, 'which cannot be read')))
+  const kinds = await namesIn(folder).catch(() => Promise.reject(invalidFolder(folder, 'which cannot be read')))
   const lists: FilterList[] = []
   let bytes = 0
   for (const kind of listKinds.filter((each) => kinds.includes(each))) {
@@ -46,16 +46,16 @@ const readFolder = async (folder: string): Promise<FilterList[]> => {
       const { size, mtimeMs: modifiedMs } = await stat(path)
       bytes += size
       if (bytes > bytesMax || lists.length === listsMax)
-        throw refuse(folder, `which holds more than ${listsMax} lists or ${bytesMax} bytes`)
+        throw invalidFolder(folder, `which holds more than ${listsMax} lists or ${bytesMax} bytes`)
       const text = await readFile(path, 'utf8')
       lists.push({ kind, name, version: versionOf(text), text, modifiedMs })
     }
   }
-  if (lists.length === 0) throw refuse(folder, 'which holds no list')
+  if (lists.length === 0) throw invalidFolder(folder, 'which holds no list')
   return lists
 }
 
-/** Reads the lists of this repository and those of an operator's folder; '' for none. Throws `CONFIGURATION` where that folder is not as it must be. */
+/** Reads the lists of this repository and of an operator's folder ('' for none). Throws `CONFIGURATION` if the folder is invalid. */
 export const readLists = async (folder: string): Promise<readonly FilterList[]> => {
   const ours = listKinds.map((kind): FilterList => {
     const path = join(own, `${kind}.txt`)
@@ -71,13 +71,13 @@ const packageVersion = (file: string): string => {
   return version
 }
 
-/** Where the rules of autoconsent stand, their version, and when they were installed. */
+/** The file of autoconsent's rules, their version, and when they were installed. */
 export const consentRules = (): Pick<FilterList, 'version' | 'modifiedMs'> & { readonly file: string } => {
   const file = fileURLToPath(import.meta.resolve('@duckduckgo/autoconsent/rules/rules.json'))
   return { file, version: packageVersion(join(file, '../../package.json')), modifiedMs: statSync(file).mtimeMs }
 }
 
-/** Hash of the lists, of the compiler and of the consent rules that are compiled with them. */
+/** Hash of the lists, of the compiler and of the consent rules, all of which determine the result. */
 export const keyOf = (lists: readonly FilterList[]): string => {
   const engine = packageVersion(fileURLToPath(import.meta.resolve('@ghostery/adblocker/package.json')))
   const code = sha256(readFileSync(compiler, 'utf8'))

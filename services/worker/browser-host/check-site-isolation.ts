@@ -8,7 +8,7 @@ const loadMs = 10_000
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
 
 /** Fulfills all requests of the page and its frames from memory. */
-const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> => {
+const fulfillFromMemory = async ({ browser, closed }: OpenPage): Promise<void> => {
   const session = await browser.attach(closed)
   session.on('Fetch.requestPaused', ({ requestId, request }) => {
     const html = request.url === page ? `<!doctype html><iframe src="${frame}"></iframe>` : 'frame'
@@ -25,18 +25,18 @@ const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> =>
 }
 
 /**
- * Loads a page with a frame of another site, from memory. Throws `SERVICE_UNAVAILABLE` where both are in one process: a
- * page that takes over its renderer would then read what other sites answered to it, with the capture's cookies.
+ * Loads a page with a frame of another site, from memory. Throws `SERVICE_UNAVAILABLE` if both share a process: a page that
+ * compromises its renderer could then read responses of other sites, requested with the capture's cookies.
  */
 export const checkSiteIsolation = async (browser: Browser, emulation: Emulation, proxy: string): Promise<void> => {
   const open = await openPage(browser, emulation, proxy)
   try {
-    await answerFromMemory(open)
+    await fulfillFromMemory(open)
     open.document.expectLoad()
     await open.session.send('Page.navigate', { url: page })
     const late = () => new AppError('SERVICE_UNAVAILABLE', { message: 'site isolation: the page did not load' })
     await within(open.document.loaded(), loadMs, late)
-    // A frame in its page's process has no session of its own.
+    // A frame in its page's process has no separate session.
     if (open.frameSessions().length > 1) return
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'Chromium does not isolate sites from each other' })
   } finally {

@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** The longest frame that is read: of its text, and of the bytes behind it. */
+/** Longest text of a frame that is read, and most bytes after the text. */
 export type FrameBounds = { readonly textBytesMax: number; readonly bytesMax: number }
 
 /** Lengths of text and bytes, four bytes each. */
 const headBytes = 8
 
-/** Writes a message, with `bytes` behind it. Resolves once the other side's system has it, or never. */
+/** Writes a message, followed by `bytes`. Resolves once the kernel has accepted it, or never. */
 export const writeFrame = (to: Writable, message: unknown, bytes: Uint8Array = new Uint8Array()): Promise<void> => {
   const text = JSON.stringify(message)
   const head = Buffer.alloc(headBytes + Buffer.byteLength(text))
@@ -22,8 +22,8 @@ export const writeFrame = (to: Writable, message: unknown, bytes: Uint8Array = n
 }
 
 /**
- * Calls `take` with each frame. Where one is longer than it may be, or `take` throws, `from` is destroyed and `broken` is
- * called once with the reason.
+ * Calls `take` with each frame. If a frame exceeds the bounds, or `take` throws, destroys `from` and calls `broken` once with
+ * the reason.
  */
 export const readFrames = (
   from: Readable,

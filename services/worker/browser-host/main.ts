@@ -16,23 +16,23 @@ import { serveOrder } from './serve-order.ts'
 import { openSupervisorPipe } from './supervisor-pipe.ts'
 import { createConnectionReviewer } from './traffic.ts'
 
-/** Of a file's mode. */
-const readableByAll = 0o004
+/** File mode bit. */
+const readableByOthers = 0o004
 
 const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
 const markdown = join(import.meta.dirname, 'capture/load/markdown-page.ts')
-const mayReadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByAll) !== 0
-// It takes 40 MiB and 100 ms, so a host that can read it later loads it for the first capture of Markdown.
-if (!mayReadLater) await import('./capture/load/markdown-page.ts')
+const canLoadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByOthers) !== 0
+// The module takes 40 MiB and 100 ms, so a host that can still read it later loads it for its first Markdown capture.
+if (!canLoadLater) await import('./capture/load/markdown-page.ts')
 const blocking = { engines: loadEngines(settings.blockLists), consentScript: readConsentScript() }
-// Every other module is loaded by now: from here on the checkout may be out of reach. Root is given up for good.
+// All other modules are loaded: from here on the checkout may be unreadable. Root is dropped permanently.
 if (settings.user) {
   const { userId, groupId } = settings.user
   process.setgroups?.([groupId])
   process.setgid?.(groupId)
   process.setuid?.(userId)
 }
-// Chromium uses none that it cannot write.
+// Chromium ignores a certificate store that it cannot write to.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
 const reviewer = createConnectionReviewer()
@@ -42,7 +42,7 @@ const { port } = server.address() as AddressInfo
 
 const proxy = `socks5://127.0.0.1:${port}`
 const checked = new Set<BrowserKind>()
-/** Browsers of a kind are started alike: the first is checked, which warms the host up. */
+/** Checks only the first browser of a kind, since all start alike; the check also warms the host up. */
 const launchChecked = async (kind: BrowserKind) => {
   const program = settings.browsers.binaries[kind]
   if (program === undefined) throw new Error(`no browser: ${kind}`)
@@ -58,5 +58,5 @@ const report = openSupervisorPipe((message) => {
   else if (message.kind === 'too-much') reviewer.tooMuch(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
 })
-// From here on the supervisor alone accepts connections. Only Node's own channel passes a socket on; it is closed after that.
+// Only the supervisor accepts connections from here on. It closes Node's IPC channel, the only one that passes sockets.
 process.send?.('up', server, () => server.close())

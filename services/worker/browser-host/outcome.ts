@@ -5,8 +5,8 @@ import { netErrorIn } from './capture/load/navigation-error.ts'
 import { type Outcome, outcomeCharactersMax } from './protocol.ts'
 
 /**
- * The detail of a failed capture for logs. The browser's messages quote addresses and selectors, and the public message
- * may quote the request, so of both only names and codes are kept.
+ * The detail of a failed capture for logs. Keeps only names and codes, because the browser's messages quote addresses and
+ * selectors, and the public message may quote the request.
  */
 export const detailOf = ({ code, message, publicMessage, cause }: AppError): string => {
   const own = message === publicMessage ? code : message
@@ -14,7 +14,7 @@ export const detailOf = ({ code, message, publicMessage, cause }: AppError): str
   return `${own}: ${netErrorIn(cause.message) ?? cause.name}`
 }
 
-/** An outcome as a record may hold it: a page may write, and go to, what is longer. */
+/** Cuts the texts of an outcome to what a record may contain; pages control their length. */
 export const boundOutcome = (outcome: Outcome): Outcome => {
   if (outcome.outcome !== 'completed') {
     const detail = outcome.detail.slice(0, outcomeCharactersMax.detail)

@@ -11,15 +11,15 @@ import type { HostSettings } from './protocol.ts'
 
 const closeMs = 2000
 
-/** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
+/** Fresh pages, one for each capture, from a browser that is recycled. */
 export type PageSupply = ReturnType<typeof createPageSupply>
 
-/** What captures emulate by default; their pages are opened ahead. */
+/** What captures emulate by default; pages with it are opened ahead. */
 export const defaultEmulation = (browser: BrowserKind): Emulation =>
   planCapture(withDefaults({ stealth: browser === 'full' })).emulation
 
-/** Whether a page serves a capture as it is, or with another size of the viewport, which in full Chromium is that of a window too. */
-const serves = (open: OpenPage, emulation: Emulation): boolean => {
+/** Whether a page suits a capture, viewport size aside; in full Chromium the size must match too, as it is also the window's. */
+const suits = (open: OpenPage, emulation: Emulation): boolean => {
   const { width, height } = emulation.browser === 'full' ? open.emulation : emulation
   return isDeepStrictEqual({ ...open.emulation, width, height }, emulation)
 }
@@ -27,36 +27,36 @@ const serves = (open: OpenPage, emulation: Emulation): boolean => {
 const close = (open: OpenPage): Promise<boolean> =>
   succeeds(within(open.close(), closeMs, () => new Error('the context did not close')))
 
-/** When browsers are replaced, which is started first, and the proxy by which pages are loaded. */
+/** When browsers are replaced, the kind that is started first, and the proxy that pages load through. */
 export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCaptures' | 'recycleMs'> & {
   readonly kept: BrowserKind
   readonly proxy: string
 }
 
 /**
- * Starts the first browser and opens a page in it. A browser that cannot be started while nobody waits for its page ends
- * the process by the unhandled rejection: whoever started the process starts another.
+ * Starts the first browser and opens a page in it. If a browser fails to start while no capture awaits its page, the
+ * unhandled rejection ends the process, and the supervisor starts another.
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
   { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
 ) => {
   let served = 0
-  let bornAt = 0
+  let startedAt = 0
   let current: Browser | undefined
   let spare: { readonly kind: BrowserKind; readonly page: Promise<OpenPage> } | undefined
 
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
   const start = async (kind: BrowserKind): Promise<OpenPage> => open(await launch(kind), defaultEmulation(kind))
-  /** While a capture runs after which the browser may have to be replaced, so that the next one does not wait. */
+  /** Starts a spare browser during a capture that may be its browser's last, so that the next capture does not wait. */
   const startSpare = (kind: BrowserKind) => {
     const page = start(kind)
-    // Thrown where it is used.
+    // Rejects again where the page is awaited.
     page.catch(() => {})
     spare = { kind, page }
   }
-  const openInFresh = async (kind: BrowserKind): Promise<OpenPage> => {
-    // There is nothing to save, and a hostile page cannot delay it.
+  const openInNewBrowser = async (kind: BrowserKind): Promise<OpenPage> => {
+    // Killed, not closed: there is nothing to save, and a hostile page cannot delay it.
     current?.kill()
     const ready = spare
     spare = undefined
@@ -65,45 +65,45 @@ export const createPageSupply = (
     const page = waiting && !waiting.browser.ended.aborted ? waiting : await start(kind)
     current = page.browser
     served = 0
-    bornAt = performance.now()
+    startedAt = performance.now()
     return page
   }
-  const isDue = () => served >= recycleCaptures || performance.now() - bornAt >= recycleMs
+  const isDue = () => served >= recycleCaptures || performance.now() - startedAt >= recycleMs
 
-  let next = openInFresh(kept)
+  let next = openInNewBrowser(kept)
   return {
     /**
-     * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
-     * rejects. `isOtherAccounts`: the captures before were of another account than this.
+     * Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start.
+     * `isOtherAccounts`: the previous capture was of another account.
      */
     acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
       const opened = await next
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
       const isFit = opened.emulation.browser === emulation.browser && mayServe && !opened.browser.ended.aborted
-      const ahead = isFit ? opened : await openInFresh(emulation.browser)
+      const ahead = isFit ? opened : await openInNewBrowser(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
       if ((isDue() || isOneAccounts) && !spare) startSpare(emulation.browser)
-      if (!serves(ahead, emulation)) return open(ahead.browser, emulation)
+      if (!suits(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
       const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height
       if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
+    /** Closes a page and opens the next one. `isTainted`: its browser must not serve another capture. */
     release: (used: OpenPage, isTainted: boolean): void => {
       const { browser: kind } = used.emulation
       if (isTainted || isDue() || used.browser.ended.aborted) {
-        next = openInFresh(kind)
+        next = openInNewBrowser(kind)
         return
       }
       const before = next
       const ahead = before.then((page) =>
         page.contextId === used.contextId ? open(used.browser, defaultEmulation(kind)) : page,
       )
-      // Not missed where it is not used.
+      // Rejects again if the page is used.
       ahead.catch(() => {})
-      next = close(used).then((isClosed) => (isClosed ? ahead : openInFresh(kind)))
+      next = close(used).then((isClosed) => (isClosed ? ahead : openInNewBrowser(kind)))
     },
   }
 }

@@ -22,15 +22,15 @@ type Host = {
   readonly settings: Pick<HostSettings, 'browsers' | 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
-  /** Resolves once the supervisor has it, or is gone. */
+  /** Resolves once the report is written to the pipe. */
   readonly report: (report: HostReport) => Promise<void>
 }
 
-/** A browser that is busy with a hostile page is not waited for any longer. */
-const answerMs = 1000
+/** A hostile page can keep the browser from responding. */
+const responseMs = 1000
 
-/** After these the renderer may still be busy with whatever went wrong. */
-const spoiling: readonly CaptureErrorCode[] = ['TIMEOUT', 'RENDER_ERROR']
+/** Errors after which the renderer may still be busy with the failed page. */
+const taintingCodes: readonly CaptureErrorCode[] = ['TIMEOUT', 'RENDER_ERROR']
 
 const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome: 'failed' } => {
   const error =
@@ -40,26 +40,26 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
 }
 
 /**
- * Whether the browser is gone under a page that failed. A renderer that was killed together with its browser crashes
- * first: a request to the browser settles only once its end is known.
+ * Whether a page failed because its browser ended. If both are killed, the renderer's crash is reported first; a request to
+ * the browser settles only after the browser's end is known.
  */
-const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
-  const late = () => new Error('the browser did not answer')
-  await within(session.send('Browser.getVersion'), answerMs, late).catch(() => {})
+const hasEnded = async ({ session, ended }: Browser): Promise<boolean> => {
+  const late = () => new Error('the browser did not respond')
+  await within(session.send('Browser.getVersion'), responseMs, late).catch(() => {})
   return ended.aborted
 }
 
-/** The gateway accepts no such capture unless its settings name such a browser. */
-const missing = (browser: BrowserKind) =>
+/** Only if the gateway's settings name a browser that this worker does not have. */
+const missingBrowser = (browser: BrowserKind) =>
   new AppError('JOB_FAILED', {
     message: `no ${browser} browser on this worker`,
     publicMessage: 'The worker does not have the browser that the capture needs.',
   })
 
-/** How one order ended; its page is released once that is reported. */
-type Tried = { readonly outcome: Outcome; readonly release: () => void }
+/** The outcome of one order; call `release` after reporting it. */
+type ServedOrder = { readonly outcome: Outcome; readonly release: () => void }
 
-const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
+const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
   const { id, options, leftMs } = order
@@ -67,10 +67,10 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const { consentScript } = host
   const plan = planCapture(options)
   if (host.settings.browsers.binaries[plan.emulation.browser] === undefined) {
-    return { outcome: failed(missing(plan.emulation.browser), timings), release: () => {} }
+    return { outcome: failed(missingBrowser(plan.emulation.browser), timings), release: () => {} }
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
-  // What it throws ends the host: it has met nothing of the order's page, which is handed back.
+  // An error ends the host: no content was loaded yet, so the order is handed back.
   const open = await within(host.pages.acquire(plan.emulation, order.isOtherAccounts), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   void host.report({ kind: 'opened', id })
@@ -114,20 +114,20 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     detail,
     timings,
   })
-  const isTainted = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
+  const isTainted = outcome.outcome === 'failed' && taintingCodes.includes(outcome.code)
   const release = () =>
     host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.settings.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
-  if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {
+  if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await hasEnded(open.browser))) {
     return { outcome: interrupted({ by: 'browser', detail: 'the browser ended' }), release }
   }
   return { outcome, release }
 }
 
-/** Serves one order and reports how it ended. */
+/** Serves one order and reports its outcome. */
 export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
-  const { outcome, release } = await tryOrder(host, order)
+  const { outcome, release } = await runOrder(host, order)
   await host.report({ kind: 'ended', id: order.id, outcome: boundOutcome(outcome) })
   release()
 }

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { readFrames, writeFrame } from './frames.ts'
 import { type HostReport, type Message, pipeFd } from './protocol.ts'
 
-/** More than any order has: its HTML, CSS and scripts. */
+/** More than any order with its HTML, CSS and scripts. */
 const textBytesMax = 64 * 2 ** 20
 
 const withBytes = (report: HostReport): readonly [message: unknown, bytes?: Uint8Array] => {
@@ -12,8 +12,8 @@ const withBytes = (report: HostReport): readonly [message: unknown, bytes?: Uint
 }
 
 /**
- * Opens the pipe, gives `take` each message, and returns what sends a report, which resolves once the supervisor's system has it, or never. Once the supervisor has closed it, this process ends: a host has nothing to do
- * without, and Chromium ends with its own pipe.
+ * Opens the pipe, calls `take` with each message, and returns a function that sends a report; it resolves once the kernel has
+ * accepted the report, or never. When the supervisor closes the pipe, kills this process; Chromium ends with its own pipe.
  */
 export const openSupervisorPipe = (take: (message: Message) => void): ((report: HostReport) => Promise<void>) => {
   const pipe = new Socket({ fd: pipeFd })

@@ -4,16 +4,16 @@ import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
 import { ackWaitSeconds, capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 
-/** Names are spread over this many turns of `laneOrder`, which repeats itself after them. */
+/** Period of `laneOrder`, over which workers are spread by name. */
 const turns = 8
 
 /**
- * The turn with which a worker begins to look through the lanes, as `laneOrder` wants it: drawn from its name, so that of
- * eight workers which take a single capture one begins at each lower lane.
+ * The first argument that a worker passes to `laneOrder`: a hash of its name, so that of eight single-use workers about one
+ * begins at each lower lane.
  */
 export const laneTurnOf = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % turns
 
-/** Long enough to cost nothing when idle, short enough to be the bound of the wait after a lost request. */
+/** Long enough to cost little while idle; also bounds the wait after a lost request. */
 const longPullMs = 5000
 const refillMs = 500
 const noWaitBoundMs = 2000
@@ -26,18 +26,18 @@ type Waiter = {
 const prefersNone = () => false
 
 /**
- * Takes captures for the slots of one worker from the consumers of its pool's lanes, by raw pull requests: first what
- * waits now, lane by lane, then one long request on each lane. The client library's own pulls cannot wait less than a
- * second for an empty lane.
+ * Pulls captures for the slots of one worker from the consumers of its pool's lanes: first one `no_wait` request per lane in
+ * turn, then one long request on every lane. Uses raw requests, since the client library's pulls wait at least a second for
+ * an empty lane.
  */
 export class LanePuller implements Disposable {
   readonly #queue: Queue
   readonly #pool: Pool
   readonly #inbox: string
   readonly #waiters = new Set<Waiter>()
-  /** Per lane, when each open long request is given up on. */
+  /** Per lane, when each open long request expires. */
   readonly #open = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]))
-  /** What ends the wait for the answer to a request that does not wait. */
+  /** Cancels each `no_wait` request that has no response yet. */
   readonly #unanswered = new Set<() => void>()
   readonly #stack = new DisposableStack()
 
@@ -48,7 +48,7 @@ export class LanePuller implements Disposable {
     for (const lane of lanes) {
       this.#stack.use(queue.subscribe(this.#longInbox(lane), (message) => this.#onLong(lane, message)))
     }
-    this.#stack.use(queue.whenBack(() => this.#forgetOpen()))
+    this.#stack.use(queue.whenBack(() => this.#reopen()))
     this.#stack.adopt(
       setInterval(() => this.#refill(), refillMs),
       clearInterval,
@@ -56,18 +56,18 @@ export class LanePuller implements Disposable {
   }
 
   /**
-   * Waits for a capture for a free slot, which looks through the lanes by `turn` (from 0); undefined once `signal` aborts. Of
-   * several slots that wait, the first that `prefers` a capture takes it, else the one that has waited longest. What arrives
-   * beyond the waiting slots is handed back at once.
+   * Waits for a capture for a free slot, with the lanes in the order of `turn` (from 0); undefined once `signal` aborts. Of
+   * several waiting slots, the first that `prefers` a capture gets it, else the one that has waited longest. A capture that
+   * arrives while no slot waits is nak'd.
    */
   async take(
     turn: number,
     signal: AbortSignal,
     prefers: Waiter['prefers'] = prefersNone,
   ): Promise<Delivery | undefined> {
-    // Nothing waits on a lane while a long request is open there: it would have been answered.
+    // A lane with an open long request is empty, or that request would have been answered.
     const unknown = laneOrder(turn).filter((lane) => this.#alive(lane).length === 0)
-    // The last needs no look of its own: where nothing waits on the others, the long request takes what waits there.
+    // The last lane needs no `no_wait` request: if the others are empty, the long request gets what waits there.
     for (const lane of unknown.slice(0, -1)) {
       if (signal.aborted) return undefined
       const delivery = await this.#takeNow(lane)
@@ -77,7 +77,7 @@ export class LanePuller implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const giveUp of this.#unanswered) giveUp()
+    for (const cancel of this.#unanswered) cancel()
     this.#stack.dispose()
   }
 
@@ -85,17 +85,17 @@ export class LanePuller implements Disposable {
     const inbox = this.#queue.newInbox()
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
     let isLate = false
-    const forget = () => {
+    const close = () => {
       clearTimeout(timer)
       subscription[Symbol.dispose]()
-      this.#unanswered.delete(giveUp)
+      this.#unanswered.delete(cancel)
     }
-    const giveUp = () => {
-      forget()
+    const cancel = () => {
+      close()
       resolve(undefined)
     }
     const subscription = this.#queue.subscribe(inbox, (message) => {
-      forget()
+      close()
       const delivery = this.#deliveryOf(message)
       if (isLate && delivery) this.#passOn(delivery)
       else resolve(delivery)
@@ -103,10 +103,10 @@ export class LanePuller implements Disposable {
     let timer = setTimeout(() => {
       isLate = true
       resolve(undefined)
-      // Without a subscription, what is delivered now would stay with this worker until its ack wait is over.
-      timer = setTimeout(forget, ackWaitSeconds * 1000)
+      // Without a subscription, a late delivery would be redelivered only after its ack wait.
+      timer = setTimeout(close, ackWaitSeconds * 1000)
     }, noWaitBoundMs)
-    this.#unanswered.add(giveUp)
+    this.#unanswered.add(cancel)
     this.#request(lane, inbox, true)
     return promise
   }
@@ -132,7 +132,7 @@ export class LanePuller implements Disposable {
     requestPull(this.#queue, of, { batch: 1, expiresMs: longPullMs, noWait })
   }
 
-  /** The open long requests of a lane that are not given up on. */
+  /** The open long requests of a lane that have not expired. */
   #alive(lane: Lane): number[] {
     const now = performance.now()
     return (this.#open.get(lane) ?? []).filter((until) => until > now)
@@ -150,7 +150,7 @@ export class LanePuller implements Disposable {
     }
   }
 
-  #forgetOpen() {
+  #reopen() {
     for (const lane of lanes) this.#open.set(lane, [])
     this.#refill()
   }
@@ -176,6 +176,6 @@ export class LanePuller implements Disposable {
     this.#open.get(lane)?.shift()
     if (delivery) this.#passOn(delivery)
     else if (message.statusCode === pullStatus.expired) this.#refill()
-    // The timer retries after any other status: a consumer that does not exist yet is found soon, and never in a hot loop.
+    // After any other status, such as a missing consumer, the refill timer retries, so that there is no hot loop.
   }
 }

@@ -6,13 +6,13 @@ import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 
-/** The attempt that a worker is to run, from 1, and how often it was handed back so far. */
+/** The number of the attempt to run, from 1, and how often it was handed back so far. */
 export type NextAttempt = { readonly attempt: number; readonly handBacks: number }
 
-/** What a delivered capture is to its worker: over already, out of attempts, or to be run. */
+/** The progress of a delivered capture: ended, out of attempts, or its next attempt. */
 export type Progress = 'ended' | 'no-attempt-left' | NextAttempt
 
-/** A report that breaks its schema counts for nothing, as with the ledger: no repetition would make it readable. */
+/** Ignores a report that breaks its schema, as the ledger does. */
 const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
   const first = { attempt: 1, handBacks: 0 }
   if (!stored) return first
@@ -26,8 +26,8 @@ const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
 }
 
 /**
- * Reads how far a capture has come. The larger count of begun attempts holds: the one that the message was published
- * with, or the last report of a worker. Delivery counts are no evidence: a broker forgets them, and raises them by itself.
+ * Reads the progress of a capture. Of the attempts in its message and in the last report of a worker, the larger number
+ * counts. Delivery counts are not used: a broker can lose them, and raises them without an attempt.
  */
 export const readProgress = async (
   queue: Queue,

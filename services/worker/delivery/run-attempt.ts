@@ -22,23 +22,20 @@ export type Interruption = {
   readonly by: Fault
   /** For logs. */
   readonly detail: string
-  /** What becomes of the attempt: handed back, how often so far, or lost, so that the next one may begin. */
+  /** Whether the attempt is handed back, with how often so far, or lost, so that the next one begins. */
   readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
 }
 
 /** The result of an attempt; `detail` is for logs. */
 export type AttemptResult = { readonly result: CompletedResult | FailedResult; readonly detail?: string }
 
-/**
- * How an attempt left its browser: with something to `finish`, which stores the image where there is one and never throws,
- * or broken off.
- */
+/** How an attempt left its browser: interrupted, or with `finish`, which stores the image, if any, and never throws. */
 export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { readonly interruption: Interruption }
 
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
 
-/** How a capture fails that faults of the service have interrupted too often. */
+/** The failures of a capture that faults of the service have interrupted too often. */
 const endings = {
   browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
   egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
@@ -46,15 +43,16 @@ const endings = {
 } as const
 
 /**
- * Judges an attempt that a fault of the service may have interrupted. The first row that fits decides; what fits none stays.
+ * Judges an attempt that a fault of the service may have interrupted. The first row that matches decides; otherwise the
+ * outcome is returned unchanged.
  *
- * | Seen                                                   | The attempt                       |
+ * | Observed                                               | The attempt                       |
  * |--------------------------------------------------------|-----------------------------------|
- * | egress was down, whatever came of the page             | is handed back                    |
+ * | egress was down, whatever the outcome of the page      | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke or found no room though egress is up: the      | then as above                     |
- * | … page may have a part                                 |                                   |
+ * | … broke or was rejected while egress was up: the page  | then as above                     |
+ * | … may have caused it                                   |                                   |
  */
 const judge = (
   outcome: Outcome,
@@ -103,8 +101,8 @@ const completedResult = async (
 }
 
 /**
- * Runs one attempt until its browser is free for the next capture. An interrupted attempt is not stored: an image
- * that is stored takes the attempt's only signed address. Never throws: how it ended is the result.
+ * Runs one attempt until its browser is free for the next capture. The image of an interrupted attempt is not stored,
+ * since it would use up the attempt's only signed address. Never throws.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
   const { id, accountId, attempt, sealed, endsAt, before } = running
@@ -119,8 +117,8 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
   }
   const outages = egress.outages()
   const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt)
-  const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
-  const outcome = judge(reported, running, await egress.isUpSince(outages, isUnanswered))
+  const hasEgressFailed = reported.outcome === 'interrupted' && reported.by === 'egress'
+  const outcome = judge(reported, running, await egress.isUpSince(outages, hasEgressFailed))
   if ('by' in outcome) return { interruption: outcome }
   if (outcome.outcome === 'failed') {
     const end = failed(outcome)

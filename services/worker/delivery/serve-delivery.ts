@@ -25,22 +25,22 @@ import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import { readProgress } from './read-progress.ts'
 import { runAttempt } from './run-attempt.ts'
 
-/** A day; the longest wait that is reported. */
+/** A day; the longest reported wait. */
 const longestMs = 86_400_000
 const millisecondDigits = 12
 
 /**
- * Milliseconds from when a capture was accepted until `nowMs`, since 1970. Its id, a UUID of version 7, begins with the
- * milliseconds since 1970 (RFC 9562, 5.7), by the gateway's clock: where ours is behind it is 0.
+ * Milliseconds from the accept of a capture until `nowMs` (since 1970). Read from its id, a UUID of version 7, which begins
+ * with the milliseconds since 1970 (RFC 9562, 5.7) by the gateway's clock; 0 if the worker's clock is behind.
  */
 export const sinceAcceptMs = (id: string, nowMs: number): number => {
   const acceptedMs = Number.parseInt(id.replaceAll('-', '').slice(0, millisecondDigits), 16)
   return Math.min(longestMs, Math.max(0, nowMs - acceptedMs))
 }
 
-const retryMs = 250
+const reportRetryMs = 250
 
-/** Stores the report of an attempt whose budget ends at `endsAt` (on `performance`'s clock), again and again until its time is over. Throws `SERVICE_UNAVAILABLE` then. */
+/** Stores the result of an attempt, with retries until its budget ends at `endsAt` (on `performance`'s clock). Throws `SERVICE_UNAVAILABLE`. */
 const reportResult = async (
   queue: Queue,
   result: ResultMessage,
@@ -52,16 +52,16 @@ const reportResult = async (
       await publishStored(queue, resultSubject({ pool, id: result.id }), bytes)
       return
     } catch (error) {
-      if (performance.now() + retryMs > endsAt - endsBeforeMs.report) throw error
-      await delay(retryMs)
+      if (performance.now() + reportRetryMs > endsAt - endsBeforeMs.report) throw error
+      await delay(reportRetryMs)
     }
   }
 }
 
-/** A nak'd capture is redelivered after this long, and its slot pauses as long: what failed for one fails for the next. */
-const againMs = 1000
+/** Delay of a redelivery after a nak, and pause of the slot, since the next capture would probably fail alike. */
+const redeliveryMs = 1000
 
-/** What serving a capture takes. */
+/** The dependencies of `serveDelivery`. */
 export type Worker = {
   readonly queue: Queue
   readonly pool: Pool
@@ -71,13 +71,13 @@ export type Worker = {
   readonly events: Pick<Events, 'dropped' | 'begun' | 'ended' | 'interrupted' | 'lost'>
 }
 
-/** Extends the ack wait of the delivery until disposed, from this process: the one that drives the browser can be stalled by a page. */
-const keepWorking = (delivery: Delivery): Disposable => {
+/** Extends the ack wait of the delivery until disposed; not in the browser host, which a page can stall. */
+const extendAckWait = (delivery: Delivery): Disposable => {
   const timer = setInterval(delivery.working, (ackWaitSeconds * 1000) / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Opens message and sealed part; undefined where this worker cannot read them, which no repetition changes. */
+/** Decodes the message and decrypts its sealed part; undefined if this worker cannot, which no retry changes. */
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
   try {
     const message = captureCodec.decode(delivery.data)
@@ -89,19 +89,19 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
   }
 }
 
-/** A capture that has left its browser. `ended` resolves once it is acknowledged or has gone back, and never rejects. */
+/** A capture that has left its browser. `ended` resolves once its delivery is acked or nak'd, and never rejects. */
 export type Served = { readonly ended: Promise<void> }
 
-/** Naks a delivery for a second, and pauses its slot as long. */
-const goBack = (delivery: Delivery): Promise<void> => {
-  delivery.nak(againMs)
-  return delay(againMs)
+/** Naks a delivery with a delay of a second, and resolves after as long. */
+const nakAndPause = (delivery: Delivery): Promise<void> => {
+  delivery.nak(redeliveryMs)
+  return delay(redeliveryMs)
 }
 
 /**
- * Reports that an attempt of a capture begins, and runs it. The first is begun by a message that is stored only where there is
- * none of the capture yet; where that is refused, and after a start that the ledger recorded, its progress is read.
- * What is left to be done is returned.
+ * Reports that an attempt begins, and runs it. The start of the first attempt is stored only if the capture has no started
+ * message yet; if it has one, or the ledger recorded a start, the progress is read. Returns the storing, reporting and
+ * acknowledging that remain, if any.
  */
 const runInBrowser = async (
   worker: Worker,
@@ -110,7 +110,7 @@ const runInBrowser = async (
 ): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
   const id = captureIdOf(delivery.subject)
-  const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
+  const received = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
   const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {
@@ -131,7 +131,7 @@ const runInBrowser = async (
   }
   if (!isFirst) await publishStarted({ attempt, kind: 'begun' })
   events.begun({ id, attempt, traceId: traceIdOf(delivery.traceparent) })
-  const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
+  const before = { queue: received.queue, claim: Math.round(performance.now() - received.at) }
   const accountId = accountIdOfCapture(delivery.subject)
   const running = { id, accountId, ...progress, sealed: readable.sealed, endsAt, before }
   const end = await runAttempt(host, worker.egress, running)
@@ -146,33 +146,32 @@ const runInBrowser = async (
   const { fate } = end.interruption
   if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
   events.interrupted({ id, attempt }, end.interruption)
-  await goBack(delivery)
+  await nakAndPause(delivery)
   return undefined
 }
 
 /**
- * Serves one delivered capture from its message until its browser is free; storing, reporting and acknowledging go on.
- * An attempt that a fault of the service interrupts is redelivered after a second, in which the slot pauses: without being counted, or
- * as lost, so that the next attempt begins. Where the queue is out of reach, an attempt that had begun counts as lost. Never
- * throws.
+ * Serves one delivered capture until its browser is free; storing, reporting and acknowledging continue until `ended`. If a
+ * fault of the service interrupts the attempt, the capture is redelivered after a second, in which the slot pauses; the
+ * attempt is handed back, which is not counted, or lost. If NATS is unreachable, a begun attempt counts as lost. Never throws.
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
   const lose = async (thrown: unknown) => {
     worker.events.lost(captureIdOf(delivery.subject), toAppError(thrown))
-    await goBack(delivery)
+    await nakAndPause(delivery)
   }
-  const kept = keepWorking(delivery)
+  const ackWait = extendAckWait(delivery)
   try {
     const finish = await runInBrowser(worker, host, delivery)
     if (finish)
       return {
         ended: finish()
           .catch(lose)
-          .finally(() => kept[Symbol.dispose]()),
+          .finally(() => ackWait[Symbol.dispose]()),
       }
   } catch (thrown) {
     await lose(thrown)
   }
-  kept[Symbol.dispose]()
+  ackWait[Symbol.dispose]()
   return { ended: Promise.resolve() }
 }

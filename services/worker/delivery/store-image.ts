@@ -17,34 +17,33 @@ export const describeError = (thrown: unknown, depth = 1): string => {
 
 const firstRetryMs = 200
 const longestRetryMs = 2000
-const answerMs = 10_000
+const responseMs = 10_000
 
-/** What is stored. */
 type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
 
-/** An address that was signed for one object. */
+/** A presigned URL for one object. */
 type Put = { readonly key: string; readonly url: string }
 
-/** Not by `fetch`, which copies the bytes and costs a millisecond more. */
+/** Resolves to the status. Does not use `fetch`, which copies the bytes and takes a millisecond longer. */
 const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): Promise<number> => {
   const { request } = url.startsWith('https:') ? https : http
   const put = request(url, {
     method: 'PUT',
     headers: { 'content-type': mimeType, 'content-length': bytes.byteLength, 'if-none-match': '*' },
-    // It takes whole milliseconds alone.
-    signal: AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(waitMs, answerMs)))),
+    // `AbortSignal.timeout` accepts only whole milliseconds.
+    signal: AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(waitMs, responseMs)))),
   })
-  // What fails after the answer came is of no interest.
+  // Errors after the response are ignored; earlier ones reject `once`.
   put.on('error', () => {})
   put.end(bytes)
-  const [answer] = (await once(put, 'response')) as [http.IncomingMessage]
-  await finished(answer.resume()).catch(() => {})
-  return answer.statusCode ?? 0
+  const [response] = (await once(put, 'response')) as [http.IncomingMessage]
+  await finished(response.resume()).catch(() => {})
+  return response.statusCode ?? 0
 }
 
 /**
- * Puts an image to its signed address and repeats what may pass until `endsAt` (on `performance`'s clock). That the
- * object is there already is success only after a try of ours whose answer was lost. Throws `JOB_FAILED`.
+ * Puts an image to its presigned URL and retries transient failures until `endsAt` (on `performance`'s clock). Status 412,
+ * the object exists, counts as success only after an earlier try that may have stored it. Throws `JOB_FAILED`.
  */
 export const storeImage = async (put: Put, image: Image, endsAt: number): Promise<void> => {
   const publicMessage = 'The image could not be stored.'

@@ -19,8 +19,8 @@ const isExecutable = (path: string): boolean => {
 }
 
 /**
- * Finds the browsers that workers of the pool can start. Throws `CONFIGURATION` with the setting that names the one that waits
- * for captures, where it is missing; captures that need another that is missing fail.
+ * Finds the browsers that workers of the pool can start. Throws `CONFIGURATION` with the name of the setting if the browser
+ * that is kept running is missing; if another is missing, only captures that need it fail.
  */
 export const findBrowsers = (
   config: Pick<Config, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },

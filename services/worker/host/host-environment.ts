@@ -11,31 +11,31 @@ import { createCanary } from './warm-up.ts'
 
 const form = /^shutterfleet-worker-(\d+)-/
 
-/**
- * Makes a folder of this process's own below `parent`, and removes those of workers that were killed: they hold what
- * their browsers left.
- */
+/** Creates a folder for this process below `parent`, and removes the folders of workers that were killed. */
 export const makeOwnFolder = async (parent: string): Promise<string> => {
   for (const name of await readdir(parent)) {
     const [, pid] = form.exec(name) ?? []
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue
-    // Another worker may be at it too.
+    // Another worker may be removing it at the same time.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => {})
   }
   return mkdtemp(join(parent, `shutterfleet-worker-${process.pid}-`))
 }
 
-/** Prepares what browsers need before any starts: a folder, below which hosts get theirs, certificates, block lists, a canary. They have users of their own or are the worker's. */
+/**
+ * Creates what all browser hosts share: a parent folder, certificates, block lists, a canary. `hasUsers`: browsers do not run
+ * as the worker's user.
+ */
 export const openHostEnvironment = async (
-  { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
+  { extraCa, blockLists: listsFolder }: { readonly extraCa: string; readonly blockLists: string },
   { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryReached'> },
 ) => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
-  const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
-  // By flags alone hosts pass through the folder to what is theirs.
+  const blockLists = await provideLists(listsFolder, { into: join(folder, 'block-lists') })
+  // Without namespaces, the other users traverse this folder to reach theirs.
   if (hasUsers) await chmod(folder, 0o711)
   const { server, connections } = createCanary(events.canaryReached)
   stack.defer(() => void server.close())
@@ -45,14 +45,14 @@ export const openHostEnvironment = async (
   const owned = stack.move()
   return {
     folder,
-    /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
+    /** Certificate store for browsers; undefined if pages trust only the system's authorities. */
     trust,
     blockLists,
-    /** Listens on the worker's loopback, which no page may ever reach. */
+    /** Listens on the worker's loopback, which no page may reach. */
     canary: { connections, port },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-/** What a worker prepares for its browsers before it starts any. */
+/** See `openHostEnvironment`. */
 export type HostEnvironment = Readonly<Awaited<ReturnType<typeof openHostEnvironment>>>

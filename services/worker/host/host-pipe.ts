@@ -4,18 +4,18 @@ import type { DueOrder, HostReport, Message, Outcome } from '#worker/browser-hos
 import type { TrafficBounds, TrafficOwner } from '#worker/network/capture-traffic.ts'
 import { readHostReport } from './read-host-report.ts'
 
-/** More than any report has in its JSON: 16,384 characters of metadata, twenty warnings and an address. */
+/** Larger than the JSON of any report: 16,384 characters of metadata, twenty warnings and a URL. */
 const textBytesMax = 1_048_576
 
-/** The stage in which a report is due. */
+/** The stage of the order in which a report is expected. */
 const before = { opened: 'ordered', loaded: 'opened' } as const
 
-/** What happens to an order before it ends. */
+/** Callbacks for the stages of an order before its end. */
 export type OrderEvents = { readonly opened: () => void; readonly loaded: () => void }
 
-/** The conversation with a browser host, which a page may have taken over. */
+/** The connection to a browser host, which is not trusted, since a page may have compromised it. */
 export type HostPipe = TrafficOwner & {
-  /** Sends an order, one at a time. Resolves to how it ended; never where the host is gone. */
+  /** Sends an order, one at a time. Resolves to its outcome; never settles if the host has ended. */
   readonly order: (order: DueOrder, events: OrderEvents) => Promise<Outcome>
 }
 
@@ -23,15 +23,15 @@ type Running = {
   readonly id: string
   readonly events: OrderEvents
   readonly end: (outcome: Outcome) => void
-  /** Reviews that were requested before the order, which a host answers before it reports anything of it. */
+  /** Number of the last review requested before the order; the host must answer it before it reports on the order. */
   readonly reviewsBefore: number
   stage: 'ordered' | 'opened' | 'loaded'
 }
 
 /**
- * Speaks with a host by `pipe`. Each report must be one that is due: `opened`, `loaded` and `ended` of the order that runs, once
- * and in that order, and the verdict on the oldest connection that waits for one. Whatever else comes, or is longer than
- * an image of `bytesMax`, closes the pipe and calls `broken` once: so a host cannot report more often than it is asked.
+ * Exchanges messages with a host over `pipe`. Accepts only expected reports: `opened`, `loaded` and `ended` of the running
+ * order, once each and in that sequence, and the verdict on the oldest connection under review. Any other report, or an image
+ * of more than `imageBytesMax`, closes the pipe and calls `broken` once, so that a host cannot flood the worker.
  */
 export const openHostPipe = (
   pipe: Duplex,
@@ -49,7 +49,7 @@ export const openHostPipe = (
     waiting.get(number)?.(isAllowed)
     waiting.delete(number)
   }
-  const takeOf = (report: Exclude<HostReport, { kind: 'verdict' }>) => {
+  const takeReport = (report: Exclude<HostReport, { kind: 'verdict' }>) => {
     const { kind } = report
     const isDue = kind === 'ended' || running?.stage === before[kind]
     if (running?.id !== report.id || !isDue) throw new Error(`'${kind}' of a capture of which it is not due`)
@@ -70,12 +70,12 @@ export const openHostPipe = (
       take: (text, bytes) => {
         const report = readHostReport(text, bytes)
         if (report.kind === 'verdict') takeVerdict(report.number, report.isAllowed)
-        else takeOf(report)
+        else takeReport(report)
       },
       broken,
     },
   )
-  // A pipe that has ended closes.
+  // Errors are ignored here: the pipe closes after one.
   pipe.on('error', () => {})
   return {
     order: (order, events) =>

@@ -21,8 +21,8 @@ const certutil = async (args: readonly string[]): Promise<void> => {
 }
 
 /**
- * Makes the certificate store in which Chromium finds the authorities of a PEM file, below `folder`; answers its path, or
- * undefined where no file is named. Throws `CONFIGURATION`.
+ * Creates a certificate store for Chromium below `folder` with the authorities of a PEM file. Returns its path; undefined if
+ * `pemPath` is ''. Throws `CONFIGURATION`.
  */
 export const makePageTrust = async (folder: string, pemPath: string): Promise<string | undefined> => {
   const certificates = await readExtraCertificates(pemPath)
@@ -30,12 +30,12 @@ export const makePageTrust = async (folder: string, pemPath: string): Promise<st
   const store = join(folder, 'trust')
   await mkdir(store)
   await certutil(['-d', `sql:${store}`, '-N', '--empty-password'])
-  for (const [place, certificate] of certificates.entries()) {
+  for (const [index, certificate] of certificates.entries()) {
     const file = join(folder, 'authority.pem')
     await writeFile(file, certificate)
-    await certutil(['-d', `sql:${store}`, '-A', '-t', 'CP,,', '-n', `extra ${place + 1}`, '-i', file])
+    await certutil(['-d', `sql:${store}`, '-A', '-t', 'CP,,', '-n', `extra ${index + 1}`, '-i', file])
   }
-  // Browsers of any user read it; a certificate is no secret.
+  // Browsers run as other users; certificates are public.
   for (const name of await readdir(store)) await chmod(join(store, name), 0o644)
   return store
 }

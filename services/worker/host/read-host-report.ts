@@ -14,7 +14,7 @@ const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
 const text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
 const id = text(64)
 
-// Stricter than that of messages, which accepts unknown properties.
+// Stricter than the schema of messages, which accepts unknown properties.
 const stage = Type.Optional(count(86_400_000))
 const timings = Type.Object(Object.fromEntries(workerStages.map((name) => [name, stage])), closed)
 
@@ -65,13 +65,13 @@ const report = Type.Union([
 ])
 const problemOf = createValidator(report)
 
-/** Whether metadata is within the total bound of a record, which its schema cannot express. */
+/** Whether metadata is within the total size bound of a record, which the schema cannot express. */
 const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
   metadata === undefined || isDeepStrictEqual(boundMetadata(metadata), metadata)
 
 /**
- * Reads what a browser host reports: a page may have taken it over, and what it writes goes into records, logs and the labels
- * of metrics. Throws where it is not exactly a report, with bytes where there is an image and nowhere else.
+ * Parses a report of a browser host strictly: a page may have compromised the host, and the fields go into records, logs and
+ * metric labels. Throws unless it matches the schema exactly and has bytes if, and only if, it has an image.
  */
 export const readHostReport = (json: string, bytes: Uint8Array): HostReport => {
   const value = JSON.parse(json) as Static<typeof report>

@@ -18,10 +18,10 @@ type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
 
 const retryMs = [200, 500, 1000, 2000, 5000]
 
-/** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
+/** Runs one capture at a time, in a browser host that is replaced when it ends. */
 export type Slot = ReturnType<typeof createSlot>
 
-/** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
+/** Creates a slot. `start` resolves to a warm host, or cleans up and rejects, which includes soon after `stop` aborts. */
 export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents) => {
   let current: Host | undefined
   let coldSince: number | undefined
@@ -33,9 +33,9 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: 
   }
   return {
     isWarm,
-    /** Milliseconds since when a warm host has failed to start; 0 while there is one, or none is needed. */
+    /** Milliseconds for which the slot has been trying to start a host; 0 if it has one or needs none. */
     coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
-    /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
+    /** Resolves to a warm host, which it starts if there is none, with retries. Undefined once `stop` aborts. */
     host: async (stop: AbortSignal): Promise<Host | undefined> => {
       for (let failures = 0; !stop.aborted; failures += 1) {
         if (current && !current.gone.aborted) return current
@@ -60,8 +60,8 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: 
   }
 }
 
-/** Warms a host up; one that must not be used, or that nobody waits for any more, is ended. */
-const warmed = async (
+/** Warms up a host; ends it if that fails or `stop` aborts. */
+const warmUpOrEnd = async (
   host: Host,
   { canary, browser }: Pick<HostEnvironment, 'canary'> & { browser: BrowserKind },
   stop: AbortSignal,
@@ -79,10 +79,10 @@ const warmed = async (
   }
 }
 
-/** Holds the worker once browsers have failed to start so often in a row, in whichever slot, until one has started. */
+/** Failed starts in a row, over all slots, after which the worker is held. */
 const failuresMax = 3
 
-/** Passes on how starts of browsers went, and holds the worker after too many failures. */
+/** Forwards the events; holds the worker after `failuresMax` failed starts in a row, until a host has started. */
 export const holdAfterFailures = (events: HostEvents, holds: Pick<PullGate, 'hold' | 'release'>): HostEvents => {
   let failures = 0
   return {
@@ -101,20 +101,20 @@ export const holdAfterFailures = (events: HostEvents, holds: Pick<PullGate, 'hol
   }
 }
 
-/** What slots and their hosts are made of. */
-export type SlotParts = {
+/** The dependencies of slots and their hosts. */
+export type SlotDependencies = {
   readonly config: Config
   readonly isolation: Isolation
   readonly browsers: Browsers
-  /** Undefined where browsers run as the worker's own user. */
+  /** Undefined if browsers run as the worker's own user. */
   readonly users: BrowserUsers | undefined
   readonly environment: HostEnvironment
   readonly events: HostEvents
 }
 
-/** Makes the worker's slots; their hosts are started when they are first needed. */
+/** Creates the worker's slots; a host is started when it is first needed. */
 export const createSlots = (
-  { config, isolation, browsers, users, environment, events }: SlotParts,
+  { config, isolation, browsers, users, environment, events }: SlotDependencies,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
@@ -130,19 +130,19 @@ export const createSlots = (
           isOneAccounts: config.shareBrowsers === 'account',
           recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
-          // Half is left to a page.
+          // The other half is for a page.
           recycleBytes: config.browserMemoryMax / 2,
           heightMax: config.heightMax,
           pixelsMax: config.pixelsMax,
         },
-        way: { ...config, bytesMax: config.captureBytesMax, connectionsMax: config.captureConnectionsMax },
+        upstream: { ...config, bytesMax: config.captureBytesMax, connectionsMax: config.captureConnectionsMax },
         isolation,
         memoryMax: config.browserMemoryMax,
         folder,
       },
       stop,
     )
-    return await warmed(host, { canary: environment.canary, browser: browsers.kept }, stop)
+    return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.kept }, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>

@@ -6,25 +6,25 @@ import { browserHome } from '#worker/isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
 import { type Host, type HostBounds, steerHost } from './steer-host.ts'
 
-/** What starting a host takes beside the settings that it gets itself. */
+/** The settings, isolation and bounds of a host to start. */
 export type HostStart = HostBounds & {
   readonly settings: Omit<HostSettings, 'hasOwnFiles'>
   readonly isolation: Isolation
-  /** Folder that the host gets for its own by flags alone; it must not exist yet. */
+  /** Home of a host without namespaces; must not exist yet. */
   readonly folder: string
 }
 
 /**
- * Of glibc's malloc. By default each of the threads that encode images gets one, and what they free in theirs is not given back:
- * 50 MB more after 75 captures as png of 5 MB, and growing.
+ * `MALLOC_ARENA_MAX` of glibc. By default each thread that encodes images has an arena, whose freed memory is not returned to
+ * the system: 50 MB more after 75 captures as png of 5 MB, and growing.
  */
 const arenasMax = '2'
 
 const program = join(import.meta.dirname, '../browser-host/main.ts')
 
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
-  const isApart = isolation.network === 'namespace'
-  const home = isApart ? browserHome : folder
+  const isNamespaced = isolation.network === 'namespace'
+  const home = isNamespaced ? browserHome : folder
   const { blockLists, trust } = settings
   const inside = { ...settings, blockLists: '/run/block-lists', ...(trust && { trust: '/run/trust' }) }
   const mounts = [
@@ -35,13 +35,13 @@ const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
     [
       process.execPath,
       program,
-      JSON.stringify({ ...(isApart ? inside : settings), hasOwnFiles: isApart } satisfies HostSettings),
+      JSON.stringify({ ...(isNamespaced ? inside : settings), hasOwnFiles: isNamespaced } satisfies HostSettings),
     ],
     isolation,
     mounts,
   )
   return spawn(file, args, {
-    cwd: isApart ? '/' : folder,
+    cwd: isNamespaced ? '/' : folder,
     detached: true,
     env: { PATH: systemPath, HOME: home, TMPDIR: home, LANG: 'C.UTF-8', MALLOC_ARENA_MAX: arenasMax },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
@@ -53,7 +53,7 @@ const makeHome = async ({ folder, settings: { user } }: HostStart): Promise<void
   if (user) await chown(folder, user.userId, user.groupId)
 }
 
-/** Starts a browser host in its isolation, as `steerHost` does; its folder is removed with it. */
+/** Starts a browser host in its isolation; see `steerHost`. Removes its folder when it ends. */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
   const remove = () => rm(start.folder, { recursive: true, force: true, maxRetries: 5 })
   if (start.isolation.network === 'flags-only') await makeHome(start)

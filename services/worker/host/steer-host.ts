@@ -22,32 +22,32 @@ import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
 /** A host starts in 0.2 s on an idle core; a busy machine may take far longer. */
-const upMs = 30_000
+const startMs = 30_000
 
-/** Of one pixel before it is compressed, with room for what a format adds. */
+/** Uncompressed size of a pixel, plus the overhead of an image format. */
 const bytesPerPixel = 5
 
-/** A browser host that runs. Dispose ends it and its browser at once. */
+/** A running browser host. Dispose kills it and its browser. */
 export type Host = AsyncDisposable & {
-  /** Aborts, with the reason in words, once the host is over, by itself or by us. */
+  /** Aborts, with the reason as text, once the host has ended or was killed. */
   readonly gone: AbortSignal
-  /** The account to which its browser is dedicated; undefined before its first capture, and where browsers are not. */
+  /** The account to which its browser is dedicated; undefined before the first capture, and if browsers are not dedicated. */
   readonly accountId: () => string | undefined
-  /** Serves one order, one at a time. Never throws: it ends host and browser before the budget of the order does, at `endsAt` (on `performance`'s clock). */
+  /** Runs one order, one at a time. Never throws; kills the host before the order's budget ends at `endsAt` (on `performance`'s clock). */
   readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
 }
 
-/** What a host may be and do, and its way out. */
+/** The bounds of a host, and the egress that it uses. */
 export type HostBounds = {
   readonly settings: Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'>
-  readonly way: EgressEndpoint & TrafficBounds
-  /** Bytes that host and browser may have for themselves while they capture. */
+  readonly upstream: EgressEndpoint & TrafficBounds
+  /** Bound in bytes on the anonymous memory of host and browser during a capture. */
   readonly memoryMax: number
 }
 
 /**
- * Ends a host and its browsers. In namespaces of its own nothing outlives its group; by flags alone the browsers do, and
- * first have to be found.
+ * Kills a host and its browsers. In a PID namespace nothing outlives the host's process group; without one the browsers do,
+ * and are looked up first.
  */
 const kill = (child: ChildProcess) => {
   const pid = runningPid(child)
@@ -94,7 +94,7 @@ const captureIn = async (
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
     if (isOpen) endWith('killed at its bound of memory', failed({ code: 'RENDER_ERROR', message }))
-    // What takes it before is a page that is being closed.
+    // Before that the memory belongs to the previous page, which is being closed.
     else endWith('the page before took too much memory', interrupted)
   })
   const onGone = () => resolve(interrupted(String(gone.reason)))
@@ -111,22 +111,22 @@ const captureIn = async (
   return outcome
 }
 
-/** Waits for the socket on which the browser's connections come in: all that Node's own channel is for. */
+/** Waits for the listening socket of the browser's proxy, the only message on Node's IPC channel. */
 const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> => {
   const [, socket] = (await once(child, 'message')) as unknown[]
-  // It trusts its other end, and takes any handle. No page has run there yet.
+  // Closed before any page runs: the channel trusts the child and accepts any handle from it.
   if (child.connected) child.disconnect()
   return socket instanceof Server ? socket : undefined
 }
 
 /**
- * Waits until a host takes orders. Throws `SERVICE_UNAVAILABLE` with the end of its standard error, and ends it, where it fails to start, or
- * where `stop` aborts before. A host that breaks the protocol is ended, and what it captures counts as broken off by its
- * browser.
+ * Waits until a host accepts orders. If it fails to start, or `stop` aborts first, kills it and throws `SERVICE_UNAVAILABLE`
+ * with the end of its standard error. A host that breaks the protocol is killed, and its capture is reported as interrupted
+ * by the browser.
  */
 export const steerHost = async (
   child: ChildProcess,
-  { way, memoryMax, settings: { isOneAccounts, pixelsMax } }: HostBounds,
+  { upstream, memoryMax, settings: { isOneAccounts, pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)
@@ -141,20 +141,20 @@ export const steerHost = async (
     end('no longer needed')
     await ended
   }
-  const bounds = { imageBytesMax: Math.max(bytesPerPixel * pixelsMax, pdfBytesMax), loadBytesMax: way.bytesMax }
+  const bounds = { imageBytesMax: Math.max(bytesPerPixel * pixelsMax, pdfBytesMax), loadBytesMax: upstream.bytesMax }
   const broken = (reason: string) => end(`host broke the protocol: ${reason}`)
   const stream = child.stdio[pipeFd] as Duplex
   const pipe = openHostPipe(stream, bounds, broken)
-  // Without it a host can report nothing more; its exit has the reason.
+  // Without the pipe a host cannot report; its standard error has the reason.
   stream.once('close', () => kill(child))
   const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${stderr() || 'failed to start'}` })
   const onStop = () => end('the worker stops')
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()
   try {
-    const socket = await within(Promise.race([receiveSocket(child), ended]), upMs, fail)
+    const socket = await within(Promise.race([receiveSocket(child), ended]), startMs, fail)
     if (!(socket instanceof Server) || ending.signal.aborted) throw fail()
-    const relay = createRelay(socket, way, pipe)
+    const relay = createRelay(socket, upstream, pipe)
     const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
     let lastAccountId: string | undefined
     return {

@@ -6,8 +6,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Host } from './steer-host.ts'
 
 /**
- * Makes a canary for the worker's own loopback, 127.0.0.1, port 0, which no page may ever reach: it counts who connects, answers nothing,
- * and calls `onReached` each time.
+ * Creates a canary, a server for the worker's loopback, which no page may reach. It counts connections, closes them without a
+ * response, and calls `onReached` for each.
  */
 export const createCanary = (onReached: () => void) => {
   let connections = 0
@@ -22,7 +22,7 @@ export const createCanary = (onReached: () => void) => {
 /** See `createCanary`. */
 export type Canary = Readonly<ReturnType<typeof createCanary>>
 
-/** A page that tries to reach the canary in every way that pages have, and gets the element `settled` when it has tried all. */
+/** A page that tries to reach the canary by image, WebSocket and fetch, and sets the id `settled` on its body after all tries. */
 export const canaryPage = (port: number): string => `<!doctype html><title>canary</title>
 <img src="http://127.0.0.1:${port}/image" alt="">
 <script>
@@ -36,8 +36,8 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
 <body>ready</body>`
 
 /**
- * Takes a real capture of a page that tries to get around its proxy. Throws `SERVICE_UNAVAILABLE` where there is no
- * picture, or where the page reached the canary: such a host must not load a stranger's page.
+ * Captures a page that tries to bypass its proxy. Throws `SERVICE_UNAVAILABLE` if the capture fails or the page reached the
+ * canary: such a host must not load untrusted pages.
  */
 export const warmUp = async (
   host: Pick<Host, 'capture'>,

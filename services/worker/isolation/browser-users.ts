@@ -5,24 +5,24 @@ import { createServer, type Server } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { BrowserUser } from '#worker/browser-host/protocol.ts'
 
-/** Users as which the browsers of a worker run that is root itself: one for each slot, all of one group. */
+/** The users of the browsers of a worker that runs as root: one per slot, all in one group. */
 export type BrowserUsers = AsyncDisposable & { readonly bySlot: readonly BrowserUser[] }
 
-const refuse = (message: string, cause?: unknown) =>
+const configurationError = (message: string, cause?: unknown) =>
   new AppError('CONFIGURATION', { message, publicMessage: message, cause })
 
 const groupIdOf = (name: string): number => {
   try {
     return Number(execFileSync('id', ['-g', name], { encoding: 'utf8', stdio: 'pipe' }))
   } catch (cause) {
-    throw refuse(
+    throw configurationError(
       `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, there is no such user: create it with 'useradd --system ${name}', or do not run the worker as root`,
       cause,
     )
   }
 }
 
-/** The subordinate user ids of a user as subuid(5) lists them. */
+/** The subordinate user ids of a user, from the content of `/etc/subuid`; see subuid(5). */
 export const subordinateIds = function* (name: string, subuid: string): Generator<number> {
   for (const line of subuid.split('\n')) {
     const [owner, first, count] = line.split(':')
@@ -39,7 +39,7 @@ const readSubuid = (): string => {
   }
 }
 
-/** The lock of a user id: an abstract socket, which the kernel frees with its process. Undefined where another worker has it. */
+/** Locks a user id by an abstract socket, which the kernel closes with the process. Undefined if it is locked already. */
 const lock = async (userId: number): Promise<Server | undefined> => {
   const server = createServer((client) => client.destroy())
   server.listen(`\0shutterfleet-browser-${userId}`)
@@ -53,9 +53,9 @@ const lock = async (userId: number): Promise<Server | undefined> => {
 }
 
 /**
- * Reserves `count` of the subordinate user ids of the user `name`, which no other worker of this machine has until they
- * are disposed. Undefined where the worker is not root and browsers run as its own user. Throws `CONFIGURATION` where it is
- * root and there is no such user, or too few ids are free.
+ * Reserves `count` subordinate user ids of the user `name` until disposed; no other worker on the machine gets them. Undefined
+ * if the worker is not root, so that browsers run as its own user. Throws `CONFIGURATION` if there is no such user, or too few
+ * ids are free.
  */
 export const reserveBrowserUsers = async (name: string, count: number): Promise<BrowserUsers | undefined> => {
   if (process.getuid?.() !== 0) return undefined
@@ -70,7 +70,7 @@ export const reserveBrowserUsers = async (name: string, count: number): Promise<
     bySlot.push({ userId, groupId })
   }
   if (bySlot.length < count) {
-    throw refuse(
+    throw configurationError(
       `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, of whose subordinate user ids in /etc/subuid ${bySlot.length} are free and each of ${count} slots needs one: add some that nobody else has with 'usermod --add-subuids FIRST-LAST ${name}', or do not run the worker as root`,
     )
   }

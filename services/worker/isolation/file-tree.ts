@@ -1,17 +1,17 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A file or folder of the machine and the path where browsers find it, read-only. */
+/** A file or folder of the machine and its read-only path in the browser's file tree. */
 export type Mount = { readonly from: string; readonly to: string }
 
-/** Home and temporary files of a browser: in memory, and gone with it. */
+/** Home and temporary files of a browser, on a tmpfs that ends with it. */
 export const browserHome = '/tmp'
 
-/** Holds what Chromium shares between its processes too: a full page of 3840 by 20,000 pixels takes 307 MB. */
+/** Includes the memory that Chromium's processes share: a full page of 3840 by 20,000 pixels takes 307 MB. */
 const homeBytes = 1_073_741_824
 const shmBytes = 67_108_864
 
-/** Programs, libraries, fonts, certificates, policies. Of `/usr` not `src` nor `local/etc`, where checkouts and secrets lie. */
+/** Programs, libraries, fonts, certificates, policies. Not `/usr/src` or `/usr/local/etc`: they may contain checkouts and secrets. */
 const systemPaths = [
   ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'local/lib', 'local/share'].map(
     (name) => `/usr/${name}`,
@@ -24,7 +24,7 @@ const systemPaths = [
   '/var/cache/fontconfig',
 ]
 
-/** Links into `/usr` on most systems, folders on others. */
+/** Symbolic links into `/usr` on most systems, folders on others. */
 const rootPaths = ['/bin', '/lib', '/lib32', '/lib64', '/sbin']
 
 const checkout = join(import.meta.dirname, '..', '..', '..')
@@ -48,9 +48,9 @@ const ancestorsOf = (path: string): string[] => (path === '/' ? [] : [...ancesto
 const memory = (path: string, bytes: number) => ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 
 /**
- * Arguments with which `bwrap` makes a browser's whole file tree: read-only but for home and shared memory. `/dev` has
- * the devices that are everybody's, `/proc` the browser's own processes; `/home`, `/run` and `/sys` have nothing of the
- * machine's. `browsers` are seen with the whole folder that each lies in.
+ * Returns the `bwrap` arguments for a browser's file tree: read-only except for home and shared memory. `/dev` contains the
+ * standard devices, `/proc` the processes of the namespace; nothing of the machine's `/home`, `/run` and `/sys` is visible.
+ * The whole folder of each binary in `browsers` is mounted.
  */
 export const fileTree = (browsers: readonly string[], mounts: readonly Mount[]): readonly string[] => {
   const links = rootPaths.filter(isLink)
@@ -66,7 +66,7 @@ export const fileTree = (browsers: readonly string[], mounts: readonly Mount[]):
     '/dev',
     ...memory('/dev/shm', shmBytes),
     ...memory(browserHome, homeBytes),
-    // Made by the way they would be for root alone.
+    // Folders that `bwrap` creates implicitly would be readable by root only.
     ...[...folders].flatMap((folder) => ['--dir', folder]),
     ...links.flatMap((link) => ['--symlink', readlinkSync(link), link]),
     ...same.flatMap(({ from, to }) => ['--ro-bind-try', from, to]),

@@ -6,10 +6,10 @@ import { tasksMax } from './processes.ts'
 /** A program and its arguments. */
 export type Command = readonly [string, ...string[]]
 
-/** As Chromium sets it for renderers: they, and the browser with them, go before any service when memory ends. */
+/** Chromium's own value for renderers: the kernel kills them and the browser before any service when memory runs out. */
 const oomScore = 300
 
-/** Raises and lowers only, which everybody may; a stricter bound than ours stays. */
+/** Raises the score and lowers the limits, for which no privilege is needed; a stricter limit stays. */
 const limit = `
 echo "$1" 2>/dev/null >/proc/self/oom_score_adj
 prlimit --pid $$ --core=0 || exit
@@ -18,8 +18,8 @@ shift 2
 exec "$@"`
 
 /**
- * The command that runs `command` without core dumps, as one of the first to end when memory does, and with at most `tasks`
- * processes and threads of its user in one namespace; undefined where they would be counted with those of others.
+ * Returns the command that runs `command` without core dumps, with `oomScore`, and with at most `tasks` processes and threads
+ * of its user in the namespace. `tasks` is undefined, for no limit, if processes outside of the isolation would count too.
  */
 export const limited = (command: Command, tasks: number | undefined): Command => [
   'sh',
@@ -34,7 +34,7 @@ export const limited = (command: Command, tasks: number | undefined): Command =>
 /** How browsers are confined: in namespaces, or by Chromium's flags alone. */
 export type NetworkIsolation = 'namespace' | 'flags-only'
 
-/** What decides how a command is confined. */
+/** How a command is to be confined. */
 export type Isolation = {
   readonly network: NetworkIsolation
   readonly isRoot: boolean
@@ -44,32 +44,32 @@ export type Isolation = {
 
 const checkMs = 10_000
 
-/** Where system programs are found; browsers do not see the worker's own environment. */
+/** `PATH` of browser hosts, which do not inherit the worker's environment. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The kernel ends everything inside with the first process, and that one with `bwrap`, which ends with its caller. */
+/** The kernel kills all processes of the namespace with its first one, which dies with `bwrap`, which dies with its caller. */
 const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent']
 
-/** What root keeps: to load anybody's private checkout, and to become the browser's user, which gives up all of it. */
-const keptByRoot = ['setuid', 'setgid', 'dac_override']
+/** Capabilities that root keeps: to read a private checkout of any user, and to become the browser's user, which drops them. */
+const rootCapabilities = ['setuid', 'setgid', 'dac_override']
 
-/** Everybody but root gets what mounting takes from a user namespace, and keeps nothing of it. */
-const rightsOf = (isRoot: boolean): readonly string[] =>
+/** Without root, a user namespace grants the capabilities to mount, which are dropped afterwards. */
+const privilegesOf = (isRoot: boolean): readonly string[] =>
   isRoot
-    ? ['--cap-drop', 'ALL', ...[...keptByRoot, 'setpcap'].flatMap((name) => ['--cap-add', `cap_${name}`])]
+    ? ['--cap-drop', 'ALL', ...[...rootCapabilities, 'setpcap'].flatMap((name) => ['--cap-add', `cap_${name}`])]
     : ['--unshare-user']
 
-const dropRest = [
+const dropCapabilities = [
   'setpriv',
   '--inh-caps=-all',
   '--ambient-caps=-all',
-  `--bounding-set=-all,${keptByRoot.map((name) => `+${name}`).join(',')}`,
+  `--bounding-set=-all,${rootCapabilities.map((name) => `+${name}`).join(',')}`,
 ]
 
 /**
- * The command that runs `command` in a file tree of its own, with `mounts` in it, where there is no network but `lo`, no
- * process but its own, no way to more rights, and a bound of processes. All its processes end when it ends, when its caller does, and by
- * SIGKILL to its group.
+ * Returns the command that runs `command` in its own file tree, with `mounts`, without network except `lo`, without a view of
+ * other processes, without a way to gain privileges, and with at most `tasksMax` tasks. All its processes end when it ends,
+ * when its caller ends, and on SIGKILL to its group.
  */
 export const isolated = (
   command: Command,
@@ -81,17 +81,17 @@ export const isolated = (
   return [
     'bwrap',
     ...namespaces,
-    ...rightsOf(isRoot),
+    ...privilegesOf(isRoot),
     ...tree,
     '--',
-    ...(isRoot ? dropRest : []),
+    ...(isRoot ? dropCapabilities : []),
     ...limited(command, tasksMax),
   ]
 }
 
-/** Tries the isolation with a command that does nothing. Throws `CONFIGURATION` that names the setting where it cannot be had. */
-export const checkIsolation = (by: Isolation, mounts: readonly Mount[] = [], path = systemPath): void => {
-  const [program, ...args] = isolated(['true'], by, mounts)
+/** Runs `true` in the isolation. Throws `CONFIGURATION` with the name of the setting if that fails. */
+export const checkIsolation = (isolation: Isolation, mounts: readonly Mount[] = [], path = systemPath): void => {
+  const [program, ...args] = isolated(['true'], isolation, mounts)
   const { status, stderr, error } = spawnSync(program, args, {
     encoding: 'utf8',
     timeout: checkMs,

@@ -9,14 +9,14 @@ const read = (path: string): string => {
   }
 }
 
-/** The children that one thread of a process started, as the kernel counts them; none where it is gone. */
+/** The children that one thread of a process started, from `/proc`; empty if it has ended. */
 const childrenOfThread = (pid: number, thread: number | string): number[] =>
   (read(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? []).map(Number)
 
-/** The children that a process started from its main thread. Browsers lead process groups of their own, so each is a group's id too. */
+/** The children that a process started from its main thread. For browsers, which lead process groups, these are group ids too. */
 export const childrenOf = (pid: number): readonly number[] => childrenOfThread(pid, pid)
 
-/** Most processes and threads of one user in one namespace; a page with frames of a hundred sites needs about as many. */
+/** Most processes and threads of one user in one namespace; a page with frames of a hundred sites needs about that many. */
 export const tasksMax = 2048
 
 /** The id of a child that has not ended. */
@@ -34,7 +34,7 @@ export const keepStderr = ({ stderr }: ChildProcess): (() => string) => {
   return () => kept
 }
 
-/** A page that fills memory takes about 0.3 GB in that time. */
+/** A page that fills memory allocates about 0.3 GB in this time. */
 const everyMs = 250
 
 const threadsOf = (pid: number): readonly string[] => {
@@ -45,7 +45,7 @@ const threadsOf = (pid: number): readonly string[] => {
   }
 }
 
-/** Memory in bytes that the process `root` and all its descendants have for themselves, files and shared memory aside. */
+/** Anonymous memory in bytes of the process `root` and all its descendants, without files and shared memory. */
 export const anonymousBytesOf = (root: number): number => {
   const found = [root]
   let kilobytes = 0
@@ -58,7 +58,7 @@ export const anonymousBytesOf = (root: number): number => {
   return kilobytes * 1024
 }
 
-/** Calls `exceeded` once when the process tree of `root` has more than `bytesMax` for itself, until disposed. */
+/** Calls `exceeded` once when the process tree of `root` has more than `bytesMax` of anonymous memory, until disposed. */
 export const watchMemory = (root: number, bytesMax: number, exceeded: () => void): Disposable => {
   const timer = setInterval(() => {
     if (anonymousBytesOf(root) <= bytesMax) return

@@ -9,22 +9,22 @@ import type { PullGate } from './pull-gate.ts'
 const retryMs = 1000
 
 /**
- * Watches egress until disposed, and holds the worker until egress passes `checkEgress`, at the start and whenever the
- * watch has ended; a second between checks.
+ * Watches egress until disposed. Holds the worker until egress passes `checkEgress`, at the start and each time the watch
+ * ends; checks are a second apart.
  */
 export const linkEgress = ({ egress, egressToken }: EgressEndpoint, holds: Pick<PullGate, 'hold' | 'release'>) => {
-  const over = new AbortController()
+  const disposal = new AbortController()
   let outages = 0
   let watch: EgressWatch | undefined
 
   /** Resolves when egress becomes unreachable, with the reason. */
-  const stand = async (): Promise<string> => {
+  const watchOnce = async (): Promise<string> => {
     try {
       await checkEgress(egress, egressToken)
       using opened = await watchEgress(egress, { token: egressToken })
       watch = opened
       holds.release('egress')
-      await untilStopped(AbortSignal.any([opened.ended, over.signal]))
+      await untilStopped(AbortSignal.any([opened.ended, disposal.signal]))
       return 'the connection to egress has ended'
     } catch (thrown) {
       return toAppError(thrown).message
@@ -32,22 +32,22 @@ export const linkEgress = ({ egress, egressToken }: EgressEndpoint, holds: Pick<
       watch = undefined
     }
   }
-  const keep = async () => {
-    while (!over.signal.aborted) {
-      const reason = await stand()
-      if (over.signal.aborted) return
+  const keepWatching = async () => {
+    while (!disposal.signal.aborted) {
+      const reason = await watchOnce()
+      if (disposal.signal.aborted) return
       outages += 1
       holds.hold('egress', reason)
-      await delay(retryMs, undefined, { signal: over.signal }).catch(() => {})
+      await delay(retryMs, undefined, { signal: disposal.signal }).catch(() => {})
     }
   }
-  void keep()
+  void keepWatching()
   return {
     /** Outages so far; the argument of `isUpSince`. */
     outages: (): number => outages,
     /**
-     * Whether egress has been up without an outage since there were `outages`, and is now. Where a connection to it `failed`
-     * it counts as up all the same, but the worker takes no capture before egress accepts and judges a new one.
+     * Whether egress is up and there was no outage since the count of outages was `before`. `failed`: a connection to egress
+     * failed, so egress is checked too; a failed check does not change the result, but ends the watch and holds the worker.
      */
     isUpSince: async (before: number, failed: boolean): Promise<boolean> => {
       const current = watch
@@ -55,7 +55,7 @@ export const linkEgress = ({ egress, egressToken }: EgressEndpoint, holds: Pick<
       if (failed) await checkEgress(egress, egressToken).catch(() => current[Symbol.dispose]())
       return true
     },
-    [Symbol.dispose]: () => over.abort(),
+    [Symbol.dispose]: () => disposal.abort(),
   }
 }
 

@@ -3,10 +3,10 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { Slot } from '#worker/host/slots.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
-/** A worker whose browsers have failed to start for this long is better restarted. */
+/** Kubernetes should restart a worker whose browsers have failed to start for this long. */
 const coldMs = 180_000
 
-/** The worker's probes: ready while it may take captures, busy or not; live while a browser responds, or none is needed. */
+/** The worker's probes: ready while it may take captures, busy or not; live unless every slot is without a browser for `coldMs`. */
 export const healthOf = (of: {
   queue: Pick<Queue, 'isConnected'>
   lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>

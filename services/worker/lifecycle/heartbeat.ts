@@ -7,10 +7,10 @@ import type { WorkerLifecycle } from './lifecycle.ts'
 /** Weight of the newest capture in the mean service time. */
 const newestWeight = 0.1
 
-/** The mean time that captures take, newer ones counting more. */
+/** Exponentially weighted mean of the time that captures take. */
 export type ServiceTime = { readonly add: (tookMs: number) => void; readonly meanMs: () => number | undefined }
 
-/** Begins without a mean. */
+/** Creates a service time whose mean is undefined until the first capture. */
 export const createServiceTime = (): ServiceTime => {
   let mean: number | undefined
   return {
@@ -21,7 +21,7 @@ export const createServiceTime = (): ServiceTime => {
   }
 }
 
-/** Publishes the state of this worker for the pool's controller. Not stored: a lost heartbeat is followed by the next. */
+/** Publishes the heartbeat of this worker to the controller. Not stored, since the next one replaces a lost one. */
 export const publishHeartbeat = (
   worker: { queue: Queue; pool: Pool; pod: string; slots: number; lifecycle: WorkerLifecycle },
   service: ServiceTime,
@@ -37,10 +37,10 @@ export const publishHeartbeat = (
   )
 }
 
-/** Most time from when a worker begins or ends a capture until its next heartbeat. */
+/** Longest time from the begin or end of a capture until the next heartbeat. */
 const coalesceMs = 500
 
-/** Calls `publish` once for all requests of half a second, at its end, until disposed. */
+/** Calls `publish` once for all requests within half a second, at the end of it, until disposed. */
 export const coalesceHeartbeats = (publish: () => void): Disposable & { readonly request: () => void } => {
   let timer: NodeJS.Timeout | undefined
   return {
@@ -54,12 +54,12 @@ export const coalesceHeartbeats = (publish: () => void): Disposable & { readonly
   }
 }
 
-/** A timer may fire so much too early. */
+/** Bound on how early a timer may fire. */
 const earlyMs = 50
 
 /**
- * Calls `publish` every `heartbeatMs`, until disposed, at the same moments of the clock in each process: a controller that
- * subscribes to a thousand workers then wakes once for all of them. Where clocks differ, it only wakes more often.
+ * Calls `publish` at each multiple of `heartbeatMs` on the system clock, until disposed, so that a controller with a
+ * thousand workers wakes up once for all of them. If clocks differ it wakes up more often.
  */
 export const startHeartbeat = (publish: () => void): Disposable => {
   let timer: NodeJS.Timeout | undefined

@@ -1,16 +1,16 @@
 import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 import { createPullGate } from './pull-gate.ts'
 
-/** A drained worker that was not stopped takes work again after this: its controller has changed its decision or is gone. */
+/** A drained worker that was not stopped takes captures again after this: the controller changed its decision or is gone. */
 const drainedMs = 60_000
 
 type State = HeartbeatMessage['state']
 
 /**
- * Begins a worker's lifecycle: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its
- * state, `served` where a capture begins or ends and the state stays.
+ * Creates the lifecycle of a worker, `starting` until it is warm. `stop` drains permanently. `onState` is called on every
+ * change of state, `onCapture` when a capture begins or ends without one.
  */
-export const startLifecycle = (stop: AbortSignal, changed: () => void, served = changed) => {
+export const startLifecycle = (stop: AbortSignal, onState: () => void, onCapture = onState) => {
   const running = new Set<string>()
   const warmed = Promise.withResolvers<void>()
   const { setDraining, ...gate } = createPullGate()
@@ -18,22 +18,22 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
   let isDraining = false
   let timer: NodeJS.Timeout | undefined
 
-  const become = (next: boolean) => {
+  const changeDraining = (next: boolean) => {
     isDraining = next
     setDraining(next)
-    changed()
+    onState()
   }
   const undrain = () => {
     clearTimeout(timer)
-    if (isDraining && !stop.aborted) become(false)
+    if (isDraining && !stop.aborted) changeDraining(false)
   }
-  const countDown = () => {
+  const scheduleUndrain = () => {
     clearTimeout(timer)
     if (isDraining && running.size === 0 && !stop.aborted) timer = setTimeout(undrain, drainedMs)
   }
   const drain = () => {
-    if (!isDraining) become(true)
-    countDown()
+    if (!isDraining) changeDraining(true)
+    scheduleUndrain()
   }
   const end = () => {
     drain()
@@ -49,12 +49,12 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
       return isWarm ? 'ready' : 'starting'
     },
     captures: (): readonly string[] => [...running],
-    /** Records that a browser is warm; the first time counts. */
+    /** Records that a browser is warm; later calls change nothing. */
     warm: (): void => {
       if (isWarm) return
       isWarm = true
       warmed.resolve()
-      changed()
+      onState()
     },
     /** Resolves when the worker is warm for the first time. */
     warmed: warmed.promise,
@@ -63,13 +63,13 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
     /** Counts a capture as running until disposed. */
     serve: (id: string): Disposable => {
       running.add(id)
-      served()
+      onCapture()
       return {
         [Symbol.dispose]: () => {
           running.delete(id)
-          countDown()
-          if (isDraining) changed()
-          else served()
+          scheduleUndrain()
+          if (isDraining) onState()
+          else onCapture()
         },
       }
     },
@@ -77,5 +77,5 @@ export const startLifecycle = (stop: AbortSignal, changed: () => void, served = 
   }
 }
 
-/** Whether a worker takes captures, and the state of its heartbeat. */
+/** The state of a worker, and whether it may pull captures. */
 export type WorkerLifecycle = Readonly<ReturnType<typeof startLifecycle>>

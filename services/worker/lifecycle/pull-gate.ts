@@ -1,7 +1,7 @@
-/** What may keep a worker that is not drained from taking captures. */
+/** Why a worker that is not drained may not pull captures. */
 export type HoldCause = 'egress' | 'browser'
 
-/** Makes the gate of a worker, which may pull captures while nobody drains it and no cause holds it. It is open. */
+/** Creates an open gate: the worker may pull captures while it is not draining and has no holds. */
 export const createPullGate = () => {
   const holds = new Map<HoldCause, string>()
   let isDraining = false
@@ -21,18 +21,18 @@ export const createPullGate = () => {
     }
   }
   return {
-    /** Aborts when pulling has to end; a new one stands here once it may begin again. */
+    /** The signal that aborts when pulling has to end; a new one after each time. */
     pulling: () => pulling.signal,
-    /** Resolves when pulling is allowed, or once `over` aborts. */
-    mayPull: async (over: AbortSignal): Promise<void> => {
-      if (over.aborted) return
+    /** Resolves when pulling is allowed, or once `signal` aborts. */
+    mayPull: async (signal: AbortSignal): Promise<void> => {
+      if (signal.aborted) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const done = () => resolve()
-      over.addEventListener('abort', done)
+      signal.addEventListener('abort', done)
       await Promise.race([allowed.promise, promise])
-      over.removeEventListener('abort', done)
+      signal.removeEventListener('abort', done)
     },
-    /** Keeps the worker from taking captures until the cause is released. */
+    /** Closes the gate until the cause is released. */
     hold: (cause: HoldCause, reason: string): void => {
       holds.set(cause, reason)
       settle()
@@ -41,7 +41,7 @@ export const createPullGate = () => {
       holds.delete(cause)
       settle()
     },
-    /** Why nothing is taken, beside draining. */
+    /** The reason of each cause that holds the worker now. */
     holds: (): ReadonlyMap<HoldCause, string> => holds,
     setDraining: (next: boolean): void => {
       isDraining = next
@@ -53,14 +53,14 @@ export const createPullGate = () => {
 /** See `createPullGate`. */
 export type PullGate = Readonly<ReturnType<typeof createPullGate>>
 
-/** Receives holds that begin, change and end. */
+/** Events of holds. */
 export type HoldEvents = {
-  /** Nothing is taken from now on, until the cause is gone. */
+  /** A hold began or its reason changed. */
   readonly held: (cause: HoldCause, reason: string) => void
   readonly released: (cause: HoldCause) => void
 }
 
-/** Holds and releases a worker, and reports what that changes. */
+/** Wraps `hold` and `release` so that each change is reported to `events`. */
 export const reportedHolds = (
   gate: Pick<PullGate, 'hold' | 'release' | 'holds'>,
   events: HoldEvents,

@@ -2,24 +2,24 @@ import type { Duplex } from 'node:stream'
 import type { Refusal } from '#shared/net/refusal.ts'
 import type { TrafficOf } from './request-tunnel.ts'
 
-/** Most that one capture may load. */
+/** Bounds on the total traffic of one capture. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
 
 /**
- * Most connections to egress that one capture has at one time; further ones wait for one of them to close. Chromium opens at most
- * 32 to a proxy, and as many WebSockets.
+ * Most concurrent connections of one capture to egress; further ones wait until one closes. Chromium opens at most 32 to a
+ * proxy, and as many WebSockets.
  */
 const concurrentMax = 64
 
-/** The browser host, which decides what its capture blocks, and gets refusals before the browser does. */
+/** The browser host, which decides what its capture blocks, and receives refusals before the browser does. */
 export type TrafficOwner = {
-  /** Whether a connection to `host` may be made; notes the refusal where there is one. Resolves once the host has it. */
+  /** Resolves to whether a connection to `host` is allowed, once the browser host has recorded the refusal, if any. */
   readonly review: (host: string, refusal?: Refusal) => Promise<boolean>
-  /** Called once more came in than one capture may load. */
+  /** Called once, when the traffic of the capture has exceeded `bytesMax`. */
   readonly tooMuch: () => void
 }
 
-/** Opens the account of what one capture loads, kept where no browser can reset it. Dispose cuts what is still connected. */
+/** Counts and bounds the traffic of one capture, where no browser can reset the count. Dispose closes all open connections. */
 export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner) => {
   const open = new Set<Duplex>()
   const allowed = new Set<string>()
@@ -36,12 +36,12 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
     if (connection.closed) leave()
     else connection.once('close', leave)
   }
-  const cut = () => {
+  const closeAll = () => {
     for (const connection of open) connection.destroy()
   }
   return {
     of,
-    /** Takes a connection into account until it closes; false where the capture has had its share. */
+    /** Counts a connection; false if the capture has reached a bound. */
     admit: (connection: Duplex): boolean => {
       connections += 1
       if (connections > bounds.connectionsMax || bytes > bounds.bytesMax) return false
@@ -49,20 +49,20 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       connection.once('close', () => open.delete(connection))
       return true
     },
-    /** Resolves when it is a connection's turn; its place is free again once it closes. */
+    /** Resolves when a connection may be made to egress, first come, first served; counts it until it closes. */
     turn: async (connection: Duplex): Promise<void> => {
       if (concurrent >= concurrentMax) await new Promise<void>((free) => waiting.push(free))
       enter(connection)
     },
-    /** Counts bytes of either direction; beyond the bound every connection is cut. */
+    /** Counts bytes of either direction; above the bound all connections are closed. */
     count: (more: number): void => {
       const before = bytes
       bytes += more
       if (bytes <= bounds.bytesMax) return
-      cut()
+      closeAll()
       if (before <= bounds.bytesMax) owner.tooMuch()
     },
-    /** Whether the host lets the browser connect to `host`; it is queried until it has once. */
+    /** Whether the browser host allows connections to `host`; an approval is remembered, a rejection is not. */
     allows: async (host: string): Promise<boolean> => {
       if (allowed.has(host)) return true
       const isAllowed = await owner.review(host)
@@ -70,7 +70,7 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       return isAllowed
     },
     refuse: (host: string, refusal: Refusal) => owner.review(host, refusal),
-    [Symbol.dispose]: cut,
+    [Symbol.dispose]: closeAll,
   }
 }
 

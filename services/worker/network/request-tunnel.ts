@@ -6,16 +6,16 @@ import { handshake } from '#shared/net/handshake.ts'
 import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#shared/net/refusal.ts'
 import { authorityOf } from '#shared/policy/host.ts'
 
-/** More than egress takes by its own bounds for the name, the connection and a caller's proxy together. */
-const answerMs = 180_000
+/** Longer than the sum of egress's own bounds on DNS, the connection and a caller's proxy. */
+const responseMs = 180_000
 
-/** The way to egress: where it listens, and the token that it requires; '' where it requires none. */
+/** The address of egress and the token that it requires; '' for none. */
 export type EgressEndpoint = { readonly egress: HostPort; readonly egressToken: string }
 
-/** The capture of the traffic, as egress gets it. */
+/** The capture of a connection, sent to egress in headers. */
 export type TrafficOf = {
   readonly id: string
-  /** The caller's proxy, as the caller wrote it; undefined where egress connects to pages itself. */
+  /** The caller's proxy, as the caller wrote it; undefined if egress connects to pages directly. */
   readonly proxy: string | undefined
 }
 
@@ -38,8 +38,8 @@ const refusalIn = (head: string): Refusal | undefined => {
 }
 
 /**
- * Requests a tunnel to `target` from egress: its socket, or why there is none, `unavailable` where egress does not answer
- * as it must. Never throws; gives up when `client` closes. `target.host` holds printable ASCII alone.
+ * Requests a tunnel to `target` from egress. Resolves to its socket or to the refusal, `unavailable` if egress does not
+ * respond as specified. Never throws; gives up when `client` closes. `target.host` must be printable ASCII.
  */
 export const requestTunnel = async (
   { egress, egressToken }: EgressEndpoint,
@@ -51,7 +51,7 @@ export const requestTunnel = async (
   const giveUp = () => tunnel.destroy()
   client.once('close', giveUp)
   try {
-    const head = await handshake(tunnel, answerMs, ({ write, readHead }) => {
+    const head = await handshake(tunnel, responseMs, ({ write, readHead }) => {
       write(headOf(target, egressToken, of))
       return readHead()
     })

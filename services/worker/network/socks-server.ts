@@ -3,7 +3,7 @@ import type { HostPort } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 
-/** A browser sends its part at once. */
+/** Browsers send their part without delay. */
 const handshakeMs = 10_000
 
 const version = 5
@@ -11,25 +11,25 @@ const noAuthentication = 0
 const connectCommand = 1
 const domainName = 3
 
-/** Replies of RFC 1928 §6. */
+/** Reply codes of RFC 1928 §6. */
 const replies = { succeeded: 0, failed: 1, notAllowed: 2, hostUnreachable: 4 } as const
 
-/** One outcome of a SOCKS request. */
+/** The reply to a SOCKS request. */
 export type SocksReply = keyof typeof replies
 
-/** Whatever else is in a name would end the line of the request to egress that carries it. */
+/** Excludes line breaks and spaces, which would allow header injection into the request to egress. */
 const printable = /^[\x21-\x7e]+$/
 
 const malformed = () => new AppError('BAD_REQUEST', { message: 'no SOCKS5 request for a name' })
 
 /**
- * Reads a SOCKS5 request (RFC 1928) as Chromium makes it: no authentication, CONNECT, the host as text, an IPv6 address
- * without brackets. Throws, and the client is destroyed, where it is none.
+ * Reads a SOCKS5 request (RFC 1928) in Chromium's form: no authentication, CONNECT, the host as text, an IPv6 address
+ * without brackets. Throws and destroys the client if the request has another form.
  */
 export const readSocksRequest = (client: Socket): Promise<HostPort> =>
   handshake(client, handshakeMs, async ({ write, read }) => {
-    const [spoken, methods = 0] = await read(2)
-    if (spoken !== version || methods === 0) throw malformed()
+    const [clientVersion, methods = 0] = await read(2)
+    if (clientVersion !== version || methods === 0) throw malformed()
     if (!(await read(methods)).includes(noAuthentication)) throw malformed()
     write(Buffer.of(version, noAuthentication))
     const [, command, , type, length = 0] = await read(5)

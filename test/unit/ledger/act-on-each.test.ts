@@ -4,7 +4,7 @@ import { actOnEach } from '#ledger/act-on-each.ts'
 /** Acts on six, two at a time, of which those in `bad` fail. */
 const actOnSix = async (bad: readonly number[], isConnected: () => boolean) => {
   const done: number[] = []
-  const failures = await actOnEach({ isConnected }, { all: [0, 1, 2, 3, 4, 5], atOnce: 2 }, async (one) => {
+  const failures = await actOnEach({ isConnected }, { all: [0, 1, 2, 3, 4, 5], concurrency: 2 }, async (one) => {
     if (bad.includes(one)) throw new Error(`${one} failed`)
     done.push(one)
   })

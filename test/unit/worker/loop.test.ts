@@ -92,8 +92,8 @@ t.test('pulling: what arrives as pulling ends is handed back unserved', async (t
   const served = await takeTurn(worker, {
     laneTurn: () => 0,
     host: async () => host,
-    over: never,
-    served: () => t.fail('nothing is served'),
+    signal: never,
+    onServed: () => t.fail('nothing is served'),
   })
   worker.lifecycle[Symbol.dispose]()
   t.equal(served, undefined)

@@ -36,12 +36,12 @@ type ChildrenDeps = {
 /** Applies the children of a pool, its Deployment and its PodDisruptionBudget, without the size. */
 export type Children = ReturnType<typeof createChildren>
 
-/** A child without drift is applied again after this long: its generation does not count changes of its metadata. */
+/** Milliseconds after which a child without drift is applied again: metadata changes do not change its generation. */
 const reapplyMs = 600_000
 
 type Fields = ReturnType<typeof deploymentFields>
 
-/** Creates what applies the children of one pool during one term. */
+/** Creates the reconciler of one pool's children for one term. */
 export const createChildren = (deps: ChildrenDeps) => {
   const { clock, informers, turns, settings } = deps
   const deployment = createChild(deps, {
@@ -67,13 +67,13 @@ export const createChildren = (deps: ChildrenDeps) => {
     }
     return last
   }
-  /** What differs at first was changed by another release or other settings: that is rolled out pool by pool. */
+  /** A difference at the start is due to another release or other settings, and is rolled out pool by pool. */
   const turnOf = (pool: BrowserPool, found: ObservedDeployment, fields: Fields) => {
     const hash = hashIn(fields)
     firstHash ??= hash
     const isByUser = deployment.wasApplied() || firstHash !== hash
-    // One in no informer cannot be sized until it is.
-    if (isByUser || found.applied === hash || !deployment.isShown()) return anyTime
+    // A Deployment that the informer does not show cannot be scaled until it is applied.
+    if (isByUser || found.applied === hash || !deployment.isShown()) return noTurnNeeded
     return turns.take(pool.metadata.uid)
   }
   const applyAll = async (pool: BrowserPool, signal: AbortSignal) => {
@@ -99,25 +99,25 @@ export const createChildren = (deps: ChildrenDeps) => {
     else if (budget.hasDrift(foundBudget, pool, fields.budget)) await budget.apply(pool, fields.budget, signal)
   }
   return {
-    /** Applies what has drifted, within 4 s. A failure is retried by later calls, with back-off while the same is desired. */
+    /** Applies what has drifted, within 4 s. Later calls retry a failure, with back-off while the desired state is the same. */
     reconcile: async (pool: BrowserPool): Promise<void> => {
-      // A change of its template would replace workers.
+      // A changed template would replace the workers of a paused pool.
       if (pool.spec.paused) return retries.reset()
       await retries.run(desiredState(informers, pool), () => applyAll(pool, AbortSignal.timeout(requestMs)))
     },
-    /** Whether something is still to be applied: a try has failed, or others are being rolled out first. */
+    /** Whether changes are pending: the last attempt failed, or other pools are rolled out first. */
     isPending: () => retries.hasFailed() || waitsForTurn,
     problem: retries.problem,
-    /** Hash of what is applied to the Deployment. */
+    /** Hash of the fields that are applied to the Deployment. */
     appliedHash: (pool: BrowserPool) => hashIn(fieldsOf(pool).deployment),
   }
 }
 
-const anyTime: Disposable = { [Symbol.dispose]: () => {} }
+const noTurnNeeded: Disposable = { [Symbol.dispose]: () => {} }
 
 const hashIn = ({ metadata }: Fields): string | undefined => metadata?.annotations?.[appliedAnnotation]
 
-/** Changes with whatever may change the outcome of a try: the pool, and its children as far as others have changed them. */
+/** Key that changes with anything that may change the outcome of a retry: the pool's spec, and its children. */
 const desiredState = (informers: ChildrenDeps['informers'], { metadata }: BrowserPool): string => {
   const name = workersName(metadata.name)
   const children = [informers.deployment(name), informers.budget(name)]
@@ -126,8 +126,8 @@ const desiredState = (informers: ChildrenDeps['informers'], { metadata }: Browse
 }
 
 /**
- * Makes another manager own the size too, so that applying the rest no longer decides it: how ownership is transferred by
- * server-side apply. Throws `conflict` where the size has changed meanwhile.
+ * Makes a second field manager own the size too, so that applying the other fields without it does not remove it: the way to
+ * transfer ownership with server-side apply. Throws `conflict` if the size has changed meanwhile.
  */
 const handOver = async (
   api: ChildrenDeps['api'],
@@ -143,7 +143,7 @@ type ChildKind<T extends ObservedChild> = {
   readonly resource: Resource
   readonly trim: (object: KubeObject) => T
   readonly cached: (name: string) => T | undefined
-  /** What this process wrote last, by the pool's uid. */
+  /** Last writes of this process, by the pool's uid. */
   readonly written: MutationCache<T>
 }
 
@@ -168,15 +168,15 @@ const createChild = <T extends ObservedChild>(
   }
   return {
     wasApplied: () => last !== undefined,
-    /** Whether the informer shows it, or is about to. */
+    /** Whether the informer shows the child, or will show the last write. */
     isShown: () => isShown,
-    /** The child, read from the API server where no informer shows it: it may have lost its labels. */
+    /** The child; read from the API server if the informer does not show it: it may have lost its labels. */
     find: async (pool: BrowserPool, signal: AbortSignal): Promise<T | undefined> => {
       const ref = refOf(pool)
       const shown = cached(ref.name)
-      const known = written.newerThan(pool.metadata.uid, shown?.metadata.resourceVersion) ?? shown
-      isShown = known !== undefined
-      if (known) return known
+      const newest = written.newerThan(pool.metadata.uid, shown?.metadata.resourceVersion) ?? shown
+      isShown = newest !== undefined
+      if (newest) return newest
       try {
         return trim(await api.get<KubeObject>(ref, signal))
       } catch (thrown) {
@@ -184,10 +184,10 @@ const createChild = <T extends ObservedChild>(
         throw thrown
       }
     },
-    /** Throws `conflict` where there is one that somebody else has created. */
+    /** Throws `conflict` if another field manager has created the child. */
     create: (pool: BrowserPool, fields: Fields, signal: AbortSignal) => send(pool, fields, { force: false, signal }),
     apply: (pool: BrowserPool, fields: Fields, signal: AbortSignal) => send(pool, fields, { signal }),
-    /** Whether it is to be applied. Own changes of the size count as drift too: applying then changes nothing. */
+    /** Whether to apply the child. Size changes by this process count as drift too: applying then changes nothing. */
     hasDrift: (found: T, pool: BrowserPool, fields: Fields): boolean => {
       const { uid, generation, deletionTimestamp } = found.metadata
       if (deletionTimestamp !== undefined) return false
@@ -198,7 +198,7 @@ const createChild = <T extends ObservedChild>(
   }
 }
 
-/** Adopts what an older pool of the same name has left, not what belongs to another. */
+/** Throws `SERVICE_UNAVAILABLE` unless the pool owns the child, or an older pool of its name left it. */
 const assertOwned = ({ owner, metadata }: ObservedChild, pool: BrowserPool) => {
   const isLeftOver = owner === undefined && labelledPool(metadata.labels) === objectName(pool.metadata.name)
   if (owner === pool.metadata.uid || isLeftOver) return

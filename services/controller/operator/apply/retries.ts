@@ -13,13 +13,13 @@ type Failure = {
 
 const bounds = { firstMs: 100, lastMs: 300_000 }
 
-/** Creates retries, without a failure, of work that is called for again and again; `failed` is called with each failure. */
+/** Creates the back-off of work that is attempted periodically; `failed` is called with each failure. */
 export const createRetries = ({ nowMs }: Pick<Clock, 'nowMs'>, failed: (error: AppError, retryMs: number) => void) => {
   let failure: Failure | undefined
   return {
     /**
-     * Runs `work` unless it is to wait after a failure: 0.1 s, doubled with each further one up to five minutes, or as long as the
-     * server has asked for. With another desired state than that of the failure it runs at once, unless the server has asked.
+     * Runs `work` unless it backs off after a failure: 0.1 s, doubled with each further failure, or the server's `Retry-After`
+     * if that is longer; at most five minutes. Another desired state ends the back-off, unless the server throttles.
      */
     run: async (desired: string, work: () => Promise<void>): Promise<void> => {
       const isHeldBack = failure && (failure.mustWait || failure.desired === desired)
@@ -30,17 +30,16 @@ export const createRetries = ({ nowMs }: Pick<Clock, 'nowMs'>, failed: (error: A
       } catch (thrown) {
         const error = toAppError(thrown)
         const times = failure?.times ?? 0
-        const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-        const retryMs = Math.min(bounds.lastMs, Math.max(backOffMs(bounds, times), askedMs))
-        const mustWait = askedMs > 0 || outcomeOf(error) === 'too-many-requests'
+        const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+        const retryMs = Math.min(bounds.lastMs, Math.max(backOffMs(bounds, times), retryAfterMs))
+        const mustWait = retryAfterMs > 0 || outcomeOf(error) === 'too-many-requests'
         failure = { times: times + 1, retryAtMs: nowMs() + retryMs, desired, mustWait, error }
         failed(error, retryMs)
       }
     },
     hasFailed: () => failure !== undefined,
-    /** Why the last run failed, where an operator has to intervene: a transient failure is no problem. */
+    /** Why the last run failed, if an operator has to intervene; undefined after a transient failure. */
     problem: () => (failure && !isTransient(failure.error) ? failure.error.message : undefined),
-    /** Forgets the failures. */
     reset: () => {
       failure = undefined
     },

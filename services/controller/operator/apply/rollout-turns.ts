@@ -5,25 +5,25 @@ import type { Clock } from '#controller/kube/clock.ts'
 import { workersName } from '#shared/kube/names.ts'
 import { rolloutOf } from './rollout.ts'
 
-/** Milliseconds after which a Deployment that is still being rolled out, as a paused one is, no longer delays others. */
+/** Milliseconds after which an unfinished rollout, such as that of a paused Deployment, no longer delays others. */
 const rollingMsMax = 1_800_000
 
-/** Rolls the Deployments of pools out one after another. */
+/** Serializes the rollouts of the pools' Deployments. */
 export type RolloutTurns = ReturnType<typeof createRolloutTurns>
 
-/** A rollout that exceeded its progress deadline delays no other. */
+/** Whether a rollout delays others; one that exceeded its progress deadline does not. */
 const isRolling = (deployment: ObservedDeployment): boolean => {
   const { generation = 0, deletionTimestamp } = deployment.metadata
   const rollout = rolloutOf(deployment, deployment.applied, generation)
   return deletionTimestamp === undefined && (rollout === 'pending' || rollout === 'progressing')
 }
 
-/** Creates the turns; none is taken. */
+/** Creates the turns, of which at most one is taken at a time. */
 export const createRolloutTurns = (clock: Clock, informers: Pick<Informers, 'pools' | 'deployment' | 'hasSynced'>) => {
   const written = createMutationCache<ObservedDeployment>(clock)
   const since = new Map<string, number>()
   let isTaken = false
-  const rollingBeside = (uid: string) =>
+  const otherRollouts = (uid: string) =>
     informers.pools().flatMap(({ metadata }) => {
       if (metadata.uid === uid) return []
       const shown = informers.deployment(workersName(metadata.name))
@@ -31,13 +31,13 @@ export const createRolloutTurns = (clock: Clock, informers: Pick<Informers, 'poo
       return newest && isRolling(newest) ? [newest.metadata.uid] : []
     })
   return {
-    /** The Deployments that this process wrote last, by the pool's uid. */
+    /** Deployments as last written by this process, by the pool's uid. */
     written,
-    /** The turn to change the Deployment of a pool, until disposed; undefined while another holds it or is being rolled out. */
+    /** Takes the turn to change a pool's Deployment, until disposed; undefined while another pool has it or rolls out. */
     take: (uid: string): Disposable | undefined => {
       if (!informers.hasSynced()) return undefined
       const nowMs = clock.nowMs()
-      const rolling = rollingBeside(uid)
+      const rolling = otherRollouts(uid)
       for (const each of since.keys()) if (!rolling.includes(each)) since.delete(each)
       for (const each of rolling) since.set(each, since.get(each) ?? nowMs)
       if (isTaken || rolling.some((each) => nowMs - (since.get(each) ?? 0) < rollingMsMax)) return undefined

@@ -7,7 +7,7 @@ import { conditionOf } from '#controller/operator/watch/observed-object.ts'
  */
 export type Rollout = 'pending' | 'progressing' | 'failed' | 'complete'
 
-/** Rollout of the template of hash `applied`; the Deployment has had its own since a generation. */
+/** Rollout of the template with the hash `applied`; the Deployment's template dates from `sinceGeneration`. */
 export const rolloutOf = (
   deployment: ObservedDeployment | undefined,
   applied: string | undefined,
@@ -15,22 +15,22 @@ export const rolloutOf = (
 ): Rollout => {
   if (!deployment || deployment.applied !== applied) return 'pending'
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = deployment.status
-  // Until then, the numbers are those of the template before.
+  // Until then, the replica counts are those of the previous template.
   if (observedGeneration < sinceGeneration) return 'pending'
   if (conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded') return 'failed'
   return updatedReplicas < replicas ? 'progressing' : 'complete'
 }
 
-/** Follows the rollouts of a Deployment: a change of its size alone makes a new generation too, and is no rollout. */
+/** Tracks the rollouts of a Deployment: a change of its size is a new generation too, but no rollout. */
 export const createRolloutFollower = (): ((
   deployment: ObservedDeployment | undefined,
   applied?: string,
 ) => Rollout) => {
-  let known: { readonly applied: string | undefined; readonly generation: number } | undefined
+  let current: { readonly applied: string | undefined; readonly generation: number } | undefined
   return (deployment, applied) => {
     if (!deployment) return 'pending'
     const { generation = 0 } = deployment.metadata
-    if (!known || known.applied !== deployment.applied) known = { applied: deployment.applied, generation }
-    return rolloutOf(deployment, applied, known.generation)
+    if (!current || current.applied !== deployment.applied) current = { applied: deployment.applied, generation }
+    return rolloutOf(deployment, applied, current.generation)
   }
 }

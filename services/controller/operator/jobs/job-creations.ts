@@ -6,11 +6,11 @@ import { type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
 import type { JobRecords, JobRecordsDeps } from './job-records.ts'
 import type { JobRequests } from './job-requests.ts'
 
-/** What Jobs are created with. */
+/** Dependencies of the creations. */
 export type JobCreationsDeps = Pick<JobRecordsDeps, 'now' | 'notice'> & {
   /** A name that no Job ever had. */
   readonly newName: () => string
-  /** The manifest of a Job of this name at this moment. */
+  /** The current manifest of a Job of this name. */
   readonly manifest: (name: string) => JobManifest
 }
 
@@ -18,11 +18,11 @@ type Parts = {
   readonly records: JobRecords
   readonly requests: JobRequests
   /** Whether the informer shows the Job. */
-  readonly isSeen: (name: string) => boolean
+  readonly isObserved: (name: string) => boolean
 }
 
-/** A created Job counts although the informer does not show it, for this long. */
-const unseenMs = 30_000
+/** Milliseconds for which a created Job counts while the informer does not show it. */
+const unobservedMs = 30_000
 const requestsAtOnce = 8
 
 /** Outcomes of a creation after which the Job certainly does not exist, and will not on a retry. */
@@ -33,11 +33,11 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
   'not-found': 'config-error',
 }
 
-/** Creations that the informer does not show yet. Names are chosen before the request, so a lost answer is retried safely. */
+/** Creations that the informer does not show yet. Names are chosen before the request, so a lost response is retried safely. */
 export class JobCreations {
   readonly #deps: JobCreationsDeps
   readonly #parts: Parts
-  /** Names in flight, names that were created, and names of which the answer was lost; since when. */
+  /** Names in flight; names that were created, and names whose response was lost, with the time. */
   readonly #inFlight = new Set<string>()
   readonly #created = new Map<string, number>()
   readonly #unanswered = new Map<string, number>()
@@ -48,16 +48,16 @@ export class JobCreations {
     this.#parts = parts
   }
 
-  /** Creates as many Jobs, and retries those of which the answer was lost. Throws the first failure. */
+  /** Creates `count` Jobs, and retries those whose response was lost. Throws the first failure. */
   async create(count: number): Promise<void> {
     const { requests } = this.#parts
-    // A call may last longer than a tick. Names that it has not requested yet count nowhere, and would be created twice.
+    // A call may outlast a tick. Jobs that it has not requested yet are not listed, so a second call would add them again.
     if (this.#isCreating || requests.isThrottled()) return
     this.#isCreating = true
     const names = [...this.#recent(this.#unanswered), ...Array.from({ length: count }, () => this.#deps.newName())]
-    const left = names.values()
+    const remaining = names.values()
     const creator = async () => {
-      for (const name of left) {
+      for (const name of remaining) {
         if (!requests.isClosed && !requests.isThrottled()) await requests.track(this.#createOne(name))
       }
     }
@@ -66,30 +66,30 @@ export class JobCreations {
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
-  /** Takes a Job that exists and that the informer does not show. */
+  /** Adds a Job that exists but is not in the informer. */
   found(name: string): void {
     this.#created.set(name, this.#deps.now())
   }
 
-  /** The informer shows the Job. */
-  seen(name: string): void {
+  /** To be called when the informer shows the Job. */
+  observed(name: string): void {
     this.#created.delete(name)
     this.#unanswered.delete(name)
   }
 
-  /** Whether the informer has not shown a created Job for so long that its watch may be dead. */
+  /** Whether the informer has lacked a created Job for 30 s, so that its watch may be dead. */
   isOverdue(): boolean {
-    return this.#deps.now() - Math.min(...this.#created.values()) > unseenMs
+    return this.#deps.now() - Math.min(...this.#created.values()) > unobservedMs
   }
 
-  /** Names that were created or may have been. */
+  /** Names of Jobs that were created or may have been. */
   pending(): ReadonlySet<string> {
     return new Set([...this.#inFlight, ...this.#recent(this.#created), ...this.#recent(this.#unanswered)])
   }
 
-  /** Names of the last half a minute; older ones are forgotten. */
+  /** Returns the names of the last 30 s, and removes older ones. */
   #recent(names: Map<string, number>): string[] {
-    for (const [name, sinceMs] of names) if (this.#deps.now() - sinceMs > unseenMs) names.delete(name)
+    for (const [name, sinceMs] of names) if (this.#deps.now() - sinceMs > unobservedMs) names.delete(name)
     return [...names.keys()]
   }
 
@@ -105,10 +105,10 @@ export class JobCreations {
       this.#isCreated(name)
     } catch (thrown) {
       const outcome = outcomeOf(thrown)
-      // The try before this one had succeeded.
+      // The previous attempt had succeeded.
       if (outcome === 'already-exists') return this.#isCreated(name)
       if (outcome === 'unavailable') this.#unanswered.set(name, this.#deps.now())
-      // A refusal proves nothing about the try before it.
+      // A refusal does not mean that the previous attempt failed.
       else if (unansweredMs !== undefined) this.#unanswered.set(name, unansweredMs)
       const why = outcome && refusals[outcome]
       if (why) records.refused({ why, message: toAppError(thrown).message })
@@ -119,7 +119,7 @@ export class JobCreations {
   }
 
   #isCreated(name: string) {
-    if (!this.#parts.isSeen(name)) this.found(name)
+    if (!this.#parts.isObserved(name)) this.found(name)
     this.#deps.notice({ kind: 'created', job: name })
   }
 }

@@ -5,7 +5,7 @@ import type { JobList, JobNotice, ListedJob } from '#controller/proxied/job-runn
 import type { JobTrouble } from '#controller/proxied/proxied.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 
-/** What records are kept with. */
+/** Dependencies of the records. */
 export type JobRecordsDeps = {
   readonly now: () => number
   /** What keeps a pod from starting. */
@@ -15,9 +15,9 @@ export type JobRecordsDeps = {
   readonly notice: (notice: JobNotice) => void
 }
 
-/** What is known of a Job that has not ended, beside what the informer shows. */
+/** State of an unfinished Job, in addition to what the informer shows. */
 type JobRecord = {
-  /** When it was first known here. */
+  /** When this process first requested or observed the Job. */
   readonly sinceMs: number
   readonly revision: string
   /** Why its worker could not start when it was last listed, and since when. */
@@ -27,20 +27,20 @@ type JobRecord = {
   hasPod?: boolean
 }
 
-/** That a Job got its pod: since when the Job was known, and when the pod was observed. */
+/** The creation of a Job's pod: `sinceMs` of the Job's record, and when the pod was observed. */
 type PodCreated = { readonly sinceMs: number; readonly atMs: number }
 
 /**
- * A Job's pod is created at once, unless something refuses it, or many Jobs wait for theirs: a Job controller creates twenty a
- * second by default, roughly in the order of the Jobs.
+ * Milliseconds within which a Job gets its pod, unless the pod is refused or many Jobs wait for theirs: the Job controller
+ * creates twenty a second by default, roughly in the order of the Jobs.
  */
 const podMs = 10_000
 
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was created for a Job within ${podMs / 1000} s` }
 
-/** As long as Jobs before it get their pods, a Job is not the next one: its own is still to come. */
-const troubleOfMissing = (ageMs: number, isNext: boolean): JobTrouble | undefined =>
+/** While older Jobs still get their pods, a Job is not next, and its pod is not overdue. */
+const missingPodTrouble = (ageMs: number, isNext: boolean): JobTrouble | undefined =>
   isNext && ageMs > podMs ? withoutPod : undefined
 
 const jobTrouble = (found: PodTrouble | undefined): JobTrouble | undefined =>
@@ -55,9 +55,9 @@ const workerOf = (pod: ObservedPod | undefined): Pick<ListedJob, 'worker'> => {
 export class JobRecords {
   readonly #deps: JobRecordsDeps
   readonly #records = new Map<string, JobRecord>()
-  /** Claims on Jobs that still exist, written ones that the informer does not show yet included. */
+  /** Claimed capture by name of the Job, for Jobs that exist; includes writes that the informer does not show yet. */
   readonly #claims = new Map<string, string>()
-  /** Of the last ten seconds. */
+  /** Pods created in the last ten seconds. */
   #podsCreated: PodCreated[] = []
   #failed = 0
   #last: JobTrouble | undefined
@@ -70,7 +70,7 @@ export class JobRecords {
     return this.#records.get(name)
   }
 
-  /** The record of a Job, begun where there is none. */
+  /** Returns the record of a Job; creates it if there is none. */
   follow(job: ObservedJob): JobRecord {
     const { name } = job.metadata
     const record = this.#records.get(name) ?? { sinceMs: this.#deps.now(), revision: revisionOf(job) }
@@ -79,7 +79,7 @@ export class JobRecords {
     return record
   }
 
-  /** Follows a change of a Job, its end included. */
+  /** Updates the records after a change of a Job, including its end. */
   changed({ kind, object }: Change<ObservedJob>): void {
     const { name } = object.metadata
     this.#followClaim(object)
@@ -99,12 +99,12 @@ export class JobRecords {
     else this.#claims.set(name, captureId)
   }
 
-  /** Forgets records of Jobs that are not among these. */
+  /** Removes the records of all other Jobs. */
   keep(isKept: (name: string) => boolean): void {
     for (const name of this.#records.keys()) if (!isKept(name)) this.#records.delete(name)
   }
 
-  /** Counts a creation that was refused. */
+  /** Counts a refused creation. */
   refused(trouble: JobTrouble): void {
     this.#failed += 1
     this.#last = trouble
@@ -116,18 +116,18 @@ export class JobRecords {
     return { failed: this.#failed, last: this.#last }
   }
 
-  /** Jobs that have not ended, with their pods by the Job's name. */
+  /** Lists unfinished Jobs; `pods` are by the name of their Job. */
   list(open: readonly ObservedJob[], pods: ReadonlyMap<string | undefined, ObservedPod>): ListedJob[] {
     for (const job of open) if (pods.has(job.metadata.name)) this.#podObserved(this.follow(job))
     const nowMs = this.#deps.now()
     this.#podsCreated = this.#podsCreated.filter(({ atMs }) => nowMs - atMs <= podMs)
-    // Since when the oldest Job is known that has lately got its pod.
-    const turnMs = Math.min(...this.#podsCreated.map(({ sinceMs }) => sinceMs))
-    return open.map((job) => this.#listed(job, pods.get(job.metadata.name), turnMs))
+    // When the record of the oldest Job began that got its pod in the last `podMs`.
+    const oldestMs = Math.min(...this.#podsCreated.map(({ sinceMs }) => sinceMs))
+    return open.map((job) => this.#listed(job, pods.get(job.metadata.name), oldestMs))
   }
 
-  /** A Job that the informer does not show. */
-  listUnseen(name: string): ListedJob | undefined {
+  /** Lists a Job that the informer does not show yet. */
+  listUnobserved(name: string): ListedJob | undefined {
     const record = this.#records.get(name)
     return record && { name, ageMs: this.#deps.now() - record.sinceMs, revision: record.revision }
   }
@@ -155,13 +155,13 @@ export class JobRecords {
     this.#podsCreated.push({ sinceMs: record.sinceMs, atMs: this.#deps.now() })
   }
 
-  #listed(job: ObservedJob, pod: ObservedPod | undefined, turnMs: number): ListedJob {
+  #listed(job: ObservedJob, pod: ObservedPod | undefined, oldestMs: number): ListedJob {
     const record = this.follow(job)
     const nowMs = this.#deps.now()
     const ageMs = nowMs - record.sinceMs
     const { name } = job.metadata
     const captureId = this.#claims.get(name)
-    const trouble = pod ? jobTrouble(this.#deps.troubleOf(pod)) : troubleOfMissing(ageMs, record.sinceMs < turnMs)
+    const trouble = pod ? jobTrouble(this.#deps.troubleOf(pod)) : missingPodTrouble(ageMs, record.sinceMs < oldestMs)
     if (!trouble) delete record.trouble
     else record.trouble = { ...trouble, sinceMs: record.trouble?.sinceMs ?? nowMs }
     return {

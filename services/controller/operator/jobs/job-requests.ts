@@ -5,15 +5,15 @@ import { fieldOwner } from '#shared/kube/names.ts'
 import { createThrottle, type Throttle } from '#controller/kube/throttle.ts'
 import type { JobManifest } from '#controller/operator/manifests/job.ts'
 
-/** What requests are sent with. */
+/** Dependencies of the requests. */
 export type JobRequestsDeps = { readonly api: Pick<KubeApi, 'list' | 'create' | 'patch'>; readonly now: () => number }
 
-/** The Jobs that requests are about. */
+/** The namespace and the labels of the requested Jobs. */
 export type JobScope = { readonly namespace: string; readonly labelSelector: string }
 
 const requestMs = 3000
 
-/** Requests about the Jobs of one namespace, each of which ends within three seconds. Dispose waits for those in flight. */
+/** Requests for the Jobs of one namespace, each with a timeout of 3 s. Dispose waits for those in flight. */
 export class JobRequests implements AsyncDisposable {
   readonly #deps: JobRequestsDeps
   readonly #scope: JobScope
@@ -28,12 +28,12 @@ export class JobRequests implements AsyncDisposable {
     this.#throttle = createThrottle(deps.now)
   }
 
-  /** Whether the API server throttles: nothing is to be sent now. */
+  /** Whether the API server throttles, so that no request may be sent. */
   isThrottled(): boolean {
     return this.#throttle.isActive()
   }
 
-  /** Follows work with requests until it ends. */
+  /** Counts work as in flight until it ends. Rethrows its error, and throttles further requests if it is a 429. */
   async track(work: Promise<unknown>): Promise<void> {
     this.#inFlight.add(work)
     try {
@@ -52,7 +52,7 @@ export class JobRequests implements AsyncDisposable {
     await this.#deps.api.create(of, manifest, { fieldManager: fieldOwner, signal: AbortSignal.timeout(requestMs) })
   }
 
-  /** Changes a Job; one that is gone is no error. */
+  /** Patches a Job; a missing Job is no error. */
   async patch(name: string, body: object): Promise<void> {
     const ref = { resource: jobs, namespace: this.#scope.namespace, name }
     try {
@@ -63,7 +63,7 @@ export class JobRequests implements AsyncDisposable {
     }
   }
 
-  /** Lists all Jobs from the API server itself, page by page. Throws `invalid` above 100,000. */
+  /** Lists all Jobs directly from the API server, page by page. Throws `invalid` above 100,000. */
   async list(take: (job: ObservedJob) => void): Promise<void> {
     const of = { resource: jobs, ...this.#scope }
     for await (const { items } of listPages<ObservedJob>(this.#deps.api, of, () => AbortSignal.timeout(requestMs)))

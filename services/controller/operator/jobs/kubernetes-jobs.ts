@@ -9,7 +9,7 @@ import { JobCreations, type JobCreationsDeps } from './job-creations.ts'
 import { JobRecords, type JobRecordsDeps } from './job-records.ts'
 import { JobRequests, type JobRequestsDeps, type JobScope } from './job-requests.ts'
 
-/** What Jobs are run with. */
+/** Dependencies of `KubernetesJobs`. */
 export type KubernetesJobsDeps = JobRequestsDeps &
   JobRecordsDeps &
   JobCreationsDeps & {
@@ -18,10 +18,10 @@ export type KubernetesJobsDeps = JobRequestsDeps &
     readonly pods: Lister<ObservedPod>
   }
 
-/** An informer without a watch for longer is stale. */
+/** Milliseconds without a watch after which an informer is stale. */
 const downMsMax = 5000
 
-/** Runs single-use workers as Jobs, for one term. Every call is idempotent. While the API server throttles, it sends nothing. */
+/** Runs single-use workers as Jobs, for one term. Every call is idempotent. Sends nothing while the API server throttles. */
 export class KubernetesJobs implements JobRunner {
   readonly #deps: KubernetesJobsDeps
   readonly #namespace: string
@@ -35,14 +35,14 @@ export class KubernetesJobs implements JobRunner {
     this.#namespace = scope.namespace
     this.#requests = new JobRequests(deps, scope)
     this.#records = new JobRecords(deps)
-    const isSeen = (name: string) => this.#isSeen(name)
-    this.#creations = new JobCreations(deps, { records: this.#records, requests: this.#requests, isSeen })
+    const isObserved = (name: string) => this.#isObserved(name)
+    this.#creations = new JobCreations(deps, { records: this.#records, requests: this.#requests, isObserved })
     for (const job of deps.jobs.all()) if (!endOf(job)) this.#records.follow(job)
   }
 
-  /** Follows a change of a Job. */
+  /** Updates the records after a change of a Job. */
   readonly changed = (change: Change<ObservedJob>): void => {
-    this.#creations.seen(change.object.metadata.name)
+    this.#creations.observed(change.object.metadata.name)
     this.#records.changed(change)
   }
 
@@ -56,10 +56,10 @@ export class KubernetesJobs implements JobRunner {
     const { open = [], succeeded = [] } = Object.groupBy(this.#deps.jobs.all(), (job) => endOf(job) ?? 'open')
     const listed = this.#records.list(open, pods)
     const pending = this.#creations.pending()
-    this.#records.keep((name) => pending.has(name) || this.#isSeen(name))
-    const unseen = [...pending].filter((name) => !this.#isSeen(name))
+    this.#records.keep((name) => pending.has(name) || this.#isObserved(name))
+    const unobserved = [...pending].filter((name) => !this.#isObserved(name))
     return {
-      jobs: [...listed, ...unseen.flatMap((name) => this.#records.listUnseen(name) ?? [])],
+      jobs: [...listed, ...unobserved.flatMap((name) => this.#records.listUnobserved(name) ?? [])],
       unclaimed: succeeded.flatMap((job) => {
         const { name } = job.metadata
         return claimOf(job) === undefined && this.#records.claimOf(name) === undefined ? [{ name }] : []
@@ -75,8 +75,8 @@ export class KubernetesJobs implements JobRunner {
   async claim(name: string, captureId: string): Promise<void> {
     if (this.#requests.isThrottled()) return
     const before = this.#records.claimOf(name)
-    if (before === captureId || !(this.#records.get(name) || this.#isSeen(name))) return
-    // Until the informer shows it, this keeps it from being written twice.
+    if (before === captureId || !(this.#records.get(name) || this.#isObserved(name))) return
+    // Prevents a second write before the informer shows the claim.
     this.#records.setClaim(name, captureId)
     try {
       const body = { metadata: { labels: { [captureLabel]: captureId } } }
@@ -93,8 +93,8 @@ export class KubernetesJobs implements JobRunner {
     if (!record || record.isGivenUp || this.#requests.isThrottled()) return
     record.isGivenUp = true
     try {
-      // A deadline in the past: it ends as if it had waited in vain, and can be inspected. A worker that started after all
-      // finishes its capture.
+      // The deadline is in the past: the Job fails with DeadlineExceeded and can still be inspected. A worker that has started
+      // meanwhile finishes its capture.
       await this.#requests.track(this.#requests.patch(name, { spec: { activeDeadlineSeconds: 1 } }))
       this.#deps.notice({ kind: 'given-up', job: name })
     } catch (thrown) {
@@ -103,14 +103,14 @@ export class KubernetesJobs implements JobRunner {
     }
   }
 
-  /** Waits for the requests in flight, each of which ends within three seconds. */
+  /** Waits for the requests in flight, each of which ends within 3 s. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#requests[Symbol.asyncDispose]()
   }
 
   /**
-   * Lists the Jobs from the API server itself, once: the informer may lack the last ones of a predecessor. Again where it does
-   * not show what was created: its watch may be dead.
+   * Lists the Jobs directly from the API server, once: the informer may lack the last Jobs of the previous leader. Lists again
+   * if the informer lacks created Jobs, because its watch may be dead.
    */
   async #listFromServer() {
     if (this.#creations.isOverdue()) this.#firstList = undefined
@@ -119,7 +119,7 @@ export class KubernetesJobs implements JobRunner {
     }
     const take = (job: ObservedJob) => {
       const { name } = job.metadata
-      if (endOf(job) || this.#isSeen(name)) return
+      if (endOf(job) || this.#isObserved(name)) return
       this.#records.follow(job)
       this.#creations.found(name)
     }
@@ -130,7 +130,7 @@ export class KubernetesJobs implements JobRunner {
     })
   }
 
-  #isSeen(name: string): boolean {
+  #isObserved(name: string): boolean {
     return this.#deps.jobs.get(`${this.#namespace}/${name}`) !== undefined
   }
 }

@@ -12,7 +12,7 @@ import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 const pool = 'proxied'
 const nameBytes = 6
 
-/** The loop of a pool whose captures get a Job each. When it stops, Jobs go on: they need no controller for their captures. */
+/** The loop of a pool that runs a Job per capture. When it stops, Jobs finish their captures without it. */
 export const runProxiedPool: RunPool = async (deps, run, stop) => {
   const { api, clock, informers, podStarts, subscriptions, queue, statuses, settings } = deps
   const { name } = run.pool().metadata

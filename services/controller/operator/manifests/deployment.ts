@@ -7,13 +7,13 @@ import { hashOf } from '#controller/operator/watch/observed-object.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import { type PodSettings, type PodTemplate, workerPod } from './worker-pod.ts'
 
-/** Old ReplicaSets: none is of use, since the pool's template is applied again after a rollback. */
+/** Old ReplicaSets to keep: none, because the pool's template would be applied again after a rollback. */
 const revisionHistoryLimit = 0
 
-/** Beyond the time for a node: a volume to be mounted and an image to be fetched. */
+/** Seconds on top of those for a node: to mount volumes and pull the image. */
 const startSeconds = 300
 
-/** Owner reference to the pool: Kubernetes deletes the object with it, in the pool's namespace alone. */
+/** Owner reference to the pool: Kubernetes deletes the object with the pool. Works only in the pool's namespace. */
 export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata'>): V1OwnerReference => ({
   apiVersion: browserPools.apiVersion,
   kind: browserPools.kind,
@@ -22,7 +22,7 @@ export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata
   controller: true,
 })
 
-/** A child of a pool, deleted with it, with the hash of what is applied. */
+/** The fields of a child of a pool, with a hash of them as annotation. The child is deleted with the pool. */
 const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
   const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
@@ -51,8 +51,8 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
 }
 
 /**
- * What is applied to an existing Deployment. Its selector cannot be changed: an older release's is kept, since its
- * labels are still among those of the pods. Throws `SERVICE_UNAVAILABLE` where they are not.
+ * The fields to apply to an existing Deployment. Its selector is immutable: that of an older release is kept, because the
+ * pods still have its labels. Throws `SERVICE_UNAVAILABLE` if they do not.
  */
 export const fieldsFor = (
   { metadata, selector }: Pick<ObservedDeployment, 'metadata' | 'selector'>,
@@ -71,7 +71,7 @@ export const fieldsFor = (
   throw new AppError('SERVICE_UNAVAILABLE', { message })
 }
 
-/** Workers that node drains may evict at once; of few workers one. */
+/** Workers that node drains may evict at the same time; at least one, since Kubernetes rounds up. */
 const maxUnavailable = '20%'
 
 /** A pool's PodDisruptionBudget, all of whose fields the controller manages. */
@@ -79,6 +79,6 @@ export const budgetFields = (pool: BrowserPool, instance: string): ReturnType<ty
   childFields(pool, instance, {
     maxUnavailable,
     selector: { matchLabels: poolSelector(instance, pool.metadata.name) },
-    // A worker that does not work must not keep its node from being emptied.
+    // An unhealthy worker must not block the drain of its node.
     unhealthyPodEvictionPolicy: 'AlwaysAllow',
   })

@@ -8,7 +8,7 @@ import { ownerOf } from './deployment.ts'
 import { jobs } from '#controller/operator/watch/observed-job.ts'
 import { type PodSettings, workerContainer, workerPod } from './worker-pod.ts'
 
-/** What a Job's manifest is made of. */
+/** Input of a Job's manifest. */
 export type JobOptions = {
   readonly pool: BrowserPool['metadata']
   readonly spec: Pick<BrowserPoolSpec, 'jobs' | 'template'>
@@ -20,16 +20,16 @@ export type JobOptions = {
 export type JobManifest = V1Job & { readonly metadata: { readonly name: string; readonly namespace: string } }
 
 const budgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
-/** What a worker needs after its last attempt's budget to report and leave. */
-const leaveSeconds = 10
-/** Time to start on a node, before the worker counts its own time. */
+/** Time to report and exit after the budget of the attempt. */
+const exitSeconds = 10
+/** Time to start on a node, before the worker's own timers begin. */
 const startSeconds = 60
 const revisionChars = 12
 
 const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec => {
   const { spareSeconds, ttlSecondsAfterFinished } = spec.jobs
   return {
-    // One capture is never tried twice by the same Job: the queue gives it to the next one.
+    // A Job never retries its capture: the queue redelivers it to another Job.
     backoffLimit: 0,
     podFailurePolicy: {
       rules: [
@@ -46,24 +46,24 @@ const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec =
       template: spec.template,
       slots: 1,
       program: 'main-job',
-      // The worker's heartbeats carry the name of its Job, which is known before its pod.
+      // The worker's heartbeats carry the name of its Job, which is known before the pod's.
       podName: name,
       variables: { [workerSettings.spareSeconds.name]: String(spareSeconds) },
-      graceSeconds: budgetSeconds + leaveSeconds,
+      graceSeconds: budgetSeconds + exitSeconds,
       settings,
     }),
   }
 }
 
-/** What all Jobs of these options have in common, as a hash. */
+/** Hash of what all Jobs with these options have in common, 12 characters. */
 export const jobRevision = (options: JobOptions): string => {
   const text = JSON.stringify(specOf('', options))
   return createHash('sha256').update(text).digest('hex').slice(0, revisionChars)
 }
 
 /**
- * The Job of one single-use worker. In the namespace of its BrowserPool it is deleted with that: a worker that is terminated
- * finishes its capture. In another it cannot be, and ends by itself.
+ * The Job of one single-use worker. In the namespace of its BrowserPool it is deleted with the BrowserPool; the terminated
+ * worker finishes its capture. In another namespace that is impossible, and the Job ends by itself.
  */
 export const jobManifest = (name: string, options: JobOptions): JobManifest => ({
   apiVersion: jobs.apiVersion,

@@ -8,7 +8,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { poolLabels, poolSelector } from '#shared/kube/names.ts'
 
-/** The part of the operator's settings that its pods, and what runs them, are made of. */
+/** The operator's settings for worker pods, and for the Deployments and Jobs that run them. */
 export type PodSettings = Pick<
   ValuesOf<typeof operatorSettings>,
   | 'instance'
@@ -22,25 +22,25 @@ export type PodSettings = Pick<
   | 'nodeProvisionSeconds'
 >
 
-/** What a worker's pod is made of. */
+/** Input of a worker's pod. */
 export type WorkerPodOptions = {
   readonly pool: Pool
   /** Name of the BrowserPool. */
   readonly browserPool: string
   readonly template: BrowserPoolSpec['template']
   readonly slots: number
-  /** A member of a pool, which runs until it is terminated, or a Job's, which serves one capture. */
+  /** `main` runs until it is terminated; `main-job`, the worker of a Job, serves one capture. */
   readonly program: 'main' | 'main-job'
-  /** Name in the worker's heartbeats; without it that of its pod. */
+  /** Name in the worker's heartbeats; by default that of its pod. */
   readonly podName?: string
-  /** Further settings, named without prefix. */
+  /** Further settings, by name without the prefix. */
   readonly variables?: Readonly<Record<string, string>>
   /** Seconds from SIGTERM to SIGKILL. */
   readonly graceSeconds: number
   readonly settings: PodSettings
 }
 
-/** Pods as a Deployment and a Job make them. */
+/** The pod template of a Deployment or a Job. */
 export type PodTemplate = {
   readonly metadata: {
     readonly labels: Readonly<Record<string, string>>
@@ -56,19 +56,19 @@ type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
 
 const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
-/** What the Secret of a pool holds, and the worker finds as files; `ca.crt` beside it where authorities were given. */
+/** Keys of a pool's Secret, mounted as files; also `ca.crt` if certificate authorities are configured. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
-/** Read by the group, which `fsGroup` makes the worker's. */
+/** Readable by the group, which `fsGroup` sets to the worker's. */
 const secretMode = 0o440
 const userId = 10_001
 const shmMiBPerSlot = 256
 const tmpMiBPerSlot = 1024
-/** A process that has not opened its probes by then is started again; until then liveness does not count. */
+/** A worker whose probes do not respond after this time is restarted; liveness is not checked before. */
 const startSeconds = 120
 
 /**
- * The pod of a worker. It holds no token of Kubernetes, and of secrets only the pool's own; it cannot get more rights, and
- * writes to nothing but /tmp and /dev/shm. The same options give the same pod.
+ * The pod of a worker. It has no Kubernetes token and no secrets except the pool's own, cannot escalate privileges, and writes
+ * only to /tmp and /dev/shm. The same options give the same pod.
  */
 export const workerPod = (of: WorkerPodOptions): PodTemplate => {
   const { pool, browserPool, template, program, graceSeconds, settings } = of
@@ -93,7 +93,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           name: workerContainer,
           image: image ?? settings.podImage,
           ...(imagePullPolicy && { imagePullPolicy }),
-          // Not `command`: the image's entry point is an init, which reaps what browsers leave behind.
+          // Not `command`: the image's entry point is an init, which reaps orphaned browser processes.
           args: ['node', `services/worker/${program}.ts`],
           resources: quantitiesOf(resources ?? defaultResources(of.slots)),
           env: variablesOf(of, env ?? []),
@@ -122,7 +122,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
             ? { type: settings.podSeccomp }
             : { type: 'Localhost', localhostProfile: settings.podSeccomp },
       },
-      // An unmasked /proc is allowed only where root of the pod is nobody on the node.
+      // An unmasked /proc is allowed only if root in the pod is an unprivileged user on the node.
       ...(isolated && { hostUsers: false }),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -141,7 +141,7 @@ const securityOf = (isolated: boolean): V1SecurityContext => ({
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
-  // Browsers get a /proc of their own, which the kernel refuses where the pod's is masked.
+  // Browsers mount their own /proc, which the kernel refuses if the pod's is masked.
   ...(isolated && { procMount: 'Unmasked' }),
 })
 
@@ -150,11 +150,11 @@ type Spread = NonNullable<BrowserPoolSpec['template']['topologySpreadConstraints
 const spreadOf = (matchLabels: Readonly<Record<string, string>>) => (spread: Spread) => ({
   ...spread,
   labelSelector: { matchLabels },
-  // During a rollout the old pods do not count for where the new ones should be.
+  // During a rollout, old pods do not count for the spread of new ones.
   matchLabelKeys: ['pod-template-hash'],
 })
 
-/** Kubernetes starts it before the worker, and ends it after that: a Job's too. */
+/** Kubernetes starts a sidecar before the worker and ends it after the worker, also in a Job. */
 const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
   ...sidecar,
   ...(resources && { resources: quantitiesOf(resources) }),
@@ -166,15 +166,15 @@ const secretItems = (hasAuthorities: boolean) =>
   [...secretKeys, ...(hasAuthorities ? ['ca.crt'] : [])].map((key) => ({ key, path: key }))
 
 const volumesOf = (secretName: string, slots: number, hasAuthorities: boolean): V1Volume[] => [
-  // Named one by one: until a Secret that was made empty is filled, the node waits and the worker is not started.
+  // Listed one by one, so that the node does not start the worker before a Secret that was created empty has all keys.
   { name: 'secrets', secret: { secretName, defaultMode: secretMode, items: secretItems(hasAuthorities) } },
   { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
   { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
 ]
 
 /**
- * Whether a node autoscaler may take a node away for the sake of others: a worker goes on elsewhere, although it has folders of
- * its own; the capture of a Job would begin anew.
+ * Whether a node autoscaler may evict the pod to remove its node: a worker of a Deployment is replaced elsewhere, although it
+ * has local storage; the capture of a Job would restart.
  */
 const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly<Record<string, string>>>> = {
   main: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
@@ -182,11 +182,11 @@ const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly
 }
 
 /**
- * Requests are what ordinary pages take. Measured of one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
- * 240 processor ms for a small page, about three times that with full Chromium; 0.2 MB of disk, beside 50 MiB of log that a
- * kubelet keeps, and by flags alone the profile of each browser.
- * Limits are what the worker itself allows: each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of files,
- * which are in memory, or by flags alone on disk; and 512 MiB for the worker.
+ * Requests are what ordinary pages use. Measured with one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
+ * 240 ms of CPU for a small page, about three times that with full Chromium; 0.2 MB of disk, plus 50 MiB of log that a kubelet
+ * keeps and, with `flags-only`, the profile of each browser.
+ * Limits are what the worker itself allows: for each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of
+ * files, in memory or, with `flags-only`, on disk; and 512 MiB for the worker.
  */
 const defaultResources = (slots: number) => ({
   requests: {
@@ -207,7 +207,7 @@ const quantitiesOf = (resources: Readonly<Record<string, Quantities>>) =>
     ]),
   )
 
-/** What the controller sets wins over the template, by name and as a file. */
+/** The controller's variables override the template's, with and without the suffix `_FILE`. */
 const variablesOf = (of: WorkerPodOptions, given: readonly { name: string; value: string }[]): V1EnvVar[] => {
   const own = ownVariables(of)
   const taken = new Set(own.flatMap(({ name }) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]))

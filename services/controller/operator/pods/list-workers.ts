@@ -11,27 +11,27 @@ import {
 import type { Starts } from './pod-starts.ts'
 import type { PodTrouble } from './pod-trouble.ts'
 
-/** What a list of workers is computed from. */
+/** Input of a list of workers. */
 export type WorkerListParts = {
-  /** Undefined before it is created. */
+  /** Undefined before the Deployment is created. */
   readonly deployment: ObservedDeployment | undefined
-  /** Workers that are requested; a write that the informer does not show yet counts. */
+  /** Requested workers, including a write that the informer does not show yet. */
   readonly replicas: number
   readonly pods: readonly ObservedPod[]
-  /** Uids of pods that terminate though the informer does not show it yet. */
+  /** Uids of pods that terminate, although the informer may not show it yet. */
   readonly terminating: ReadonlySet<string>
   readonly ageMs: (pod: ObservedPod) => number
-  /** What keeps it from starting. */
+  /** What keeps a pod from starting. */
   readonly troubleOf: (pod: ObservedPod) => PodTrouble | undefined
-  /** Whether it was ever ready. */
+  /** Whether a pod was ever ready. */
   readonly wasReady: (pod: ObservedPod) => boolean
   readonly starts: Starts
 }
 
-/** The workers, and what else the status of the pool shows. */
+/** The workers, and other facts for the status of the pool. */
 export type PodWorkerList = ReturnType<typeof listWorkers>
 
-/** Pods that Kubernetes counts for the size: neither ended nor terminating. */
+/** Pods that Kubernetes counts as replicas: neither ended nor terminating. */
 export const presentPods = (pods: readonly ObservedPod[]): readonly ObservedPod[] =>
   pods.filter((pod) => !hasEnded(pod) && !isStopping(pod))
 
@@ -59,11 +59,9 @@ export const listWorkers = (parts: WorkerListParts) => {
       ...[...troubles.values()].map(({ trouble, message }) => [trouble, message] as const),
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
-    /** Whether pods are replaced by others of a newer template. */
     isRollingOut: isRollingOut(deployment),
-    /** Whether all pods of the newer template that were never ready are in trouble. */
     isRolloutStalled: isRolloutStalled(parts),
-    /** Whether there are more than requested: some terminate by themselves, as those of an older template. */
+    /** Whether there are more pods than requested: Kubernetes terminates some, such as those of an older template. */
     hasSurplus: presentPods(pods).filter(({ metadata }) => !terminating.has(metadata.uid)).length > replicas,
   }
 }
@@ -78,7 +76,7 @@ const troublesOf = ({ pods, troubleOf }: WorkerListParts): Troubles =>
     }),
   )
 
-/** Whether pods are replaced by others of a newer template. */
+/** Whether a rollout replaces pods by those of a newer template. */
 export const isRollingOut = (deployment: ObservedDeployment | undefined): boolean => {
   const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas
@@ -91,13 +89,13 @@ export const isRolloutStalled = ({
   wasReady,
   troubleOf,
 }: Omit<WorkerListParts, 'replicas' | 'starts'>): boolean => {
-  const coming = presentPods(pods).filter((pod) => !wasReady(pod))
-  return isRollingOut(deployment) && coming.length > 0 && coming.every((pod) => troubleOf(pod) !== undefined)
+  const neverReady = presentPods(pods).filter((pod) => !wasReady(pod))
+  return isRollingOut(deployment) && neverReady.length > 0 && neverReady.every((pod) => troubleOf(pod) !== undefined)
 }
 
 /**
- * During a rollout there are more pods than requested. Surplus ones that were never ready, stuck ones first, are not part of
- * the size: they neither are capacity nor block it.
+ * During a rollout there are more pods than requested. Surplus pods that were never ready, stuck ones first, do not count for
+ * the size: they are no capacity, and do not block the start of others.
  */
 const surplusOf = (
   { deployment, replicas, pods, wasReady }: WorkerListParts,
@@ -105,8 +103,8 @@ const surplusOf = (
 ): ReadonlySet<ObservedPod> => {
   if (!isRollingOut(deployment)) return new Set()
   const present = presentPods(pods)
-  const coming = present.filter((pod) => !wasReady(pod))
-  const stuckFirst = coming.toSorted((one, other) => Number(troubles.has(other)) - Number(troubles.has(one)))
+  const neverReady = present.filter((pod) => !wasReady(pod))
+  const stuckFirst = neverReady.toSorted((one, other) => Number(troubles.has(other)) - Number(troubles.has(one)))
   return new Set(stuckFirst.slice(0, Math.max(0, present.length - replicas)))
 }
 

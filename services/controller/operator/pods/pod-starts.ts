@@ -13,40 +13,40 @@ import {
   type ObservedPod,
   workerOf,
 } from '#controller/operator/watch/observed-pod.ts'
-import { isComing, type PodTrouble, troubleOf } from './pod-trouble.ts'
+import { isContainerStarting, type PodTrouble, troubleOf } from './pod-trouble.ts'
 
 /** Starts of the pods of a pool since this process began. */
 export type Starts = Pick<WorkerList, 'starts' | 'startMs'> & {
-  /** Milliseconds from the creation to ready of nine in ten pods that had to wait for a node; undefined before the first. */
+  /** Milliseconds from observation to Ready, p90 of the last 20 pods that waited for a node; undefined before the first. */
   readonly provisionMs: number | undefined
 }
 
-/** Start times of pods, by the clock of this process: others' clocks may be off. */
+/** Start times of pods by the clock of this process, because other machines' clocks may be wrong. */
 export type PodStarts = ReturnType<typeof createPodStarts>
 
 type FollowedPod = {
   last: ObservedPod
-  readonly seenMs: number
-  /** When its age began to count. */
+  readonly firstObservedMs: number
+  /** Start of its age. */
   atMs: number
   wasReady: boolean
-  /** Whether no node had room for it at first. */
+  /** Whether it ever waited for a node with room. */
   hasWaited: boolean
   unscheduledSinceMs?: number | undefined
-  comingSinceMs?: number | undefined
+  startingSinceMs?: number | undefined
 }
 
-/** A moment of the calendar by this process's clock; not in its future. */
-const momentMs = (clock: Clock, time: string): number =>
+/** Converts an RFC 3339 time to the monotonic clock of this process; not later than now. */
+const monotonicMsOf = (clock: Clock, time: string): number =>
   clock.nowMs() - Math.max(0, clock.date().getTime() - Date.parse(time))
 
-/** Follows what a pod waits for; its age restarts when it gets a node. */
-const followWaits = (start: FollowedPod, pod: ObservedPod, nowMs: number) => {
+/** Updates what a pod waits for; its age restarts when it gets a node. */
+const updateWaits = (start: FollowedPod, pod: ObservedPod, nowMs: number) => {
   const isWaiting = isUnscheduled(pod)
   if (start.hasWaited && start.unscheduledSinceMs !== undefined && !isWaiting) start.atMs = nowMs
   start.hasWaited ||= isWaiting
   start.unscheduledSinceMs = isWaiting ? (start.unscheduledSinceMs ?? nowMs) : undefined
-  start.comingSinceMs = isComing(pod) ? (start.comingSinceMs ?? nowMs) : undefined
+  start.startingSinceMs = isContainerStarting(pod) ? (start.startingSinceMs ?? nowMs) : undefined
 }
 
 /** Starts by the label of the pool. */
@@ -75,10 +75,10 @@ const createPoolStarts = () => {
 }
 
 /**
- * Measures from the first observation of a pod to its readiness, apart for pods that had to wait for a node: the time of a node
- * autoscaler is not the start latency of a worker. A pod that was ready at first is as old as its timestamp; another one starts
- * now; one that waits has waited since its conditions' time. A failed start shows as the pod's trouble, and Kubernetes retries:
- * none is counted here.
+ * Measures the time from the first observation of a pod to Ready, separately for pods that had to wait for a node: the time of
+ * a node autoscaler is not start latency. The age of a pod that is ready when first observed counts from its creation, that of
+ * any other from now; its wait counts from the last transition of `PodScheduled`. Failed starts are not counted: they are
+ * reported as the pod's trouble, and Kubernetes retries them.
  */
 export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }) => {
   const followed = new Map<string, FollowedPod>()
@@ -88,29 +88,29 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
   const begin = (pod: ObservedPod): FollowedPod => {
     const { creationTimestamp, uid } = pod.metadata
     const wasReady = isReady(pod)
-    const turnedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
-    const sinceMs = turnedAt === undefined ? clock.nowMs() : momentMs(clock, turnedAt)
+    const scheduledAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
+    const sinceMs = scheduledAt === undefined ? clock.nowMs() : monotonicMsOf(clock, scheduledAt)
     const start: FollowedPod = {
       last: pod,
-      seenMs: clock.nowMs(),
-      atMs: wasReady ? momentMs(clock, creationTimestamp) : clock.nowMs(),
+      firstObservedMs: clock.nowMs(),
+      atMs: wasReady ? monotonicMsOf(clock, creationTimestamp) : clock.nowMs(),
       wasReady,
       hasWaited: false,
       unscheduledSinceMs: sinceMs,
-      comingSinceMs: sinceMs,
+      startingSinceMs: sinceMs,
     }
     followed.set(uid, start)
     return start
   }
 
-  const becomeReady = (label: string, pod: string, { atMs, seenMs, hasWaited }: FollowedPod) => {
+  const recordReady = (label: string, pod: string, { atMs, firstObservedMs, hasWaited }: FollowedPod) => {
     const ageMs = clock.nowMs() - atMs
-    pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs })
+    pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - firstObservedMs } : { startMs: ageMs })
     notify(label, { kind: 'ready', pod, ageMs })
   }
 
   return {
-    /** Follows a change of a pod. */
+    /** Updates the times after a change of a pod. */
     follow: (change: Change<ObservedPod>): void => {
       const { kind, object } = change
       const { uid, name, labels } = object.metadata
@@ -123,30 +123,30 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
         followed.delete(uid)
         return
       }
-      followWaits(start, object, clock.nowMs())
+      updateWaits(start, object, clock.nowMs())
       if (start.wasReady || !isReady(object)) return
       start.wasReady = true
-      if (label !== undefined) becomeReady(label, name, start)
+      if (label !== undefined) recordReady(label, name, start)
     },
-    /** Milliseconds since the pod began; of one that had to wait for a node, since it has it. */
+    /** Milliseconds since the pod started, or since it got a node if it had to wait for one. */
     ageMs: ({ metadata: { uid } }: ObservedPod): number => clock.nowMs() - (followed.get(uid)?.atMs ?? clock.nowMs()),
     /** What keeps the pod from starting. */
     troubleOf: (pod: ObservedPod): PodTrouble | undefined => {
       const nowMs = clock.nowMs()
-      const { unscheduledSinceMs = nowMs, comingSinceMs = nowMs } = followed.get(pod.metadata.uid) ?? {}
-      const waits = { unscheduledMs: nowMs - unscheduledSinceMs, comingMs: nowMs - comingSinceMs }
+      const { unscheduledSinceMs = nowMs, startingSinceMs = nowMs } = followed.get(pod.metadata.uid) ?? {}
+      const waits = { unscheduledMs: nowMs - unscheduledSinceMs, startingMs: nowMs - startingSinceMs }
       return troubleOf(pod, waits, of.nodeProvisionMs)
     },
     /** Whether the pod was ever observed ready. */
     wasReady: ({ metadata: { uid } }: ObservedPod): boolean => followed.get(uid)?.wasReady ?? false,
-    /** Starts in the pool of this label. */
+    /** Starts in the pool with this label. */
     startsOf: pools.startsOf,
-    /** Calls a listener, until disposed, when a worker of the pool of this label becomes ready, once each, or ends. */
+    /** Calls a listener when a worker of the pool with this label first becomes ready or ends, until disposed. */
     onWorker: (wanted: string, listener: (notice: WorkerNotice) => void): Disposable =>
       add((label, notice) => {
         if (label === wanted) listener(notice)
       }),
-    /** Forgets all pools but those of these labels. */
+    /** Removes all pools except those with these labels. */
     keep: pools.keep,
   }
 }
@@ -157,14 +157,14 @@ type WorkerExit = { readonly how: string; readonly asked: boolean }
 const isRunning = (container: ObservedContainer | undefined): boolean => container?.state?.running !== undefined
 
 /**
- * The end of the worker that ran in a pod before a change of the pod; undefined while it runs. A restart in the same pod is an
- * end too.
+ * How the worker that ran in a pod before a change of the pod ended; undefined if it still runs or never did. A restart in the
+ * same pod is an end too.
  */
 const workerExit = (before: ObservedPod, { kind, object }: Change<ObservedPod>): WorkerExit | undefined => {
-  const [was, is] = [workerOf(before), workerOf(object)]
-  if (!isRunning(was)) return undefined
-  const isSame = kind !== 'deleted' && isRunning(is) && is?.restartCount === was?.restartCount
-  return isSame ? undefined : { how: howOf(object, is), asked: isStopping(object) }
+  const [previous, current] = [workerOf(before), workerOf(object)]
+  if (!isRunning(previous)) return undefined
+  const isSame = kind !== 'deleted' && isRunning(current) && current?.restartCount === previous?.restartCount
+  return isSame ? undefined : { how: howOf(object, current), asked: isStopping(object) }
 }
 
 const howOf = ({ status }: ObservedPod, container: ObservedContainer | undefined): string => {

@@ -9,13 +9,13 @@ import {
   workerOf,
 } from '#controller/operator/watch/observed-pod.ts'
 
-/** Why a pod does not start; `message` is Kubernetes' own, where it has one. */
+/** Why a pod does not start; `message` is Kubernetes' own if there is one. */
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
 
-/** For how long a pod has waited in milliseconds: for a node with room, and for its node to begin its container. */
-type PodWaits = { readonly unscheduledMs: number; readonly comingMs: number }
+/** Milliseconds for which a pod has waited: for a node with room, and for its node to start the container. */
+type PodWaits = { readonly unscheduledMs: number; readonly startingMs: number }
 
-/** Waiting reasons of a container that do not pass by themselves, as the kubelet reports them. */
+/** Waiting reasons of a container, as reported by the kubelet, that need intervention. */
 const waitTroubles: Readonly<Record<string, Trouble>> = {
   ImagePullBackOff: 'image-pull',
   ErrImagePull: 'image-pull',
@@ -28,33 +28,33 @@ const waitTroubles: Readonly<Record<string, Trouble>> = {
 }
 
 /**
- * Waiting reasons while a node mounts volumes, sets up the network and pulls the image, and also where one of these never
- * succeeds, as with a missing Secret.
+ * Waiting reasons while a node mounts volumes, sets up the network and pulls the image; they also persist if one of these
+ * never succeeds, as with a missing Secret.
  */
-const comingReasons: readonly string[] = ['ContainerCreating', 'PodInitializing']
-/** Longest start of a container; an image pull looks the same and may take most of it. */
-const comingMsMax = 120_000
+const startingReasons: readonly string[] = ['ContainerCreating', 'PodInitializing']
+/** Longest start of a container in milliseconds; includes an image pull, which has the same reasons. */
+const startingMsMax = 120_000
 
-/** Why its container waits, where the pod has a node and no trouble is reported; undefined otherwise. */
-const comingReason = (pod: ObservedPod): string | undefined => {
+/** Why the container waits, if the pod has a node and no trouble is reported; undefined otherwise. */
+const startingReason = (pod: ObservedPod): string | undefined => {
   if (hasEnded(pod) || conditionOf(pod, 'PodScheduled')?.status !== 'True') return undefined
   const container = workerOf(pod)
-  // A dead node reports nothing of its pods.
+  // A dead node reports no container status.
   if (!container) return 'Pending'
   const reason = container.state?.waiting?.reason ?? ''
-  return comingReasons.includes(reason) ? reason : undefined
+  return startingReasons.includes(reason) ? reason : undefined
 }
 
 /** Whether a pod has a node that has not started its worker yet, without a reported trouble. */
-export const isComing = (pod: ObservedPod): boolean => comingReason(pod) !== undefined
+export const isContainerStarting = (pod: ObservedPod): boolean => startingReason(pod) !== undefined
 
 /**
- * What keeps a pod from taking work, as Kubernetes knows it; undefined of one that works, starts, terminates, or has
- * ended. A node autoscaler acts on pods that the scheduler calls unschedulable: for `nodeProvisionMs` that is no trouble.
+ * What keeps a pod from taking work, as Kubernetes reports it; undefined if the pod works, starts, terminates or has ended.
+ * Being unschedulable is no trouble for `nodeProvisionMs`, because a node autoscaler may add a node.
  */
 export const troubleOf = (
   pod: ObservedPod,
-  { unscheduledMs, comingMs }: PodWaits,
+  { unscheduledMs, startingMs }: PodWaits,
   nodeProvisionMs: number,
 ): PodTrouble | undefined => {
   if (isStopping(pod) || hasEnded(pod)) return undefined
@@ -62,15 +62,15 @@ export const troubleOf = (
     const message = conditionOf(pod, 'PodScheduled')?.message ?? ''
     return unscheduledMs > nodeProvisionMs ? { trouble: 'unschedulable', message } : undefined
   }
-  const coming = comingReason(pod)
-  if (coming !== undefined) {
-    return sidecarTrouble(pod) ?? (comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined)
+  const reason = startingReason(pod)
+  if (reason !== undefined) {
+    return sidecarTrouble(pod) ?? (startingMs > startingMsMax ? notStarting(pod.metadata.name, reason) : undefined)
   }
   const container = workerOf(pod)
   return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
 }
 
-/** Why a sidecar does not start, for which the worker waits. */
+/** Why a sidecar does not start; the worker waits for all sidecars. */
 const sidecarTrouble = ({ status }: ObservedPod): PodTrouble | undefined => {
   for (const { name, state } of status?.initContainerStatuses ?? []) {
     const found = state?.waiting && waitTrouble(state.waiting)
@@ -79,9 +79,9 @@ const sidecarTrouble = ({ status }: ObservedPod): PodTrouble | undefined => {
   return undefined
 }
 
-const hanging = (name: string, reason: string): PodTrouble => ({
+const notStarting = (name: string, reason: string): PodTrouble => ({
   trouble: 'not-starting',
-  message: `${name} is ${reason} for more than ${comingMsMax / 1000} s, \`kubectl describe pod ${name}\` shows why`,
+  message: `${name} is ${reason} for more than ${startingMsMax / 1000} s, \`kubectl describe pod ${name}\` shows why`,
 })
 
 const containerTrouble = (container: ObservedContainer, unreadySince: string | undefined): PodTrouble | undefined => {
@@ -102,7 +102,7 @@ const waitTrouble = ({ reason = '', message = reason }: NonNullable<States['wait
 const endTrouble = ({ exitCode }: NonNullable<States['terminated']>): PodTrouble | undefined =>
   exitCode === 0 ? undefined : { trouble: 'crash-looping', message: `the worker ended with code ${exitCode}` }
 
-/** Whether it runs again after it ended, and has not been ready since. One that drains has, since its container began. */
+/** Whether a container was restarted and has not been ready since. A draining one has been, since it started. */
 const wasRestarted = ({ ready, restartCount = 0, state }: ObservedContainer, unreadySince = ''): boolean => {
   const startedAt = state?.running?.startedAt
   return startedAt !== undefined && ready !== true && restartCount > 0 && unreadySince <= startedAt

@@ -13,15 +13,15 @@ type PoolLoopsDeps = {
 type Loop = {
   readonly label: string
   pool: BrowserPool
-  turnedMs: number
+  lastTickMs: number
   readonly wakeup: Wakeup
   readonly stop: AbortController
 }
 
-/** Least time between two reconciliations of a pool, however often it is woken. */
+/** Minimum milliseconds between two reconciliations of a pool, however often it is woken. */
 const gapMs = 50
 
-/** The loops of all pools that are reconciled during one term, one for each. */
+/** The reconciliation loops of one term, one per pool. */
 export class PoolLoops implements AsyncDisposable {
   readonly #deps: PoolLoopsDeps
   readonly #loops = new Map<string, Loop>()
@@ -31,23 +31,23 @@ export class PoolLoops implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** Loops that run. */
+  /** Number of running loops. */
   get size(): number {
     return this.#loops.size
   }
 
-  /** The pools whose loops run. */
+  /** The pools with a running loop. */
   pools(): readonly BrowserPool[] {
     return [...this.#loops.values()].map(({ pool }) => pool)
   }
 
-  /** Milliseconds since the loop that is stalled for longest last turned; 0 without any. */
+  /** Milliseconds since the last tick of the loop that has been stalled longest; 0 without loops. */
   stalledMs(): number {
     const nowMs = this.#deps.term.clock.nowMs()
-    return Math.max(0, ...[...this.#loops.values()].map(({ turnedMs }) => nowMs - turnedMs))
+    return Math.max(0, ...[...this.#loops.values()].map(({ lastTickMs }) => nowMs - lastTickMs))
   }
 
-  /** Runs the loops of exactly these pools, each with the pool as given here. */
+  /** Runs the loops of exactly these pools; running loops get the new version of their pool. */
   run(pools: readonly BrowserPool[]): void {
     const wanted = new Set(pools.map(({ metadata }) => metadata.uid))
     for (const [uid, { stop }] of this.#loops) {
@@ -62,7 +62,7 @@ export class PoolLoops implements AsyncDisposable {
     }
   }
 
-  /** Wakes the loop of the pool of this label. */
+  /** Wakes the loop of the pool with this label. */
   wake(label: string): void {
     for (const loop of this.#loops.values()) if (loop.label === label) loop.wakeup.notify()
   }
@@ -82,7 +82,7 @@ export class PoolLoops implements AsyncDisposable {
     const { uid, name } = pool.metadata
     const { clock } = this.#deps.term
     const stop = new AbortController()
-    const loop = { label: objectName(name), pool, turnedMs: clock.nowMs(), wakeup: createWakeup(gapMs), stop }
+    const loop = { label: objectName(name), pool, lastTickMs: clock.nowMs(), wakeup: createWakeup(gapMs), stop }
     this.#loops.set(uid, loop)
     const running = this.#reconcile(loop)
     this.#running.add(running)
@@ -99,7 +99,7 @@ export class PoolLoops implements AsyncDisposable {
       events: {
         ...events,
         reconciled: (ms) => {
-          loop.turnedMs = term.clock.nowMs()
+          loop.lastTickMs = term.clock.nowMs()
           events.reconciled(ms)
         },
       },

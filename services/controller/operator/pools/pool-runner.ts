@@ -14,7 +14,7 @@ import type { Clock } from '#controller/kube/clock.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 
-/** What the loops of all pools work with during one term. */
+/** Dependencies that all pool loops share during one term. */
 export type TermDeps = {
   /** Writes only while the term lasts. */
   readonly api: KubeApi
@@ -33,13 +33,13 @@ export type TermDeps = {
   readonly timing: LoopTiming
 }
 
-/** What one pool's loop works with. */
+/** Input of one pool's loop. */
 export type PoolRun = {
-  /** The pool as the informer shows it, or showed it last. */
+  /** The pool as last shown by the informer. */
   readonly pool: () => BrowserPool
   readonly events: PoolEvents
   readonly wakeup: Wakeup
 }
 
-/** Reconciles one pool, shape and size, until `stop` aborts. */
+/** Reconciles the objects and the size of one pool until `stop` aborts. */
 export type RunPool = (deps: TermDeps, run: PoolRun, stop: AbortSignal) => Promise<void>

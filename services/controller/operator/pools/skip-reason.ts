@@ -7,15 +7,15 @@ import { condition, stamped } from '#controller/operator/status/conditions.ts'
 const check = createValidator(browserPoolSpec)
 
 /**
- * What of a pool's spec this controller does not support; undefined of a supported one. The API server validates by the
- * CustomResourceDefinition that is installed, which may be of another release.
+ * The first error in a pool's spec that makes it unsupported; undefined if the spec is supported. The API server validates
+ * against the installed CustomResourceDefinition, which may be of another release.
  */
 export const unsupportedSpecError = ({ spec }: Pick<BrowserPool, 'spec'>): string | undefined => {
   const problem = check(spec)
   return problem && `spec${problem.pointer.replaceAll('/', '.')} ${problem.message}`
 }
 
-/** Why pools are skipped, as in the column REASON. */
+/** Reasons for skipping a pool, as in the REASON column of `kubectl get`. */
 export const skipReasons = ['pool-taken', 'unsupported-spec'] as const
 
 /** Why a pool is skipped. */
@@ -25,7 +25,7 @@ export type SkipReason = {
   readonly word: (typeof skipReasons)[number]
 }
 
-/** Why a pool is skipped; undefined of one that is reconciled. */
+/** Why a pool is skipped; undefined if it is reconciled. */
 export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwners>): SkipReason | undefined => {
   const problem = unsupportedSpecError(pool)
   if (problem !== undefined) {
@@ -39,7 +39,7 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
   return { reason: 'PoolTaken', message, word: 'pool-taken' }
 }
 
-/** Status of a pool that is skipped. */
+/** Status of a skipped pool. */
 export const skippedStatus = (
   of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
   { reason, message, word }: SkipReason,

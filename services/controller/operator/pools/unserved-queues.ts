@@ -4,18 +4,18 @@ import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 
-/** A worker that has been silent for longer takes nothing. */
+/** Milliseconds without a heartbeat after which a worker does not count as serving. */
 const silentMs = 10_000
 
-/** Why no worker serves a queue, and none is going to. */
+/** Why no worker serves a queue and none will be started. */
 export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
 
-/** One of the reasons. */
+/** One of `unservedReasons`. */
 export type UnservedReason = (typeof unservedReasons)[number]
 
 /**
- * Why a queue is not served; undefined where it is, or will be. A worker that takes captures serves it whoever runs it,
- * those of a paused pool included.
+ * Why a queue is not served; undefined if a worker serves it or can be started. Any worker that takes captures counts,
+ * whatever runs it, including workers of a paused pool.
  */
 export const unservedReason = (
   queue: QueueName,
@@ -31,17 +31,17 @@ export const unservedReason = (
   return active.some(canScale) ? undefined : 'no-replicas'
 }
 
-/** What the check works with. */
+/** Dependencies of the check. */
 export type UnservedQueuesDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly of: (queue: QueueName) => Pick<PoolSubscription, 'heartbeats' | 'backlog'>
-  /** Reports to the ledger, which fails captures that have waited for too long. */
+  /** Publishes to the ledger, which fails captures that have waited for too long. */
   readonly publish: (state: PoolStateMessage) => void
-  /** Called at each check with why a queue is not served, and how many captures wait in it, if that is known. */
+  /** Called at each check with the reason, and with the number of waiting captures if it is known. */
   readonly checked: (queue: QueueName, reason: UnservedReason | undefined, waiting: number | undefined) => void
 }
 
-/** Checks, at each call, which queues are not served by these pools. */
+/** Creates the check, which publishes the state of each queue that the given pools do not serve. */
 export const createUnservedQueues = (deps: UnservedQueuesDeps): ((pools: readonly BrowserPool[]) => void) => {
   const since = new Map<QueueName, number>()
   const nowMs = () => deps.clock.nowMs()

@@ -18,7 +18,7 @@ import { isReady, isUnscheduled, type ObservedPod } from '#controller/operator/w
 import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 
-/** A write of the actuator that succeeded. */
+/** A successful write of the actuator. */
 export type DeploymentNotice =
   | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
   | { readonly kind: 'deleted'; readonly pod: string }
@@ -31,10 +31,10 @@ type DeploymentActuatorDeps = {
   readonly notice: (notice: DeploymentNotice) => void
 }
 
-/** Runs the workers of a pool as pods of its Deployment, of which it writes the size alone. */
+/** Runs the workers of a pool as pods of its Deployment. Of the Deployment it writes only the size. */
 type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
 
-/** The size of a Deployment; an own write counts before the informer shows it. */
+/** Reads and writes the size of a Deployment. A write of this process counts before the informer shows it. */
 const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
   const written = createMutationCache<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
   const newest = ({ metadata }: ObservedDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
@@ -44,8 +44,8 @@ const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
     /** Whether the informer shows the last write. */
     isShown: (deployment: ObservedDeployment) => newest(deployment) === undefined,
     /**
-     * Answers whether the size is set. It is not where the Deployment has changed meanwhile: a late size would remove other
-     * pods than it was computed for. The next change of the informer leads to a retry.
+     * Returns whether the size was set. It is not if the Deployment has changed meanwhile, because a late size would remove
+     * other pods than it was computed for. The next change in the informer triggers a retry.
      */
     set: async (deployment: ObservedDeployment, to: number): Promise<boolean> => {
       const { name, namespace, uid } = deployment.metadata
@@ -65,36 +65,36 @@ const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
   }
 }
 
-/** Order in which a ReplicaSet deletes pods, before it compares marks: a lower rank first. */
-const ranks = { unscheduled: 0, coming: 1, unknown: 2, unready: 3, ready: 4 } as const
+/** Order in which a ReplicaSet deletes pods before it compares deletion costs: lower ranks first. */
+const ranks = { unscheduled: 0, pending: 1, unknown: 2, unready: 3, ready: 4 } as const
 
 const rankOf = (pod: ObservedPod): number => {
   if (isUnscheduled(pod)) return ranks.unscheduled
   const phase = pod.status?.phase
-  if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
+  if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.pending
   return isReady(pod) ? ranks.ready : ranks.unready
 }
 
 /**
- * Whether a ReplicaSet may delete a serving pod before one of those that are to leave. A ready one counts as unready: one that
- * drains, or is slow to respond, can become so before the ReplicaSet acts.
+ * Whether a ReplicaSet may delete a serving pod before one of `leaving`. A ready serving pod counts as unready: one that
+ * drains or responds slowly can become unready before the ReplicaSet acts.
  */
-const servesBefore = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): boolean => {
+const mayDeleteServing = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): boolean => {
   const last = Math.max(...leaving.map(rankOf))
   return present.some((pod) => {
     const rank = Math.min(rankOf(pod), ranks.unready)
-    return !leaving.includes(pod) && rank > ranks.coming && rank < last
+    return !leaving.includes(pod) && rank > ranks.pending && rank < last
   })
 }
 
-/** Pods that a ReplicaSet deletes when its size is reduced by the number of those that are to leave: unstarted ones first. */
+/** Pods that a ReplicaSet deletes when its size is reduced by the number of `leaving`: unstarted ones first. */
 const victimsOf = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): readonly ObservedPod[] => {
   const isStaying = (pod: ObservedPod) => Number(!leaving.includes(pod))
   const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || isStaying(one) - isStaying(other))
   return order.slice(0, leaving.length)
 }
 
-/** Reduces the size of a Deployment by these pods, which count as terminating from then on. */
+/** Reduces the size of a Deployment to `to`. The victims count as terminating from then on. */
 const scaleDown = async (
   { size, terminating }: { readonly size: ReturnType<typeof createSize>; readonly terminating: TerminatingPods },
   of: { readonly deployment: ObservedDeployment; readonly victims: readonly ObservedPod[]; readonly to: number },
@@ -102,13 +102,13 @@ const scaleDown = async (
   try {
     if (await size.set(of.deployment, of.to)) terminating.add(of.victims)
   } catch (thrown) {
-    // The outcome is unknown: the write may have happened, or happen yet.
+    // The outcome is unknown: the write may have succeeded, or may still.
     if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)
     throw thrown
   }
 }
 
-/** Creates the actuator of the pool of this name. */
+/** Creates the actuator of the pool with this name. */
 export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: string): DeploymentActuator => {
   const { informers, podStarts, notice } = deps
   const label = objectName(pool)
@@ -118,27 +118,27 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
 
   const present = () => presentPods(informers.podsOf(label))
   const observedPods = () => ({ ...podStarts, pods: informers.podsOf(label), terminating: terminating.uids() })
-  /** Those of the named pods that exist and do not terminate. */
+  /** The named pods that exist and do not terminate. */
   const presentOf = (names: readonly string[]) => {
     const wanted = new Set(names)
     const uids = terminating.uids()
     return present().filter(({ metadata }) => wanted.has(metadata.name) && !uids.has(metadata.uid))
   }
-  /** Removes pods that the informer shows as marked. */
+  /** Removes `leaving`, all of which the informer shows as marked. */
   const removeMarked = async (deployment: ObservedDeployment, leaving: readonly ObservedPod[]) => {
     const all = present()
     // The ReplicaSet must have observed the last write, and count the same pods.
     if (!size.isShown(deployment) || deployment.status.replicas !== all.length) return
     const isStalled = isRolloutStalled({ ...observedPods(), deployment })
-    // Pods of a template that does not start are a surplus. Refused ones are requested no longer.
+    // In a stalled rollout the pods that fail to start are a surplus. Otherwise refused pods are no longer requested.
     const to = (isStalled ? deployment.replicas : all.length) - leaving.length
     if (to < deployment.replicas) {
-      // It ignores how busy they are.
-      if (servesBefore(all, leaving)) return
+      // The ReplicaSet ignores how busy pods are.
+      if (mayDeleteServing(all, leaving)) return
       const victims = isStalled ? leaving : victimsOf(all, leaving)
       return scaleDown({ size, terminating }, { deployment, victims, to })
     }
-    // During a rollout there are more than requested, and the rollout waits for an idle one to be ready.
+    // A rollout has more pods than requested, and would wait for drained ones to become ready: these are deleted.
     if (isRollingOut(deployment)) await terminating.remove(leaving.filter(podStarts.wasReady))
   }
 
@@ -155,12 +155,12 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
     },
     start: async (total) => {
       const deployment = informers.deployment(name)
-      // It is being created: the size follows when the informer shows it.
+      // A Deployment that the informer does not show is being created; it is scaled once shown.
       if (deployment && size.of(deployment) < total) await size.set(deployment, total)
     },
     stop: async (names) => {
       const leaving = presentOf(names)
-      // One that is still marked and takes captures again would be deleted as soon as these.
+      // A pod that is still marked but takes captures again would be deleted as early as these.
       const uids = terminating.uids()
       const staying = present().filter((each) => !leaving.includes(each) && !uids.has(each.metadata.uid))
       await terminating.unmark(staying)

@@ -1,7 +1,7 @@
 import type { PoolPolicy } from '#controller/pool.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 
-/** How a BrowserPool wants to be sized. */
+/** The scaling policy of a BrowserPool. */
 export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPoolSpec): PoolPolicy => ({
   size: autoscaling.enabled ? 'by-queue' : replicas,
   isPaused: paused,
@@ -9,12 +9,12 @@ export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPo
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
   buffer: autoscaling.buffer,
-  // A pod that is asked for may cost a node.
+  // A requested pod may cost a node.
   idleCores: 0,
   queueWaitMs: autoscaling.queueWaitMs,
   holdMs: scaleDown.stabilizationWindowSeconds * 1000,
   zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,
-  // Kubernetes says of a pod that cannot start why, and tries it again itself.
+  // Kubernetes reports why a pod cannot start, and retries it itself.
   startLimitMs: Number.POSITIVE_INFINITY,
   drainStepMs: scaleDown.periodSeconds * 1000,
 })

@@ -33,7 +33,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
   const { metadata, spec } = run.pool()
   const kind = spec.pool
   let facts: PoolFacts = noFacts
-  let why = ''
+  let lastReason = ''
   let isCalm = false
   const children = childrenOf(deps, run)
   const followRollout = createRolloutFollower()
@@ -43,7 +43,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
       ? 'complete'
       : followRollout(informers.deployment(workersName(metadata.name)), children.appliedHash(pool))
 
-  const notice = (of: DeploymentNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
+  const notice = (of: DeploymentNotice) => deps.occurred(run.pool(), occurrenceOf(of, lastReason))
   const actuator = createDeploymentActuator({ api, clock, informers, podStarts, notice }, metadata.name)
   const list = async () => {
     const newest = await actuator.list()
@@ -80,7 +80,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
       },
       decide: (seen) => holdDuringRollout(decide(seen), facts),
       act: (decision) => {
-        why = decision.reason
+        lastReason = decision.reason
         if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))
         return applyDecision({ actuator, queue, pool: kind }, decision)
       },
@@ -110,7 +110,7 @@ const childrenOf = (
     settings,
     firstReplicas: ({ metadata, spec }) => {
       const { size, min } = policyOf(spec)
-      // Pods that an older Deployment has left are adopted by this one, which would remove those beyond its size at once.
+      // The Deployment adopts pods that an older one left, and would at once delete those that exceed its size.
       const present = presentPods(informers.podsOf(objectName(metadata.name))).length
       return Math.max(size === 'by-queue' ? min : size, present)
     },
@@ -127,7 +127,7 @@ const writeStatus = (
   of: Omit<StatusParts, 'pool' | 'instance' | 'at'>,
 ) => statuses.write(pool, poolStatus({ ...of, pool: statuses.withLatestStatus(pool), instance, at: clock.date() }))
 
-const occurrenceOf = (notice: DeploymentNotice, why: string): PoolOccurrence => {
+const occurrenceOf = (notice: DeploymentNotice, decisionReason: string): PoolOccurrence => {
   if (notice.kind === 'deleted') {
     const note = `No heartbeat of ${notice.pod} for more than 10 s: replaced.`
     return { type: 'Warning', reason: 'WorkerLost', action: 'Replace', note }
@@ -138,7 +138,7 @@ const occurrenceOf = (notice: DeploymentNotice, why: string): PoolOccurrence => 
     type: 'Normal',
     reason,
     action: to > from ? 'ScaleUp' : 'ScaleDown',
-    note: `From ${from} to ${to} workers: ${why}.`,
+    note: `From ${from} to ${to} workers: ${decisionReason}.`,
   }
 }
 
@@ -150,9 +150,9 @@ const draining = (pods: readonly string[]): PoolOccurrence => ({
 })
 
 /**
- * The decision, without drains while there are more workers than requested: some terminate by themselves, and one that drains
- * beside them may be one that was to stay. A rollout ends that unless it is stalled, and then nothing is held; while it lasts,
- * Kubernetes divides a smaller size between old and new workers by its own rule, which may remove one that serves.
+ * Holds instead of draining while there are more workers than requested: Kubernetes terminates some itself, and a drain could
+ * take one that was to stay. During a rollout Kubernetes also divides a smaller size between old and new workers by its own
+ * rule, which may remove a serving one. A stalled rollout holds nothing, because it may never end.
  */
 export const holdDuringRollout = (
   decision: Decision,
@@ -162,7 +162,7 @@ export const holdDuringRollout = (
     isRolloutStalled,
   }: Pick<PodWorkerList, 'hasSurplus' | 'isRollingOut' | 'isRolloutStalled'>,
 ): Decision => {
-  // A drain that was held counts as a step that was made.
+  // The decider counts a held drain as a step, and returns `stepping` after it.
   const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
   if (!hasSurplus || isRolloutStalled || !isStep) return decision
   return { kind: 'hold', wanted: decision.wanted, reason: isRollingOut ? 'rollout' : 'starting' }

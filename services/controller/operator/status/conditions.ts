@@ -8,14 +8,14 @@ export type Condition<T extends PoolConditionType> = Pick<
   'status' | 'reason' | 'message'
 >
 
-/** Makes a condition, of the type that is wanted. */
+/** Builds a condition. */
 export const condition = <T extends PoolConditionType>(
   status: Condition<T>['status'],
   reason: Condition<T>['reason'],
   message: string,
 ): Condition<T> => ({ status, reason, message })
 
-/** Each trouble in a sentence about workers. */
+/** Predicates for a sentence about workers, by trouble. */
 export const troubleWords: Readonly<Record<Trouble, string>> = {
   unschedulable: 'cannot be placed on any node',
   'image-pull': 'cannot get their image',
@@ -26,7 +26,7 @@ export const troubleWords: Readonly<Record<Trouble, string>> = {
   'pods-refused': 'are refused by the API server',
 }
 
-/** Reasons of the condition `Degraded`, the most urgent first. A quota limits; it is no fault. */
+/** Reasons of the condition `Degraded`, the most urgent first. A quota is no fault: `ScalingLimited` reports it. */
 export const degradedReasons = {
   'config-error': 'ConfigError',
   'image-pull': 'ImagePull',
@@ -36,14 +36,14 @@ export const degradedReasons = {
   'pods-refused': 'PodsRefused',
 } as const satisfies Partial<Record<Trouble, Condition<'Degraded'>['reason']>>
 
-/** A sentence, with what Kubernetes says of it where it says something. */
+/** A sentence, followed by Kubernetes' message if there is one. */
 export const withCause = (text: string, cause = ''): string =>
   cause === '' ? sentence(text) : `${sentence(text)} Kubernetes says: ${cause}`
 
-/** Makes a sentence of words. */
+/** Capitalizes a text and ends it with a full stop. */
 export const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
-/** Stamps a condition; its transition time changes only where its status does. */
+/** Adds type, generation and transition time to a condition; the time changes only with the status. */
 export const stamped = <T extends PoolConditionType>(
   { pool, at }: { readonly pool: BrowserPool; readonly at: Date },
   type: T,
@@ -56,7 +56,7 @@ export const stamped = <T extends PoolConditionType>(
   return { type, ...found, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
 }
 
-/** What every status is computed from. */
+/** Input of every status. */
 export type StatusCommon = {
   /** The pool with the status written last. */
   readonly pool: BrowserPool
@@ -68,7 +68,7 @@ export type StatusCommon = {
 
 type Replicas = Pick<BrowserPoolStatus, 'replicas' | 'readyReplicas' | 'busySlots'>
 
-/** Status of a pool with these replicas, where they are known, and its conditions in their order. */
+/** Status of a pool with its conditions in their order; `replicas` is false if they are unknown. */
 export const composeStatus = (
   common: StatusCommon,
   replicas: Replicas | false,

@@ -13,15 +13,15 @@ import {
   withCause,
 } from './conditions.ts'
 
-/** What the status of a pool of a Deployment is computed from. */
+/** Input of the status of a pool that runs a Deployment. */
 export type StatusParts = StatusCommon & {
   readonly seen: Observation
   readonly decision: Decision
-  /** Troubles with a message each; also of pods that do not count for the size. */
+  /** Messages by trouble, including those of pods that do not count for the size. */
   readonly troubles: ReadonlyMap<Trouble, string>
   readonly isRollingOut: boolean
   readonly rollout: Rollout
-  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
+  /** Milliseconds from observation to Ready, p90 of the last 20 workers that waited for a node. */
   readonly provisionMs: number | undefined
   /** Why the pool's objects cannot be applied. */
   readonly problem: string | undefined
@@ -75,15 +75,15 @@ const readyCondition = (parts: StatusParts): Condition<'Ready'> => {
 const failedRollout =
   'The rollout of the template exceeded its progress deadline: its workers fail to start, the old ones serve.'
 
-/** Whether the pool is on its way to what its spec says: `InProgress` for kstatus, which Helm and Flux wait by. */
+/** Whether the pool is approaching its spec: `InProgress` for kstatus, which Helm and Flux use to wait. */
 const reconcilingCondition = (parts: StatusParts): Condition<'Reconciling'> => {
   const { status, reason, message } = readyCondition(parts)
-  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && stalledCondition(parts).status === 'False'
-  if (isOnItsWay) return condition('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
+  const isReconciling = status === 'False' && !parts.pool.spec.paused && stalledCondition(parts).status === 'False'
+  if (isReconciling) return condition('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
   return condition('False', 'Reconciled', 'The pool is as its spec says.')
 }
 
-/** Whether the pool does not get to what its spec says unless somebody does something: `Failed` for kstatus. */
+/** Whether the pool cannot reach its spec without intervention: `Failed` for kstatus. */
 const stalledCondition = ({ problem, rollout }: StatusParts): Condition<'Stalled'> => {
   if (problem !== undefined)
     return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
@@ -128,7 +128,7 @@ const metricsAvailableCondition = ({ seen, decision }: StatusParts): Condition<'
   )
 }
 
-/** Who decides the size. */
+/** Whether the queue decides the size. */
 const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSpec): Condition<'ScalingActive'> => {
   if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
   if (!autoscaling.enabled) {
@@ -138,7 +138,7 @@ const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSp
   return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
 
-/** Whether more workers are needed than there may be. */
+/** Whether more workers are needed than the bounds or a quota allow. */
 const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Condition<'ScalingLimited'> => {
   const quota = troubles.get('quota')
   if (quota !== undefined) {

@@ -11,10 +11,10 @@ import {
   withCause,
 } from './conditions.ts'
 
-/** What the status of a pool of Jobs is computed from. */
+/** Input of the status of a pool that runs Jobs. */
 type ProxiedStatusParts = StatusCommon & { readonly seen: ProxiedObservation; readonly decision: ProxiedDecision }
 
-/** Each trouble in a sentence about Jobs. */
+/** Predicates for a sentence about Jobs, by trouble. */
 const jobTroubleWords = {
   ...troubleWords,
   'crash-looping': 'end before they take a capture',

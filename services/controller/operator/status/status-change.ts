@@ -8,10 +8,10 @@ export const statusChange = (
   after: BrowserPoolStatus,
 ): 'conditions' | 'numbers' | 'nothing' => {
   if (before && isDeepStrictEqual(sorted(before), sorted(after))) return 'nothing'
-  return before && essence(before) === essence(after) ? 'numbers' : 'conditions'
+  return before && conditionsKey(before) === conditionsKey(after) ? 'numbers' : 'conditions'
 }
 
-const essence = ({ observedGeneration, conditions = [] }: BrowserPoolStatus): string =>
+const conditionsKey = ({ observedGeneration, conditions = [] }: BrowserPoolStatus): string =>
   JSON.stringify([observedGeneration, byType(conditions.map(({ type, status, reason }) => ({ type, status, reason })))])
 
 const sorted = (status: BrowserPoolStatus) => ({ ...status, conditions: byType(status.conditions ?? []) })
@@ -19,7 +19,7 @@ const sorted = (status: BrowserPoolStatus) => ({ ...status, conditions: byType(s
 const byType = <T extends { readonly type: string }>(conditions: readonly T[]): readonly T[] =>
   conditions.toSorted((one, other) => Number(one.type > other.type) - Number(one.type < other.type))
 
-/** The part of an event that a change of status decides. */
+/** The fields of a Kubernetes event that follow from a change of status. */
 export type PoolOccurrence = Pick<Occurrence, 'type' | 'reason' | 'action' | 'note'>
 
 type StatusCondition = { readonly status: string; readonly reason: string; readonly message: string }
@@ -34,7 +34,7 @@ export const occurrencesOf = (before: BrowserPoolStatus | undefined, after: Brow
   ...metricsEvents(conditionIn(before, 'MetricsAvailable'), conditionIn(after, 'MetricsAvailable')),
 ]
 
-/** To be at the maximum is no trouble. */
+/** The condition `ScalingLimited`, True only for a quota: reaching the maximum is no trouble. */
 const quotaCondition = (status: BrowserPoolStatus | undefined): StatusCondition | undefined => {
   const condition = conditionIn(status, 'ScalingLimited')
   return condition?.reason === 'QuotaExceeded' ? condition : condition && { ...condition, status: 'False' }

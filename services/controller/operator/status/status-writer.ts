@@ -12,9 +12,9 @@ import { occurrencesOf, type PoolOccurrence, statusChange } from './status-chang
 type StatusWriterDeps = {
   readonly api: Pick<KubeApi, 'patch'>
   readonly clock: Clock
-  /** Called with each event that a change of the status means, once it is written. */
+  /** Called with each event of a status change, once the status is written. */
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
-  /** Called with each status, whether it is written or not, and with undefined once the pool is gone. */
+  /** Called with each status, whether it is written or not, and with undefined once the pool is removed. */
   readonly reported: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
   readonly failed: (pool: string, error: AppError) => void
 }
@@ -23,12 +23,12 @@ type StatusWriterDeps = {
 const conditionsMs = 1000
 /** Least time between two writes of one pool's numbers. */
 const numbersMs = 5000
-/** Time between two writes of numbers, whatever pool they are of. */
+/** Least time between two writes of numbers, all pools together. */
 const gapMs = 500
 const retries = { firstMs: 1000, lastMs: 60_000 }
 
 const never = Number.NEGATIVE_INFINITY
-const blank = { writtenMs: never, conditionsMs: never, failures: 0, notBeforeMs: never }
+const initial = { writtenMs: never, conditionsMs: never, failures: 0, notBeforeMs: never }
 
 /** The newest status of a pool, and the state of its writes. */
 type Entry = {
@@ -36,10 +36,10 @@ type Entry = {
   status: BrowserPoolStatus
   change: ReturnType<typeof statusChange>
   writtenMs: number
-  /** When conditions were written last, and the timer of a change that came too soon after. */
+  /** When conditions were written last, and the timer of a change that came too soon after that. */
   conditionsMs: number
   later?: Disposable | undefined
-  /** Writes in a row that failed, and the time before which there is no other. */
+  /** Consecutive failed writes, and the time before which there is no further one. */
   failures: number
   notBeforeMs: number
   writing?: Promise<void> | undefined
@@ -47,12 +47,12 @@ type Entry = {
 
 /**
  * Writes the status of pools: changed conditions at once, at most once a second for each pool; changed numbers at most every
- * 5 s for each pool and twice a second for all. Nothing is written that has not changed, or while the server throttles.
+ * 5 s for each pool and twice a second for all. Writes nothing unchanged, and nothing while the server throttles.
  */
 export class StatusWriter implements AsyncDisposable {
   readonly #deps: StatusWriterDeps
   readonly #entries = new Map<string, Entry>()
-  readonly #own
+  readonly #written
   readonly #throttle
   readonly #stop = new AbortController()
   #gapUntilMs = Number.NEGATIVE_INFINITY
@@ -60,22 +60,22 @@ export class StatusWriter implements AsyncDisposable {
 
   constructor(deps: StatusWriterDeps) {
     this.#deps = deps
-    this.#own = createMutationCache<BrowserPoolStatus>(deps.clock)
+    this.#written = createMutationCache<BrowserPoolStatus>(deps.clock)
     this.#throttle = createThrottle(deps.clock.nowMs)
   }
 
-  /** A pool with its newest status, own writes that the informer does not show yet included. */
+  /** The pool with its newest status, including writes that the informer does not show yet. */
   withLatestStatus(pool: BrowserPool): BrowserPool {
-    const status = this.#own.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
+    const status = this.#written.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
     return status ? { ...pool, status } : pool
   }
 
-  /** Replaces the status to be written of a pool. Does nothing once disposed. */
+  /** Replaces the status to write for a pool. Does nothing once disposed. */
   write(pool: BrowserPool, status: BrowserPoolStatus): void {
     if (this.#stop.signal.aborted) return
     const { uid } = pool.metadata
     this.#deps.reported(pool, status)
-    const entry: Entry = Object.assign(this.#entries.get(uid) ?? { ...blank }, {
+    const entry: Entry = Object.assign(this.#entries.get(uid) ?? { ...initial }, {
       pool,
       status,
       change: 'nothing' as const,
@@ -84,18 +84,18 @@ export class StatusWriter implements AsyncDisposable {
     this.#flush(entry)
   }
 
-  /** Forgets all pools but these, by uid. */
+  /** Removes all pools except these, by uid. */
   keep(uids: ReadonlySet<string>): void {
     for (const [uid, { pool, later }] of this.#entries) {
       if (uids.has(uid)) continue
       later?.[Symbol.dispose]()
       this.#entries.delete(uid)
-      this.#own.forget(uid)
+      this.#written.forget(uid)
       this.#deps.reported(pool, undefined)
     }
   }
 
-  /** Writes nothing more, and waits for the writes in flight. */
+  /** Stops writing, and waits for the writes in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     this.#timer?.[Symbol.dispose]()
@@ -103,7 +103,7 @@ export class StatusWriter implements AsyncDisposable {
     this.keep(new Set())
   }
 
-  /** Writes a changed status as soon as it may. */
+  /** Writes a changed status as soon as the rate limits allow. */
   #flush(entry: Entry) {
     entry.change = statusChange(this.withLatestStatus(entry.pool).status, entry.status)
     if (entry.change === 'conditions' && !entry.writing) this.#writeConditions(entry)
@@ -164,7 +164,7 @@ export class StatusWriter implements AsyncDisposable {
     entry.writtenMs = clock.nowMs()
     try {
       const { metadata } = await apply<BrowserPool>(api, ref, { status }, { signal: this.#stop.signal })
-      this.#own.remember(uid, metadata.resourceVersion, status)
+      this.#written.remember(uid, metadata.resourceVersion, status)
       entry.failures = 0
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
     } catch (thrown) {

@@ -1,7 +1,7 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
 
-/** A request to the API server that was answered, or failed (`none`); of a watch its beginning. */
+/** A completed request to the API server, of a watch its start; `code` is `none` if it failed without a response. */
 export type ApiRequest = {
   readonly method: KubeRequest['method']
   /** The plural of the resource, such as `pods`. */
@@ -12,7 +12,7 @@ export type ApiRequest = {
 
 const resourcePath = /^\/(?:api|apis\/[^/]+)\/[^/]+\/(?:namespaces\/[^/]+\/)?([a-z]+)/
 
-/** Plural of the resource in a path of the API server; `other` where there is none. Names and namespaces are never part of it. */
+/** Plural of the resource in an API server path; `other` if there is none. Never contains names or namespaces. */
 export const resourceOf = (path: string): string => resourcePath.exec(path)?.[1] ?? 'other'
 
 /** Reports each request of a connection. */
@@ -24,9 +24,9 @@ export const countRequests = (
     const began = clock.nowMs()
     let code = 'none'
     try {
-      const answer = await connection.send(request)
-      code = String(answer.statusCode)
-      return answer
+      const response = await connection.send(request)
+      code = String(response.statusCode)
+      return response
     } finally {
       const { method, path } = request
       requested({ method, resource: resourceOf(path), code, ms: clock.nowMs() - began })

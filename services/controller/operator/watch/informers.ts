@@ -13,9 +13,9 @@ import { budgets, deployments, type ObservedChild, trimChild, trimDeployment } f
 import { jobNameLabel, jobs, type ObservedJob, trimJob } from './observed-job.ts'
 import { pods, type ObservedPod, trimPod } from './observed-pod.ts'
 
-/** A kind of object without a watch for longer is stale. */
-const unknownAfterMs = 5000
-/** Captures wait meanwhile: a retry every few seconds is no load for a server that recovers. */
+/** Milliseconds without a watch after which a kind of object is stale. */
+const staleAfterMs = 5000
+/** Short, because captures wait meanwhile; a retry every few seconds is no load for a recovering server. */
 const backOff = { firstMs: 500, lastMs: 4000 }
 
 type InformersDeps = {
@@ -28,7 +28,7 @@ type InformersDeps = {
   readonly podChanged: (change: Change<ObservedPod>) => void
 }
 
-/** Called where a BrowserPool, a child or a pod of it has changed, with the label that `objectName` makes of its name. */
+/** Called when a BrowserPool, or a child or pod of it, has changed; `label` is `objectName` of the pool's name. */
 type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
 
 /** The read side of a reflector, as client-go's lister. */
@@ -37,7 +37,7 @@ export type Lister<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'h
 /** Namespaces of an installation: of BrowserPools and their Deployments, and of Jobs; they may be the same. */
 type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
-/** Local caches of all objects that the controller reads, kept by watches. */
+/** Local caches of all objects that the controller reads, updated by watches. */
 export type Informers = ReturnType<typeof openInformers>
 
 const trimPool = (object: KubeObject): BrowserPool => {
@@ -51,18 +51,18 @@ const trimPool = (object: KubeObject): BrowserPool => {
     'creationTimestamp',
     'deletionTimestamp',
   ])
-  // An older CustomResourceDefinition has no defaults of newer fields.
-  const filled = Default(browserPoolSpec, structuredClone(spec)) as BrowserPoolSpec
-  return { metadata: kept, spec: filled, ...(status && { status }) }
+  // An older CustomResourceDefinition lacks the defaults of newer fields.
+  const withDefaults = Default(browserPoolSpec, structuredClone(spec)) as BrowserPoolSpec
+  return { metadata: kept, spec: withDefaults, ...(status && { status }) }
 }
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>
   labelledPool(metadata?.labels)
 
-/** A pool may have the name of one whose Jobs still run. */
-const isMember = ({ metadata }: ObservedPod): boolean => metadata.labels?.[jobNameLabel] === undefined
+/** Excludes pods of Jobs: a pool may have the name of a deleted pool whose Jobs still run. */
+const isDeploymentPod = ({ metadata }: ObservedPod): boolean => metadata.labels?.[jobNameLabel] === undefined
 
-/** Objects by the label of their pool, grouped anew only after something has changed. */
+/** Pods by the label of their pool, regrouped only after a change. */
 const createGroups = (all: () => readonly ObservedPod[]) => {
   let groups: ReadonlyMap<string, readonly ObservedPod[]> | undefined
   return {
@@ -70,7 +70,7 @@ const createGroups = (all: () => readonly ObservedPod[]) => {
       groups = undefined
     },
     of: (label: string): readonly ObservedPod[] => {
-      groups ??= Map.groupBy(all().filter(isMember), (pod) => labelOf(pod) ?? '')
+      groups ??= Map.groupBy(all().filter(isDeploymentPod), (pod) => labelOf(pod) ?? '')
       return groups.get(label) ?? []
     },
   }
@@ -144,23 +144,23 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     jobsNamespace: scope.jobs,
     pools: () => reflected.pools.all(),
     pool: (name: string) => reflected.pools.get(keyOf(name)),
-    /** The pools of this label: one, unless names that differ give the same. */
+    /** The pools with this label: one, unless different names give the same label. */
     poolsOf: (label: string): readonly BrowserPool[] =>
       reflected.pools.all().filter(({ metadata }) => objectName(metadata.name) === label),
     deployment: (name: string) => reflected.deployments.get(keyOf(name)),
     budget: (name: string) => reflected.budgets.get(keyOf(name)),
-    /** The pods that carry the labels of the pool of this label. */
+    /** The pods of the pool with this label, except those of Jobs. */
     podsOf: groups.of,
-    /** Whether there is a pod of this name, of whatever pool. */
+    /** Whether a pod of this name exists, in any pool. */
     hasPod: (name: string) => reflected.pods.get(keyOf(name)) !== undefined,
     jobs: reflected.jobs as Lister<ObservedJob>,
-    /** The pods of the Jobs, and others. */
+    /** The managed pods in the namespace of the Jobs, not only those of Jobs. */
     jobPods: reflected.jobPods as Lister<ObservedPod>,
     /** Whether every kind was listed at least once. */
     hasSynced: () => all.every(({ hasSynced }) => hasSynced),
-    /** Throws `SERVICE_UNAVAILABLE` where a kind was never listed, or has had no watch for more than 5 s. */
+    /** Throws `SERVICE_UNAVAILABLE` if pools, Deployments or pods were never listed, or unwatched for more than 5 s. */
     assertFresh: (): void => {
-      if (ofPools.every((each) => each.hasSynced && each.downMs() <= unknownAfterMs)) return
+      if (ofPools.every((each) => each.hasSynced && each.downMs() <= staleAfterMs)) return
       throw new AppError('SERVICE_UNAVAILABLE', {
         message: 'an informer has had no watch of the API server for more than 5 s',
       })

@@ -1,19 +1,19 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import { isNewer } from '#controller/kube/object-cache.ts'
 
-/** Milliseconds for which a write counts that the informer does not show. */
+/** Milliseconds for which a write counts while the informer does not show it. */
 export const mutationTtlMs = 10_000
 
-/** Longest time of one write, in milliseconds: shorter than the usual Lease, so that it ends before another can lead. */
+/** Timeout of a write in milliseconds: shorter than the default Lease, so that it ends before another process leads. */
 export const requestMs = 4000
 
-/** The latest writes of this process, where the informer lags behind; as client-go's mutation cache. */
+/** The latest writes of this process, read while the informer lags behind; like client-go's mutation cache. */
 export type MutationCache<T> = ReturnType<typeof createMutationCache<T>>
 
 /** Creates an empty cache; each write counts for 10 s. */
 export const createMutationCache = <T>(clock: Clock) => {
   const writes = new Map<string, { readonly version: string; readonly atMs: number; readonly value: T }>()
-  /** Expired ones stand first. Those of deleted objects are never read again. */
+  /** Removes expired writes, the first in the map: no read would remove those of deleted objects. */
   const prune = () => {
     for (const [key, { atMs }] of writes) {
       if (clock.nowMs() - atMs < mutationTtlMs) return
@@ -27,9 +27,9 @@ export const createMutationCache = <T>(clock: Clock) => {
       writes.delete(key)
       writes.set(key, { version, atMs: clock.nowMs(), value })
     },
-    /** Writes that are kept; expired ones are removed at the next write. */
+    /** Number of cached writes; expired ones are removed at the next write. */
     size: (): number => writes.size,
-    /** The last write of the object; undefined once the informer, which shows `cachedVersion`, is as new. */
+    /** The last write of the object; undefined once it has expired or the informer's `cachedVersion` is as new. */
     newerThan: (key: string, cachedVersion: string | undefined): T | undefined => {
       const write = writes.get(key)
       if (!write) return undefined
@@ -38,7 +38,7 @@ export const createMutationCache = <T>(clock: Clock) => {
       writes.delete(key)
       return undefined
     },
-    /** Forgets an object that is gone. */
+    /** Removes the write of a deleted object. */
     forget: (key: string) => void writes.delete(key),
   }
 }

@@ -22,14 +22,14 @@ type Owner = { readonly uid: string; readonly controller?: boolean }
 
 type Metadata = ObservedMetadata & { readonly generation?: number; readonly deletionTimestamp?: string }
 
-/** The part that is read of an object which the controller applies. */
+/** The fields that are read of an object which the controller applies. */
 export type ObservedChild = KubeObject & {
   readonly metadata: Metadata
-  /** The BrowserPool that it belongs to, by uid. */
+  /** Uid of the BrowserPool that owns the object. */
   readonly owner?: string
-  /** Hash of what the controller applied last. */
+  /** Hash of the fields that the controller applied last. */
   readonly applied?: string
-  /** Whether the manager of everything else owns the size, which it then would remove by leaving it out. */
+  /** Whether the manager of all other fields owns the size too: applying without the size would then remove it. */
   readonly ownsReplicas: boolean
 }
 
@@ -38,7 +38,7 @@ type LabelSelector = {
   readonly matchExpressions?: readonly object[]
 }
 
-/** The part of a Deployment that is read. */
+/** The fields of a Deployment that are read. */
 export type ObservedDeployment = ObservedChild & {
   readonly replicas: number
   readonly selector: LabelSelector
@@ -64,7 +64,7 @@ type RawChild = KubeObject & {
   readonly status?: ObservedDeployment['status']
 }
 
-/** Trims an object that the controller applies to what is read. */
+/** Trims an applied object to the fields that are read. */
 export const trimChild = (object: KubeObject): ObservedChild => {
   const { metadata } = object as RawChild
   const { managedFields = [] } = metadata
@@ -83,7 +83,7 @@ export const trimChild = (object: KubeObject): ObservedChild => {
 
 const keptConditions = ['ReplicaFailure', 'Progressing']
 
-/** Trims a Deployment to what is read. */
+/** Trims a Deployment to the fields that are read. */
 export const trimDeployment = (object: KubeObject): ObservedDeployment => {
   const { spec, status = {} } = object as RawChild
   return {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
-/** The named fields of an object, those that it has. */
+/** The named fields of an object that are defined. */
 export const pick = <T extends object, const K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Pick<T, K>
 
-/** What is read of the metadata of every object. */
+/** The metadata that is read of every object. */
 export type ObservedMetadata = {
   readonly name: string
   readonly namespace: string
@@ -16,7 +16,7 @@ export type ObservedMetadata = {
 /** Names of the fields of `ObservedMetadata`. */
 export const metadataFields = ['name', 'namespace', 'uid', 'resourceVersion', 'labels'] as const
 
-/** A condition as every kind of object has them. */
+/** A condition of any kind of object. */
 export type ObservedCondition = {
   readonly type: string
   readonly status: string
@@ -26,21 +26,21 @@ export type ObservedCondition = {
   readonly lastTransitionTime?: string
 }
 
-/** Characters of a condition's or a container's message that are kept. */
+/** Maximum characters kept of a condition's or a container's message. */
 export const messageChars = 300
 
-/** Trims a condition to what is read. */
+/** Trims a condition to the fields that are read. */
 export const trimCondition = (condition: ObservedCondition): ObservedCondition => {
   const kept = pick(condition, ['type', 'status', 'reason', 'message', 'lastTransitionTime'])
   return kept.message === undefined ? kept : { ...kept, message: kept.message.slice(0, messageChars) }
 }
 
-/** The condition of this type; undefined where the object has none. */
+/** The condition of this type; undefined if the object has none. */
 export const conditionOf = (
   of: { readonly status?: { readonly conditions?: readonly ObservedCondition[] } },
   type: string,
 ): ObservedCondition | undefined => of.status?.conditions?.find((condition) => condition.type === type)
 
-/** A text of 16 characters that differs for different values; the order of fields counts. */
+/** Hash of a value, 16 hexadecimal characters; depends on the order of fields. */
 export const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)

@@ -25,7 +25,7 @@ export type ObservedContainer = {
   }
 }
 
-/** The part of a Pod that is read. */
+/** The fields of a Pod that are read. */
 export type ObservedPod = KubeObject & {
   readonly metadata: ObservedMetadata & {
     readonly creationTimestamp: string
@@ -38,12 +38,12 @@ export type ObservedPod = KubeObject & {
     readonly reason?: string
     readonly conditions?: readonly ObservedCondition[]
     readonly containerStatuses?: readonly ObservedContainer[]
-    /** Of sidecars: these start before the worker. */
+    /** Statuses of the sidecars, which start before the worker. */
     readonly initContainerStatuses?: readonly ObservedContainer[]
   }
 }
 
-/** Trims a Pod to what is read: there may be thousands. */
+/** Trims a Pod to the fields that are read: there may be thousands of Pods. */
 export const trimPod = (pod: KubeObject): ObservedPod => {
   const { metadata, spec, status = {} } = pod as ObservedPod
   const { phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status
@@ -74,7 +74,7 @@ const trimContainer = ({ state = {}, ...container }: ObservedContainer): Observe
   }
 }
 
-/** The worker's container; undefined where its node has not reported it. There may be others: sidecars, or such that a webhook adds. */
+/** The worker's container; undefined until its node has reported it. Sidecars or a webhook may add others. */
 export const workerOf = ({ status }: ObservedPod): ObservedContainer | undefined =>
   status?.containerStatuses?.find(({ name }) => name === workerContainer)
 
@@ -85,8 +85,8 @@ export const isUnscheduled = (pod: ObservedPod): boolean => {
 }
 
 /**
- * Whether Kubernetes has lost the node of a pod that worked. Its node controller then sets the pod's condition `Ready` to False,
- * and nothing else: a kubelet would report that the containers are not ready, or why the pod is not.
+ * Whether Kubernetes has lost contact with the node of a running pod. The node controller then sets only the condition `Ready`
+ * to False; a kubelet would also report that the containers are not ready, or a reason.
  */
 export const isNodeLost = (pod: ObservedPod): boolean => {
   const ready = conditionOf(pod, 'Ready')
@@ -96,7 +96,7 @@ export const isNodeLost = (pod: ObservedPod): boolean => {
 /** Whether a pod is terminating. */
 export const isStopping = ({ metadata }: ObservedPod): boolean => metadata.deletionTimestamp !== undefined
 
-/** Whether a pod has ended for good; Kubernetes counts it no more. */
+/** Whether a pod has ended permanently; Kubernetes no longer counts it. */
 export const hasEnded = ({ status }: ObservedPod): boolean =>
   status?.phase === 'Failed' || status?.phase === 'Succeeded'
 

@@ -7,9 +7,9 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 
-/** Longest wait for the first reports. */
+/** Longest wait for the first reports, in milliseconds from subscribing. */
 const syncMsMax = 5000
-/** Every worker sends at least one heartbeat within this time, if nothing is slow. */
+/** Milliseconds within which every worker sends at least one heartbeat, if nothing is slow. */
 const heartbeatMsMax = 1.25 * heartbeatMs
 const pollMs = 100
 
@@ -48,8 +48,8 @@ export const openPoolSubscriptions = (deps: {
     /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
     onChange: listeners.add,
     /**
-     * Resolves once the backlog of a kind, and heartbeats of all its workers, those of these pods at least, were received; after
-     * 5 s, or when `signal` aborts, anyway.
+     * Resolves once the backlog of a kind was received, each of these pods has sent a heartbeat, and all other workers had the
+     * time to; at the latest 5 s after subscribing, or when `signal` aborts.
      */
     waitForSync: async (kind: Pool, pods: () => readonly string[], signal: AbortSignal): Promise<void> => {
       const { backlog, heartbeats } = of(kind)

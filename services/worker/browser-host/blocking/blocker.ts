@@ -10,10 +10,10 @@ import {
 } from '#worker/block-lists/compiled.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
-/** The rules of one kind of list, ready to be matched. */
+/** The compiled rules of one kind of list. */
 export type BlockEngine = CompiledKind & { readonly kind: ListKind; readonly rules: FiltersEngine }
 
-/** Loads compiled lists, in milliseconds. */
+/** Loads compiled lists; takes milliseconds. */
 export const loadEngines = (folder: string): readonly BlockEngine[] => {
   const { kinds } = JSON.parse(readFileSync(join(folder, compiledIndex), 'utf8')) as CompiledLists
   return listKinds.map((kind) => ({
@@ -23,15 +23,15 @@ export const loadEngines = (folder: string): readonly BlockEngine[] => {
   }))
 }
 
-/** Rules see no more of an address than this: a page may write any length. */
+/** Addresses are cut to this before matching; pages control their length. */
 const urlCharactersMax = 4096
-/** Hosts of a page that are remembered as admitted or refused. */
+/** Most hosts of a page that are stored as admitted, and as refused. */
 const hostsMax = 10_000
 
-/** What of an intercepted request is judged; `resourceType` and `frameId` as CDP's `Fetch.requestPaused` has them. */
-export type JudgedRequest = { readonly url: string; readonly resourceType: string; readonly frameId: string }
+/** A request to match against the rules; `resourceType` and `frameId` as in CDP's `Fetch.requestPaused`. */
+export type InterceptedRequest = { readonly url: string; readonly resourceType: string; readonly frameId: string }
 
-/** What a document shows that rules may be about. */
+/** What a document contains that rules may match. */
 export type Tokens = {
   readonly ids: readonly string[]
   readonly classes: readonly string[]
@@ -40,10 +40,10 @@ export type Tokens = {
   readonly bases: readonly string[]
 }
 
-/** Declarations for what a selector matches; undefined: it is hidden. */
+/** A cosmetic rule; `style` contains CSS declarations, undefined: hide the matches. */
 export type HidingRule = { readonly selector: string; readonly style: string | undefined }
 
-/** Registrable domain of a host; the host itself where it has none. */
+/** Registrable domain of a host; the host itself if there is none. */
 const siteOf = (host: string): string => Request.fromRawDetails({ url: `https://${host}/` }).domain || host
 
 const hostIn = (url: string | undefined): string | undefined =>
@@ -72,8 +72,8 @@ const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): H
 }
 
 /**
- * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `address` is that of the
- * document that the page went to last, '' before the first: neither its site nor that of the target is refused.
+ * Decides what one capture does not load or show, by the kinds of lists in its plan. `address` returns the address of the
+ * document that was requested last, '' before the first. Neither its site nor the target's is refused.
  */
 export const createBlocker = (
   engines: readonly BlockEngine[],
@@ -93,13 +93,13 @@ export const createBlocker = (
     const request = Request.fromRawDetails({ url, type: type as Request['type'], sourceUrl })
     for (const { rules } of active) {
       const { match, filter } = rules.match(request)
-      // Of several rules the engine names one; the page's own site needs to know whether all are about its host.
+      // `match` returns one of the matching rules; all are needed for the page's own site, where host rules do not apply.
       if (match && filter)
         return isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]
     }
     return []
   }
-  const refusesRequest = ({ url: whole, resourceType, frameId }: JudgedRequest) => {
+  const refusesRequest = ({ url: whole, resourceType, frameId }: InterceptedRequest) => {
     const url = whole.slice(0, urlCharactersMax)
     const host = hostIn(url) ?? ''
     const isDocument = resourceType === 'Document'
@@ -110,21 +110,21 @@ export const createBlocker = (
     return isRefused
   }
   return {
-    /** Whether connections to this host are refused; never those to the site of the page. */
+    /** Whether connections to this host are refused; never for the site of the page. */
     refusesHost: (host: string): boolean => {
       const isRefused = !admitted.has(host) && !isOwn(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
       if (isRefused && refused.size < hostsMax) refused.add(host)
       return isRefused
     },
-    /** Whether a connection to this host was. */
+    /** Whether a connection to this host was refused. */
     hasRefused: (host: string): boolean => refused.has(host),
-    /** Undefined where rules about hosts are all there are. */
+    /** Undefined if all rules are about hosts. */
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
-    /** Whether anything is hidden at all. */
+    /** Whether any kind of list is active. */
     hides: active.length > 0,
-    /** Selectors to try on every document. */
+    /** Selectors to test on every document. */
     bases: active.flatMap(({ bases }) => bases),
-    /** The rules for a document with these tokens: of consent banners, and of all else. */
+    /** The rules for a document with these tokens: for consent banners, and all others. */
     hidingFor: (url: string, tokens: Tokens) => {
       const of = (isConsent: boolean) =>
         active
@@ -135,5 +135,5 @@ export const createBlocker = (
   }
 }
 
-/** What one capture does not load, and does not show. */
+/** See `createBlocker`. */
 export type Blocker = Readonly<ReturnType<typeof createBlocker>>

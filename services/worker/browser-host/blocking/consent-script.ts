@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { evalSnippets, filterCompactRules, type IndexedCMPRuleset } from '@duckduckgo/autoconsent'
 
-/** Rules are chosen by no more of an address than this. */
+/** Addresses are cut to this before rules are selected. */
 const urlCharactersMax = 2048
-/** Messages that wait to be taken; the rules need about fifty at once. */
+/** Most queued messages; the rules send about fifty at once. */
 const messagesMax = 200
 
 const config = {
@@ -15,12 +15,12 @@ const config = {
   enableCosmeticRules: false,
   enableHeuristicDetection: false,
   heuristicMode: 'reject',
-  // The second try includes the heuristics.
+  // The second attempt includes the heuristics.
   detectRetries: 1,
   logs: { errors: false },
 }
 
-/** Only what the host acts on leaves the page: snippets to run, that a banner is there, and the end. */
+/** Passes on only the messages that the host handles: snippets to run, a banner found, and the end. */
 const wrap = (script: string, rules: string) => `(() => {
   if (globalThis.shutterfleetConsent) return
   const messages = []
@@ -38,8 +38,8 @@ const wrap = (script: string, rules: string) => `(() => {
   }
   ${script}
   globalThis.shutterfleetConsent = {
-    next: async (answers) => {
-      for (const { id, result } of answers) autoconsentReceiveMessage({ type: 'evalResp', id, result })
+    next: async (results) => {
+      for (const { id, result } of results) autoconsentReceiveMessage({ type: 'evalResp', id, result })
       if (messages.length === 0) await new Promise((resolve) => { notify = resolve })
       return messages.splice(0)
     },
@@ -49,7 +49,7 @@ const wrap = (script: string, rules: string) => `(() => {
 
 const snippets: Readonly<Record<string, unknown>> = evalSnippets
 
-/** Reads what drives a page's consent platform: autoconsent's script, without its channel, and its rules, which are parsed when they are first needed. */
+/** Reads autoconsent's script, which operates a page's consent platform, and its rules, which are parsed on first use. */
 export const readConsentScript = () => {
   const fileOf = (path: string) => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8')
   const script = readFileSync(
@@ -60,15 +60,15 @@ export const readConsentScript = () => {
   let parsed: IndexedCMPRuleset | undefined
   return {
     /**
-     * A script that opts out of the banner of a document at `url`: the page's, or one in a frame. It is for a world of our own: it leaves
-     * `shutterfleetConsent`, whose `next(answers)` resolves to the script's next messages.
+     * Returns a script that opts out of the banner of a document at `url`: the page's, or a frame's. Run it in an isolated
+     * world; it defines `shutterfleetConsent`, whose `next(results)` resolves to the script's next messages.
      */
     scriptFor: (url: string, { isMain }: { readonly isMain: boolean }): string => {
       parsed ??= JSON.parse(text) as IndexedCMPRuleset
       const rules = filterCompactRules(parsed, { url: url.slice(0, urlCharactersMax), mainFrame: isMain })
       return wrap(script, JSON.stringify(rules))
     },
-    /** The function that a message names, for the page's own world; undefined where autoconsent has none of that name. */
+    /** Source of the named autoconsent function, for the page's main world; undefined if autoconsent has none of that name. */
     snippet: (name: string): string | undefined => {
       const found = Object.hasOwn(snippets, name) ? snippets[name] : undefined
       return typeof found === 'function' ? found.toString() : undefined

@@ -5,7 +5,7 @@ import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.j
 type Commands = ProtocolMapping.Commands
 type Events = ProtocolMapping.Events
 
-/** A conversation with one target: the browser itself, a page, or a frame in a process of its own. */
+/** A session with one target: the browser itself, a page, a worker, or a frame in a separate process. */
 export type Session = {
   /** Empty for the browser itself. */
   readonly id: string
@@ -15,16 +15,16 @@ export type Session = {
     ...parameters: Commands[M]['paramsType']
   ) => Promise<Commands[M]['returnType']>
   readonly on: <E extends keyof Events>(event: E, listener: (...parameters: Events[E]) => void) => void
-  /** Whether the target is still there, by the events so far. */
+  /** Whether the target still exists, by the events so far. */
   readonly isOpen: () => boolean
-  /** Resolves once it is not. */
+  /** Resolves once the target is closed. */
   readonly closed: Promise<void>
 }
 
-/** The conversations with one browser, by its pipes. */
+/** All sessions with one browser, over its pipes. */
 export type Connection = {
   readonly browser: Session
-  /** The session of a target that was attached to, until it is detached from. */
+  /** The session of an attached target, until the target is detached. */
   readonly sessionOf: (id: string) => Session
   /** Aborts once the browser has closed its pipe. */
   readonly ended: AbortSignal
@@ -46,7 +46,7 @@ type Message = {
   readonly error?: { readonly message: string }
 }
 
-/** Calls `take` with each message; they end with a zero byte. */
+/** Calls `take` with each message; a zero byte ends a message. */
 const readMessages = (from: Readable, take: (text: string) => void): void => {
   let parts: Buffer[] = []
   from.on('data', (chunk: Buffer) => {
@@ -107,11 +107,11 @@ export const connect = (to: Writable, from: Readable): Connection => {
   const browser = open('')
   readMessages(from, (text) => {
     const { id, sessionId = '', method, params, result, error } = JSON.parse(text) as Message
-    const asked = id === undefined ? undefined : pending.get(id)
+    const request = id === undefined ? undefined : pending.get(id)
     if (id !== undefined) pending.delete(id)
-    if (asked && error) asked.reject(new Error(`${asked.method}: ${error.message}`))
-    else if (asked) asked.resolve(result as never)
-    // Frames are detached from by the session of the page that they are in.
+    if (request && error) request.reject(new Error(`${request.method}: ${error.message}`))
+    else if (request) request.resolve(result as never)
+    // A frame's detachment is reported on the session of its page.
     else if (method === 'Target.detachedFromTarget') {
       const gone = (params as { sessionId: string }).sessionId
       drop((each) => each === gone)
@@ -122,7 +122,7 @@ export const connect = (to: Writable, from: Readable): Connection => {
     drop(() => true)
   }
   from.on('close', end).on('error', end)
-  // A browser that has ended does not read; `from` closes then.
+  // Writing fails once the browser has ended; `from` then closes.
   to.on('error', () => {})
   return { browser, sessionOf: (id) => sessions.get(id)?.session ?? open(id), ended: over.signal }
 }

@@ -1,11 +1,11 @@
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 
-/** Each site has a process of its own. Headless-shell does not do so by itself. */
+/** Each site has a separate process. This is not headless-shell's default. */
 export const siteIsolation = '--site-per-process'
 
 /**
- * What keeps Chromium to its proxy: loopback goes through it too, and WebRTC has no way around it (the widely copied
- * `--force-webrtc-ip-handling-policy` has no effect).
+ * Restricts Chromium to its proxy, for loopback and WebRTC too (the widely copied `--force-webrtc-ip-handling-policy` has no
+ * effect).
  */
 const network = (proxy: string) => [
   `--proxy-server=${proxy}`,
@@ -14,8 +14,8 @@ const network = (proxy: string) => [
   '--disable-quic',
 ]
 
-/** What a browser does for its user and not for its page: nothing of it is wanted, least of all requests of its own. */
-const unattended = [
+/** Disables what a browser does for its user instead of the page, above all its own requests. */
+const noBackgroundActivity = [
   '--disable-background-networking',
   '--disable-breakpad',
   '--disable-client-side-phishing-detection',
@@ -36,13 +36,13 @@ const unattended = [
   '--password-store=basic',
 ]
 
-/** What would make a page look or behave otherwise than before its viewer, or two pictures of it differ. */
-const steady = [
+/** Keeps a page from looking or behaving differently than for a viewer, and two pictures of it from differing. */
+const reproducibleRendering = [
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
-  // Large images are drawn with the rest of their frame, not once they are decoded.
+  // Draws large images together with the rest of their frame, not later, once they are decoded.
   '--disable-checker-imaging',
   '--allow-pre-commit-input',
   '--force-color-profile=srgb',
@@ -54,14 +54,14 @@ const steady = [
 ]
 
 /**
- * Parts in which a page is drawn. Chromium's own, 256 pixels square, suit screens on which little changes at a time; in a
- * capture nearly all is drawn anew, and fewer parts cost 15 ms less of processor time.
+ * Raster tile size. Chromium's default, 256 pixels square, suits screens on which little changes at a time; a capture redraws
+ * nearly everything, and fewer tiles save 15 ms of processor time.
  */
-const tiles = ['--default-tile-width=1280', '--default-tile-height=512']
+const tileSize = ['--default-tile-width=1280', '--default-tile-height=512']
 
 /**
- * Features that hold back a page's first frame, ask servers for hints, try other addresses than the caller's, are their
- * user's, or start a renderer in each context for a page that never comes.
+ * Features that delay a page's first frame, request hints from servers, try other addresses than the caller's, serve the
+ * browser's user, or start a spare renderer in each context, which never gets a second page.
  */
 const disabledFeatures = [
   'AutofillServerCommunication',
@@ -82,39 +82,39 @@ const disabledFeatures = [
   'Translate',
 ]
 
-/** Nobody listens there. */
-const nowhere = 'socks5://127.0.0.1:1'
+/** Nothing listens on this port. */
+const unreachableProxy = 'socks5://127.0.0.1:1'
 
 /**
- * Further flags of each browser. Full Chromium updates its components, looks for its user and more: all of it goes
- * nowhere, since only the contexts of captures have a proxy. The protocol's override of languages reaches workers too late.
+ * Flags of each kind. Full Chromium makes its own requests, such as component updates; they all fail, because only the
+ * contexts of captures have a working proxy. Languages are set here, as the protocol's override reaches workers too late.
  */
-const own = (kind: BrowserKind, proxy: string): readonly string[] =>
+const flagsByKind = (kind: BrowserKind, proxy: string): readonly string[] =>
   kind === 'shell'
     ? [...network(proxy), '--accept-lang=en-US', '--block-new-web-contents']
     : [
-        ...network(nowhere),
+        ...network(unreachableProxy),
         '--accept-lang=en-US,en',
         '--disable-blink-features=AutomationControlled',
         '--disable-auto-reload',
         '--screen-info={1920x1080}',
       ]
 
-/** How a browser is started: its sandbox, the proxy that is its only way out, and the folder that it may write to. */
+/** Start settings of a browser: sandbox, the proxy for all its connections, and the folder that it may write to. */
 export type BrowserStart = { readonly sandbox: boolean; readonly proxy: string; readonly profile: string }
 
-/** Arguments of a browser that is steered through pipes. */
+/** Arguments of a browser that is controlled through pipes. */
 export const flagsOf = (kind: BrowserKind, { sandbox, proxy, profile }: BrowserStart): string[] => [
   '--headless',
   '--remote-debugging-pipe',
   `--user-data-dir=${profile}`,
-  // Small in containers; Chromium shares memory by files in its temporary folder instead.
+  // /dev/shm is small in containers; Chromium shares memory through temporary files instead.
   '--disable-dev-shm-usage',
   ...(sandbox ? [] : ['--no-sandbox']),
   siteIsolation,
-  ...own(kind, proxy),
-  ...unattended,
-  ...steady,
-  ...tiles,
+  ...flagsByKind(kind, proxy),
+  ...noBackgroundActivity,
+  ...reproducibleRendering,
+  ...tileSize,
   `--disable-features=${disabledFeatures.join(',')}`,
 ]

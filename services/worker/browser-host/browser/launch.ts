@@ -10,19 +10,19 @@ import { type Connection, connect, type Session } from './connection.ts'
 
 const launchMs = 20_000
 
-/** A target of a browser, and what it is attached by. */
+/** A target of a browser, and the session attached to it. */
 export type Target = { readonly id: string; readonly session: Session }
 
-/** A page with a context of its own. */
+/** A page in its own context. */
 export type BlankPage = Target & { readonly contextId: string }
 
-/** What a context is opened with. */
+/** Settings of a new context. */
 export type BlankContext = {
   readonly proxy: string | undefined
   readonly prepare: (worker: Session) => void
 }
 
-/** Before a service worker's own script, and out of its reach: it is never installed, so that no page is served by one. */
+/** Runs before a service worker's script, which cannot undo it: installation always fails, so no service worker serves a page. */
 const failInstall = `{
   const { apply } = Reflect
   const { waitUntil, stopImmediatePropagation } = ExtendableEvent.prototype
@@ -35,7 +35,7 @@ const failInstall = `{
 
 type Opening = { readonly take: (target: Target) => void; readonly prepare: (worker: Session) => void }
 
-/** What a context may hold beside its page: further pages are closed, service workers fail to install, shared ones run. */
+/** Handles new targets of each context: the first page is kept, others are closed; service workers fail to install; shared workers run. */
 const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<string, Opening>> => {
   const contexts = new Map<string, Opening>()
   const opened = new Set<string>()
@@ -50,7 +50,7 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<str
     }
     if (type === 'service_worker') session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
     if (type !== 'page') context?.prepare(session)
-    // What waits holds up all pages of its process.
+    // A paused target blocks all pages of its process.
     session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
     if (type === 'page') browser.send('Target.closeTarget', { targetId }).catch(() => {})
   })
@@ -63,21 +63,21 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<str
   return contexts
 }
 
-const steer = async (connection: Connection, kill: () => void) => {
+const controlBrowser = async (connection: Connection, kill: () => void) => {
   const { browser, sessionOf, ended } = connection
   const [{ product }, contexts] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
   return {
-    /** As Chromium counts, such as `156.0.8078.79`. */
+    /** Such as `156.0.8078.79`. */
     version: product.split('/')[1] ?? '',
     session: browser,
-    /** Aborts once the browser is over. */
+    /** Aborts once the browser has ended. */
     ended,
-    /** The session of a target that was attached to. */
+    /** The session of an attached target. */
     sessionOf,
     kill,
     /**
-     * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that opens in the context
-     * is closed; `prepare` meets each worker that outlives a page before it runs.
+     * Opens a page in a new context, with a separate proxy if given. Any other page that opens in the context is closed.
+     * `prepare` is called for each service and shared worker before it runs.
      */
     openBlank: async ({ proxy, prepare }: BlankContext): Promise<BlankPage> => {
       const { browserContextId } = await browser.send('Target.createBrowserContext', {
@@ -89,7 +89,7 @@ const steer = async (connection: Connection, kill: () => void) => {
       await browser.send('Target.createTarget', { url: 'about:blank', browserContextId })
       return { ...(await opening), contextId: browserContextId }
     },
-    /** A further session of the browser itself, whose interceptions are its own and end once `until` has resolved. */
+    /** Opens another session of the browser itself; its interceptions end with it, once `until` resolves. */
     attach: async (until: Promise<void>): Promise<Session> => {
       const { sessionId } = await browser.send('Target.attachToBrowserTarget')
       void until.then(() => browser.send('Target.detachFromTarget', { sessionId })).catch(() => {})
@@ -98,10 +98,10 @@ const steer = async (connection: Connection, kill: () => void) => {
   }
 }
 
-/** A browser that runs. */
-export type Browser = Readonly<Awaited<ReturnType<typeof steer>>>
+/** A running browser. */
+export type Browser = Readonly<Awaited<ReturnType<typeof controlBrowser>>>
 
-/** Starts Chromium with a profile that goes with it. Throws after at most twenty seconds, with the end of its standard error. */
+/** Starts Chromium with a temporary profile. Throws after at most 20 s, with the end of its standard error. */
 export const launch = async (program: string, flagsFor: (profile: string) => string[]): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), 'profile-'))
   const child = spawn(program, flagsFor(profile), {
@@ -119,11 +119,11 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
   })
   over.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
   const [, , , to, from] = child.stdio as unknown as [null, null, Readable, Writable, Readable]
-  // Processes that it leaves behind may keep the pipe open.
+  // Child processes that outlive the browser may keep the pipe open.
   child.once('exit', () => from.destroy())
   try {
     const tooLate = () => new Error(`the browser did not start within ${launchMs} ms: ${stderr()}`)
-    return await within(Promise.race([steer(connect(to, from), kill), over]), launchMs, tooLate)
+    return await within(Promise.race([controlBrowser(connect(to, from), kill), over]), launchMs, tooLate)
   } catch (error) {
     kill()
     throw error

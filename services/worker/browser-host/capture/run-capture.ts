@@ -17,10 +17,10 @@ import type { OpenPage } from './page/open-page.ts'
 import { setCookies } from './page/set-cookies.ts'
 import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
-import { runInOwnWorld } from './page/world.ts'
+import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
-import { changePage, styleAgain } from './prepare/change-page.ts'
+import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHiding, type Hiding } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
 import { assertFits, encode } from './shoot/encode.ts'
@@ -30,33 +30,32 @@ import { printPdf } from './shoot/print-pdf.ts'
 import { shoot } from './shoot/shoot.ts'
 import * as warnings from './warnings.ts'
 
-/** What a capture needs beside its page and its plan. */
+/** Environment of a capture besides its page and plan. */
 export type CaptureBounds = SizeBounds & {
   readonly traffic: Traffic
   readonly blocker: Blocker
   readonly consentScript: ConsentScript
-  /** When the capture must have ended, on `performance`'s clock: what loading leaves of it is for all that follows. */
+  /** Deadline of the capture, on `performance`'s clock; the steps after loading share what loading leaves. */
   readonly endsAt: number
-  /** Called once the page has loaded: what fails from here on is not a time-out. */
+  /** Called once the page has loaded; later failures are not time-outs. */
   readonly loaded: () => void
-  /** Waits for one stage and notes how long it took. */
+  /** Waits for one stage and records its duration. */
   readonly time: <T>(stage: keyof Timings, work: Promise<T>) => Promise<T>
 }
 
-/** A capture under way. */
+/** A running capture. */
 type Capture = CaptureBounds & {
   readonly open: OpenPage
   readonly plan: CapturePlan
-  /** Milliseconds that a stage may take which begins now. */
+  /** Milliseconds that a stage starting now may take. */
   readonly share: (stage: WaitingStage) => number
 }
 
-/** A page as it is delivered. */
-type Unhashed = Omit<Shot, 'sha256'>
+type UnhashedShot = Omit<Shot, 'sha256'>
 
-type Picture = Pick<Shot, 'bytes' | 'width' | 'height' | 'warnings'>
+type Rendering = Pick<Shot, 'bytes' | 'width' | 'height' | 'warnings'>
 
-/** A page without a request for this long is idle. */
+/** A page is idle after this long without requests. */
 const idleMs = 500
 
 const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warning[]> => {
@@ -72,7 +71,7 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
   return isIdle ? [] : [warnings.busy]
 }
 
-/** Hides what is blocked, makes the caller's changes, and lets the delay pass. */
+/** Hides blocked elements, applies the caller's changes, and waits for the delay. */
 const changeLoadedPage = async ({ open, plan, share }: Capture, hiding: Hiding): Promise<Warning[]> => {
   await hiding.apply()
   const changed = await changePage(open, plan.changes, share('changes'))
@@ -80,10 +79,10 @@ const changeLoadedPage = async ({ open, plan, share }: Capture, hiding: Hiding):
   await followNavigation(open, performance.now() + share('navigation'))
   if (plan.delaySeconds > 0 || Object.values(plan.changes).some((each) => each !== undefined && each.length > 0))
     await hiding.apply()
-  return [...changed, ...(await styleAgain(open, plan.changes))]
+  return [...changed, ...(await reapplyStyle(open, plan.changes))]
 }
 
-/** Does what lies between the load and the shot. */
+/** Changes and settles the loaded page before the shot. */
 const prepare = async (capture: Capture): Promise<Warning[]> => {
   const { open, plan, time, share, heightMax } = capture
   const hiding = createHiding(open, capture.blocker, { script: capture.consentScript, waitMs: () => share('consent') })
@@ -106,22 +105,22 @@ const inspect = async ({ open, plan, share }: Capture) => {
   return { metadata, seen }
 }
 
-/** Time in which a page that shows nothing may come to show something. */
-const secondLookMs = 500
+/** Wait before the second shot of a blank page. */
+const blankRetryMs = 500
 
-/** Finds the subject, shoots it and encodes it. An image of a single colour is taken once more. */
+/** Measures the subject, shoots and encodes it. Retries an image of a single colour once. */
 const takeImage = async (
   { open, plan, traffic, time, heightMax, pixelsMax }: Capture,
   output: ImageOutput,
-): Promise<Picture> => {
+): Promise<Rendering> => {
   const { emulation, subject } = plan
   const { scale } = emulation
   const sizes = { heightMax, pixelsMax: pixelsWithin(output, pixelsMax) }
   const { frame, isTruncated, zoom } = await measure(open, subject, emulation, sizes)
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   assertFits(output, size)
-  // A page that goes on to another document meanwhile is shot as it is.
-  if (subject.kind === 'full-page') await runInOwnWorld(open, pinBars(frame.height)).catch(() => {})
+  // Fails if the page navigates meanwhile; it is then shot as it is.
+  if (subject.kind === 'full-page') await runInMainFrame(open, pinBars(frame.height)).catch(() => {})
   const take = async () => {
     const picture = await time('shoot', shoot(open, { frame, zoom, subject, output }))
     assertDocument(open, traffic)
@@ -130,7 +129,7 @@ const takeImage = async (
   }
   let taken = await take()
   if (taken.isEmpty) {
-    await delay(secondLookMs)
+    await delay(blankRetryMs)
     taken = await take()
   }
   const seen = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
@@ -138,14 +137,14 @@ const takeImage = async (
   return { ...image, warnings: seen }
 }
 
-const takePdf = async (capture: Capture, page: PdfPage): Promise<Picture> => {
+const takePdf = async (capture: Capture, page: PdfPage): Promise<Rendering> => {
   const { open, plan, time, traffic } = capture
   const { frame, ...pdf } = await time('shoot', printPdf(open, { plan, page }, capture))
   assertDocument(open, traffic)
   return { ...pdf, warnings: frame ? [warnings.truncated(frame)] : [] }
 }
 
-const render = async (capture: Capture): Promise<Unhashed> => {
+const render = async (capture: Capture): Promise<UnhashedShot> => {
   const { open, plan, time } = capture
   const { output } = plan
   const before = await prepare(capture)
@@ -156,7 +155,7 @@ const render = async (capture: Capture): Promise<Unhashed> => {
     ...picture,
     mimeType: mediaTypes[output.kind === 'pdf' ? 'pdf' : output.format],
     targetStatus: open.document.requested().status,
-    // Masked here: from here on it travels and is stored in the clear.
+    // Masked, because it is sent and stored in plain text from here on.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
     warnings: [...before, ...seen, ...picture.warnings],
     metadata,
@@ -164,17 +163,17 @@ const render = async (capture: Capture): Promise<Unhashed> => {
 }
 
 /**
- * Takes one capture in a page that was opened for it: load, prepare, inspect, shoot, encode. Throws the `AppError` that
- * the record shows, or whatever the browser threw where it went away.
+ * Takes one capture in a page that was opened for it: load, prepare, inspect, shoot, encode. Throws the `AppError` for the
+ * record, or the browser's own error if the browser ended.
  */
-export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
+export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<UnhashedShot> => {
   const { pixelsMax } = bounds
   const share = (stage: WaitingStage) => shareOf(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax })
   const capture = { ...bounds, open, plan, share }
-  const broken = [open.crashed, open.document.cutOff, bounds.traffic.cutShort]
-  const early = await bounds.time('navigate', Promise.race([loadPage(capture), ...broken]))
+  const failures = [open.crashed, open.document.cutOff, bounds.traffic.failed]
+  const early = await bounds.time('navigate', Promise.race([loadPage(capture), ...failures]))
   bounds.loaded()
   const late = () => timeoutError(true, plan.timeoutSeconds)
-  const shot = await within(Promise.race([render(capture), ...broken]), bounds.endsAt - performance.now(), late)
+  const shot = await within(Promise.race([render(capture), ...failures]), bounds.endsAt - performance.now(), late)
   return { ...shot, warnings: [...early, ...shot.warnings] }
 }

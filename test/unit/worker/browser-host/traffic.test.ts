@@ -15,14 +15,14 @@ t.test('traffic: a fault of egress interrupts the capture and says nothing of th
   traffic.refuse('a.test', 'unavailable')
   t.equal(traffic.refusalOf('a.test'), undefined)
   t.match(traffic.interruption(), { by: 'egress' })
-  await t.rejects(traffic.cutShort, { code: 'SERVICE_UNAVAILABLE' })
+  await t.rejects(traffic.failed, { code: 'SERVICE_UNAVAILABLE' })
 })
 
 t.test('traffic: an egress without room interrupts the capture as that, unless egress has a fault too', async (t) => {
   const traffic = openTraffic()
   traffic.refuse('a.test', 'overloaded')
   t.match(traffic.interruption(), { by: 'overload' })
-  await t.rejects(traffic.cutShort, { code: 'SERVICE_UNAVAILABLE' })
+  await t.rejects(traffic.failed, { code: 'SERVICE_UNAVAILABLE' })
   traffic.refuse('a.test', 'unavailable')
   traffic.refuse('a.test', 'overloaded')
   t.match(traffic.interruption(), { by: 'egress' })
@@ -31,7 +31,7 @@ t.test('traffic: an egress without room interrupts the capture as that, unless e
 t.test('traffic: names the bound of bytes that a page went beyond', async (t) => {
   const traffic = openTraffic()
   traffic.tooMuch(100)
-  await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
+  await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
 })
 
 const blocked = { host: 'ads.test', refusal: undefined }
@@ -66,7 +66,7 @@ t.test('reviewer: notes refusals and too many bytes with the capture that is act
   reviewer.review({ host: 'page.test', refusal: 'dns_failed' })
   reviewer.tooMuch(1000)
   t.equal(traffic.refusalOf('page.test'), 'dns_failed')
-  await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR', publicMessage: /1000 bytes/ })
+  await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /1000 bytes/ })
   t.equal(before.refusalOf('page.test'), undefined)
 })
 

@@ -23,8 +23,8 @@ const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax =
   const calls: unknown[] = []
   const server = createServer()
   const running = await listening(server)
-  const way = { egress: { host: '127.0.0.1', port: egressPort }, egressToken, bytesMax, connectionsMax }
-  const relay = createRelay(server, way, {
+  const upstream = { egress: { host: '127.0.0.1', port: egressPort }, egressToken, bytesMax, connectionsMax }
+  const relay = createRelay(server, upstream, {
     review: async (host, refusal) => {
       calls.push(refusal === undefined ? host : [host, refusal])
       return review === undefined || review(host, refusal)

@@ -3,25 +3,25 @@ import { isAddressTag, type PageMetadata } from '#shared/capture/page-metadata.t
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 
-/** Most `meta` elements that are looked at, most links of one kind, and most characters that are read of one value. */
+/** Most `meta` elements, most links of one kind, and most characters of one value that are read. */
 const metasMax = 1000
 const linksMax = 20
 const charactersMax = 2049
 
 type Meta = { readonly property: string; readonly name: string; readonly content: string }
 
-/** What is read of a page, as it stands there. */
+/** The raw values that are read from a page. */
 type Source = {
   readonly title: string
   readonly language: string
-  /** What addresses are relative to; '' where it is too long to be one. */
+  /** Base URL of addresses; '' if it is too long. */
   readonly base: string
   readonly icons: readonly string[]
   readonly canonicals: readonly string[]
   readonly metas: readonly Meta[]
 }
 
-/** Runs in a world of our own: what a page did to its globals, and elements with names such as `title`, are not there. */
+/** Runs in an isolated world, which excludes the page's changes to globals, and elements with names such as `title`. */
 const readSource = `(() => {
   const short = (text) => text.slice(0, ${charactersMax})
   const attribute = (element, name) => short(element?.getAttribute(name) ?? '')
@@ -44,7 +44,7 @@ const readSource = `(() => {
 /** A text on one line, without control characters. */
 const lineOf = (text: string): string | undefined => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() || undefined
 
-/** An absolute http(s) address, its password masked; undefined for all others, and for one that was not read to its end. */
+/** An absolute http(s) address, with its password masked; undefined for others, and for one that was cut off. */
 const addressOf = (text: string, base: string): string | undefined => {
   const trimmed = text.trim()
   if (trimmed === '' || text.length === charactersMax) return undefined
@@ -52,14 +52,14 @@ const addressOf = (text: string, base: string): string | undefined => {
   return url && /^https?:$/.test(url.protocol) ? maskUrl(url.href) : undefined
 }
 
-/** The names of a tag; `property` may hold several names (RDFa 1.1 §7.4). */
+/** The names of a tag; `property` may contain several names (RDFa 1.1 §7.4). */
 const namesOf = ({ property, name }: Meta): string[] =>
   [...property.split(/\s+/), name].map((each) => each.toLowerCase())
 
 const firstOf = (texts: readonly string[], read: (text: string) => string | undefined): string | undefined =>
   texts.map(read).find((value) => value !== undefined)
 
-/** The tags whose names begin with a prefix, without it; of a repeated one the first that has a value. */
+/** The tags whose names start with a prefix, without it; of a repeated tag, the first with a value. */
 const tagsOf = (prefix: string, { metas, base }: Source): Record<string, string> | undefined => {
   const tags = new Map<string, string>()
   for (const meta of metas) {
@@ -93,15 +93,15 @@ const metadataOf = (source: Source): PageMetadata => {
 }
 
 /**
- * Reads a page's metadata, without fetching anything; a field that it does not have is absent. Undefined where
- * the page went on to other documents for `waitMs`.
+ * Reads a page's metadata, without fetching anything; missing fields are absent. Undefined if the page kept navigating,
+ * within `waitMs` and three attempts at most.
  */
 export const extractMetadata = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
   waitMs: number,
 ): Promise<PageMetadata | undefined> => {
   const source = (await runInLatestDocument(open, () => readSource, performance.now() + waitMs)) as Source | undefined
-  // What Chromium shows in the place of an error without a body is not the target's.
+  // Chromium's own page for an error response without a body has no metadata of the target.
   if (open.document.address().startsWith('chrome-error:')) return {}
   return source && metadataOf(source)
 }

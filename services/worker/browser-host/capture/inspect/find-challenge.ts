@@ -1,16 +1,16 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
-/** How a challenge page is recognised: by its elements, by what it loads, or by its words. */
+/** How to recognise a challenge page: by its elements, the addresses that it loads, or its words. */
 type Challenge = {
   readonly vendor: string
   /** Matches an element, or the address of a script or frame that it loads. */
   readonly elements: string
-  /** Found in its title or text; where given, one of them is needed too. */
+  /** Matches the page's title or text; required in addition if given. */
   readonly words?: RegExp
 }
 
-/** Pages that ask a visitor to prove to be human, from what vendors document and what such pages have in common. */
+/** Challenge pages, from vendors' documentation and from what such pages have in common. */
 const challenges: readonly Challenge[] = [
   {
     vendor: 'Cloudflare',
@@ -71,10 +71,10 @@ const challenges: readonly Challenge[] = [
   },
 ]
 
-/** A page with more text than this has something of its own to show, whatever guards its forms. */
+/** A page with more text than this shows real content, even if a captcha guards its forms. */
 const charactersMax = 1500
 
-/** Evaluates to what a page with little text shows: its words, and which of the selectors match. Null for others. */
+/** Evaluates to the words of a page and which of the selectors match; to null for a page with more text than `charactersMax`. */
 const readPage = (selectors: readonly string[]) => `(() => {
   const text = document.body?.innerText ?? ''
   if (text.length > ${charactersMax}) return null
@@ -84,10 +84,10 @@ const readPage = (selectors: readonly string[]) => `(() => {
 
 type Read = { readonly words: string; readonly found: readonly boolean[] }
 
-/** The vendor of the challenge that the page shows in the place of its content; undefined where it shows none. */
+/** The vendor of the challenge that the page shows instead of its content; undefined if there is none. */
 export const findChallenge = async (open: Pick<OpenPage, 'mainFrameId' | 'session'>): Promise<string | undefined> => {
   const script = readPage(challenges.map(({ elements }) => elements))
-  const read = (await runInOwnWorld(open, script).catch(() => null)) as Read | null
+  const read = (await runInMainFrame(open, script).catch(() => null)) as Read | null
   if (!read) return undefined
   return challenges.find(({ words }, index) => read.found[index] && (words === undefined || words.test(read.words)))
     ?.vendor

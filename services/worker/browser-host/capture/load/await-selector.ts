@@ -3,15 +3,15 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
-const lookMs = 50
+const pollMs = 50
 
 type Waiting = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 
 /**
- * Waits until a CSS selector matches something, in whatever document the page shows. Throws `TIMEOUT` after `waitMs`,
- * `RENDER_ERROR` where it is no selector; both name it.
+ * Waits until a CSS selector matches in the main frame's current document. Throws `TIMEOUT` after `waitMs`, and
+ * `RENDER_ERROR` if the selector is invalid; both name the selector.
  */
 export const awaitSelector = async (
   open: Waiting,
@@ -23,16 +23,16 @@ export const awaitSelector = async (
     const publicMessage = `Nothing matched wait_for_selector '${selector}' within ${timeoutSeconds} s.`
     return new AppError('TIMEOUT', { publicMessage })
   }
-  const look = () =>
-    usingSelector('wait_for_selector', selector, runInOwnWorld(open, `${findFirst(selector)} !== null`))
+  const hasMatch = () =>
+    usingSelector('wait_for_selector', selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
   const untilMatched = async () => {
     while (performance.now() < endsAt) {
       try {
-        if (await look()) return
+        if (await hasMatch()) return
       } catch (error) {
         if (error instanceof AppError || !open.session.isOpen()) throw error
       }
-      await delay(lookMs)
+      await delay(pollMs)
     }
     throw late()
   }

@@ -1,4 +1,4 @@
-/** What is used of highlight.js. Its own types refer to those of the DOM, with which Buffer is no body of a request. */
+/** The part of highlight.js in use. Its own types include the DOM's, under which Buffer is not a valid request body. */
 declare const highlighter: {
   readonly getLanguage: (name: string) => unknown
   readonly highlight: (

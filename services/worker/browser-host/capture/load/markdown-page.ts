@@ -2,7 +2,7 @@ import highlighter from 'highlight.js/lib/common'
 import MarkdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
 
-/** The look of a Markdown page: one readable column, dark where the page is to be. Nobody scrolls a picture: what is too wide is wrapped. Code is coloured by highlight.js' class names. */
+/** Style of a Markdown page: one readable column; dark in dark mode; wraps wide content, as a picture cannot be scrolled; highlight.js' class names. */
 export const markdownStyle = `
 :root { --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --back: #fff; --code: #f6f8fa; --link: #0969da;
   --keyword: #cf222e; --string: #0a3069; --number: #0550ae; --name: #6639ba }
@@ -35,7 +35,7 @@ li.task input { margin: 0 .4em 0 -1.4em }
 .hljs-title, .hljs-name, .hljs-type, .hljs-section { color: var(--name) }
 `
 
-/** Longest block of code that is coloured; what is longer stays plain. */
+/** Longest code block that is highlighted. */
 const colouredCharacters = 50_000
 
 const highlight = (code: string, language: string): string => {
@@ -50,7 +50,7 @@ const taskMark = /^\[(?<mark>[ xX])\]\s/
 
 type Tokens = ReturnType<typeof markdown.parse>
 
-/** The text with which an item of a list begins; undefined where the token is not its first paragraph. */
+/** The first text of a list item; undefined if the token is not in the item's first paragraph. */
 const itemText = (tokens: Tokens, index: number) => {
   const [paragraph, item] = [tokens[index - 1], tokens[index - 2]]
   const isFirst = paragraph?.type === 'paragraph_open' && item?.type === 'list_item_open'
@@ -72,7 +72,7 @@ markdown.core.ruler.after('inline', 'tasks', ({ tokens, Token }) => {
 
 const { allowedTags, allowedAttributes } = sanitizeHtml.defaults
 
-/** What raw HTML in Markdown may hold: text and its structure, pictures, nothing that runs, loads a document or asks for input. */
+/** Raw HTML allowed in Markdown: text, structure and pictures; nothing that runs, loads a document or takes input. */
 const kept: sanitizeHtml.IOptions = {
   allowedTags: [...allowedTags, 'img', 'input', 'del', 'ins', 'details', 'summary', 'picture', 'source'],
   allowedAttributes: {
@@ -90,7 +90,7 @@ const kept: sanitizeHtml.IOptions = {
   allowedSchemesByTag: { img: ['http', 'https', 'data'] },
 }
 
-/** The page that a Markdown source becomes: CommonMark with GFM's tables, task lists, strikethrough and links, code coloured, raw HTML sanitised. */
+/** Renders Markdown as a page: CommonMark with GFM's tables, task lists, strikethrough and links; code highlighted, raw HTML sanitised. */
 export const markdownPage = (source: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <style>${markdownStyle}</style></head><body><main>${sanitizeHtml(markdown.render(source), kept)}</main></body></html>`

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { deadlineFailure } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
@@ -10,32 +10,32 @@ import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error
 
 type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
-type Judge = Pick<Traffic, 'refusalOf'>
+type EgressRefusals = Pick<Traffic, 'refusalOf'>
 
-/** Schemes that a captured document may have; Chromium lets no page go elsewhere, and this does not rely on it. */
+/** Allowed schemes of a captured document; Chromium blocks others too, but this check does not rely on that. */
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
 
-const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: Judge): AppError => {
+const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: EgressRefusals): AppError => {
   const host = hostOf(document.requested().url)
   return classify({ netError, host, refusal: traffic.refusalOf(host) })
 }
 
-/** The page of a Markdown source, whose libraries are loaded for the first one where the host's main file has not done so. */
+/** Renders a Markdown source. Loads its libraries on first use unless the host has loaded them at its start. */
 const renderMarkdown = async (source: string): Promise<string> => {
   const { markdownPage } = await import('./markdown-page.ts')
   return markdownPage(source)
 }
 
-/** Written from a world of our own, into the blank page: its origin stays that of no site. */
+/** Writes into the blank page, from an isolated world; the page keeps its opaque origin. */
 const write = (html: string) => `(() => {
   document.open()
   document.write(${JSON.stringify(html)})
   document.close()
 })()`
 
-const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic: Judge): Promise<void> => {
+const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic: EgressRefusals): Promise<void> => {
   open.document.expectLoad()
-  if (url === undefined) await runInOwnWorld(open, write(html ?? (await renderMarkdown(markdown))))
+  if (url === undefined) await runInMainFrame(open, write(html ?? (await renderMarkdown(markdown))))
   else {
     const { errorText } = await open.session.send('Page.navigate', { url })
     const netError = netErrorIn(errorText)
@@ -44,14 +44,14 @@ const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic:
   await open.document.loaded()
 }
 
-/** How a capture ends whose time is over. */
+/** The error of a capture that reaches its deadline. */
 export const timeoutError = (isLoaded: boolean, timeoutSeconds: number): AppError => {
   const { code, message } = deadlineFailure(isLoaded, timeoutSeconds)
   return new AppError(code, { publicMessage: message })
 }
 
-/** Throws where the main frame does not show a document that the capture requested: success is never "there is a picture". */
-export const assertDocument = (open: Loaded, traffic: Judge): void => {
+/** Throws if the main frame does not show a document that the capture requested, as a picture alone does not mean success. */
+export const assertDocument = (open: Loaded, traffic: EgressRefusals): void => {
   const address = URL.parse(open.document.address())
   const { netError, status } = open.document.requested()
   if (address?.protocol === 'chrome-error:') {
@@ -64,28 +64,28 @@ export const assertDocument = (open: Loaded, traffic: Judge): void => {
 }
 
 /**
- * Loads the source of a capture until the load event of the document that it leads to. Throws what the record shows:
- * `TIMEOUT` after `timeoutSeconds`, else by the error of the network.
+ * Loads the source of a capture until the load event of the final document. Throws the error for the record: `TIMEOUT` after
+ * `timeoutSeconds`, else one by the network error.
  */
 export const navigate = async (
   open: Loaded,
   { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
-  traffic: Judge,
+  traffic: EgressRefusals,
 ): Promise<void> => {
   await within(load(open, source, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   assertDocument(open, traffic)
 }
 
-type Judges = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasRefused'> }
+type NavigationChecks = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasRefused'> }
 
 /**
- * Loads the source of a capture as `navigate` does. Where a redirect leads to a listed host, the connection may be refused before
- * the browser has reported that the host is the page's own: such a document is requested once more, within the same time.
+ * Loads the source of a capture as `navigate` does. If a redirect leads to a listed host, the connection may be refused before
+ * the browser reports that the host is the page's own; the document is then requested again, within the same time.
  */
 export const goTo = async (
   open: OpenPage,
   { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
-  { traffic, blocker }: Judges,
+  { traffic, blocker }: NavigationChecks,
   go: typeof navigate = navigate,
 ): Promise<void> => {
   const began = performance.now()

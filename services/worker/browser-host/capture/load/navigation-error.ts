@@ -2,30 +2,30 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { TargetRefusal } from '#shared/net/refusal.ts'
 
-/** Chromium's own name of a network error in a message, such as `ERR_EMPTY_RESPONSE`, where it holds one. */
+/** Chromium's name of the network error in a message, such as `ERR_EMPTY_RESPONSE`; undefined if there is none. */
 export const netErrorIn = (message: string | undefined): string | undefined => /net::(ERR_\w+)/.exec(message ?? '')?.[1]
 
-/** An answer of 4xx or 5xx without a body; Chromium shows a page of its own that names the status. */
+/** A 4xx or 5xx response without a body; Chromium shows its own page with the status. */
 export const emptyErrorPage = 'ERR_HTTP_RESPONSE_CODE_FAILURE'
 
-/** Host of an address; '' where it is none. */
+/** Host of an address; '' for an invalid address. */
 export const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ''
 
-/** The browser itself gives up a document for another one, a download or a stop. */
-export const givenUp = 'ERR_ABORTED'
+/** The browser aborted a navigation, because of another one, a download or a stop. */
+export const abortedError = 'ERR_ABORTED'
 
-/** A navigation that led to no page. */
+/** A navigation that did not lead to a page. */
 export type FailedNavigation = {
-  /** Chromium's name of the error, such as `ERR_EMPTY_RESPONSE`; undefined where it gave none. */
+  /** Chromium's name of the error, such as `ERR_EMPTY_RESPONSE`; undefined if it gave none. */
   readonly netError: string | undefined
-  /** Host that was requested last; '' where none was. */
+  /** The last requested host; '' if there was none. */
   readonly host: string
   /** Why egress refused that host, if it did. */
   readonly refusal: TargetRefusal | undefined
 }
 
-/** Chromium's errors for a response that is no page. */
-const noPage = new Set([
+/** Chromium's errors for an address or response that is not a page. */
+const notAPage = new Set([
   'ERR_ABORTED',
   'ERR_BLOCKED_BY_RESPONSE',
   'ERR_DISALLOWED_URL_SCHEME',
@@ -47,12 +47,12 @@ const byRefusal: Record<TargetRefusal, CaptureErrorCode> = {
 const codeOf = ({ netError, refusal }: FailedNavigation): CaptureErrorCode => {
   if (refusal) return byRefusal[refusal]
   if (netError === undefined) return 'RENDER_ERROR'
-  if (noPage.has(netError)) return 'INVALID_URL'
+  if (notAPage.has(netError)) return 'INVALID_URL'
   if (netError === 'ERR_NAME_NOT_RESOLVED') return 'DNS_FAILED'
   return 'CONNECTION_FAILED'
 }
 
-const sentenceFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedNavigation): string | undefined => {
+const messageFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedNavigation): string | undefined => {
   const reason = refusal || netError === undefined ? '' : ` (${netError})`
   if (code === 'DNS_FAILED') return `The host name ${host} could not be resolved.`
   if (code === 'CONNECTION_FAILED') return `The connection to ${host} failed${reason}.`
@@ -61,10 +61,10 @@ const sentenceFor = (code: CaptureErrorCode, { host, netError, refusal }: Failed
   return undefined
 }
 
-/** The error of a navigation that led to no page, as the record shows it. Total. */
+/** The error of a failed navigation, for the record. Total. */
 export const classify = (failed: FailedNavigation): AppError => {
   const code = codeOf(failed)
-  const publicMessage = sentenceFor(code, failed)
+  const publicMessage = messageFor(code, failed)
   return new AppError(code, {
     message: `${code} ${failed.netError} ${failed.refusal}`,
     ...(publicMessage && { publicMessage }),

@@ -5,10 +5,10 @@ import { identityOf } from './identity.ts'
 
 type Size = { readonly width: number; readonly height: number }
 
-/** CSS pixels of tabs and address bar above the page. */
+/** CSS pixels; tabs and address bar above the page. */
 const toolbarHeight = 85
 
-const usualScreens: readonly Size[] = [
+const commonScreens: readonly Size[] = [
   { width: 1920, height: 1080 },
   { width: 2560, height: 1440 },
   { width: 3840, height: 2160 },
@@ -17,19 +17,19 @@ const usualScreens: readonly Size[] = [
 /** The browser's window around a viewport. */
 const windowAround = ({ width, height }: Size): Size => ({ width, height: height + toolbarHeight })
 
-/** The smallest usual screen that has room for the window around a viewport; none smaller than the window. */
+/** The smallest common screen that fits the window around a viewport; if none does, one of the window's size. */
 const screenFor = (viewport: Size): Size => {
   const window = windowAround(viewport)
-  return usualScreens.find(({ width, height }) => width >= window.width && height >= window.height) ?? window
+  return commonScreens.find(({ width, height }) => width >= window.width && height >= window.height) ?? window
 }
 
-/** Gives the page a window of a desktop's shape; the viewport stays as it is emulated. */
+/** Resizes the page's window to a desktop browser's size; does not change the emulated viewport. */
 export const shapeWindow = async (session: Pick<Session, 'send'>, viewport: Size): Promise<void> => {
   const { windowId } = await session.send('Browser.getWindowForTarget')
   await session.send('Browser.setWindowBounds', { windowId, bounds: windowAround(viewport) })
 }
 
-/** Those of Chromium with a window; headless-shell has others where a page names none. */
+/** Defaults of headed Chromium; headless-shell has others. */
 const fontFamilies = {
   standard: 'Times New Roman',
   fixed: 'Monospace',
@@ -39,7 +39,7 @@ const fontFamilies = {
   fantasy: 'Impact',
 }
 
-/** What media queries see; `media` '' is the browser's own. */
+/** Sets what media queries report; `media` '' keeps the browser's medium. */
 export const emulateMedia = (
   session: Session,
   { isDark, isMotionReduced }: Emulation,
@@ -53,10 +53,10 @@ export const emulateMedia = (
     ],
   })
 
-/** Whether the page looks at a desktop's window and screen around it; elsewhere the viewport is all that there is. */
+/** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */
 export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
 
-/** The size of the viewport, its pixels, and the screen. */
+/** Sets the size of viewport and screen, and the device scale factor. */
 export const emulateSize = (session: Session, emulation: Emulation): Promise<void> => {
   const { width, height, scale, isMobile } = emulation
   const screen = isWindow(emulation) ? screenFor(emulation) : { width, height }
@@ -71,7 +71,7 @@ export const emulateSize = (session: Session, emulation: Emulation): Promise<voi
   })
 }
 
-/** The browser's user agent, and the language of dates and numbers: for frames and workers of all kinds. */
+/** Sets user agent and locale, for frames and workers of all kinds. */
 export const emulateIdentity = async ({ version }: Browser, session: Session, emulation: Emulation): Promise<void> => {
   await Promise.all([
     session.send('Emulation.setUserAgentOverride', identityOf(version, emulation.userAgent)),
@@ -79,7 +79,7 @@ export const emulateIdentity = async ({ version }: Browser, session: Session, em
   ])
 }
 
-/** What a frame finds of its browser, whether it is the page itself or lives in another process. */
+/** Sets what a frame can observe of its browser; for the page and for frames in other processes. */
 export const emulate = async (browser: Browser, session: Session, emulation: Emulation): Promise<void> => {
   const { isMobile, timezone, geolocation } = emulation
   await Promise.all([

@@ -2,17 +2,17 @@ import type { Protocol } from 'devtools-protocol'
 
 type Brand = Protocol.Emulation.UserAgentBrandVersion
 
-/** The identity of a browser; without client hints where the named browser has none, as Safari and Firefox. */
+/** The identity of a browser; without client hints if the named browser has none, such as Safari and Firefox. */
 export type Identity = Protocol.Emulation.SetUserAgentOverrideRequest
 
-/** Systems as user agents name them, with `navigator.platform` and their name in client hints; the first that fits. */
+/** Operating systems by user agent, with `navigator.platform` and their name in client hints; the first match counts. */
 const systems = [
   { named: /iPhone/, platform: 'iPhone', hint: 'iOS' },
   { named: /iPad/, platform: 'iPad', hint: 'iOS' },
   { named: /Android (?<version>[\d.]+)/, platform: 'Linux armv81', hint: 'Android' },
   { named: /Windows NT (?<version>[\d.]+)/, platform: 'Win32', hint: 'Windows' },
   { named: /Mac OS X (?<version>[\d_]+)/, platform: 'MacIntel', hint: 'macOS' },
-  // Chromium gives no version of Linux.
+  // Chromium reports no version for Linux.
   { named: /(?:)/, platform: 'Linux x86_64', hint: 'Linux' },
 ] as const
 
@@ -21,12 +21,12 @@ const systemOf = (userAgent: string) => {
     const found = named.exec(userAgent)
     if (found) return { platform, hint, version: found.groups?.['version']?.replaceAll('_', '.') ?? '' }
   }
-  throw new Error('the last system fits all')
+  throw new Error('the last system matches all')
 }
 
 /**
- * The brands of a version of Chromium, with the made-up one that keeps sites from expecting a fixed list. Its name and place
- * come from the version (components/embedder_support/user_agent_utils.cc, GetGreasedUserAgentBrandVersion).
+ * The brands of a version of Chromium, with the GREASE brand that keeps sites from expecting a fixed list. Its name and index
+ * depend on the version (components/embedder_support/user_agent_utils.cc, GetGreasedUserAgentBrandVersion).
  */
 const brandsOf = (version: string, greaseSuffix: string): Brand[] => {
   const major = Number.parseInt(version, 10)
@@ -37,16 +37,16 @@ const brandsOf = (version: string, greaseSuffix: string): Brand[] => {
   return major % 2 === 0 ? [grease, chromium] : [chromium, grease]
 }
 
-const usualUserAgent = (major: string) =>
+const defaultUserAgent = (major: string) =>
   `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`
 
 /**
- * The identity of a browser of this version: its own but for the word "Headless", which sites take for a robot, or whom
- * `userAgent` names. User agent, client hints and platform agree with each other.
+ * The identity that `userAgent` names, else that of a browser of this version without the word "Headless", which sites take
+ * for a bot. User agent, client hints and platform are consistent.
  */
 export const identityOf = (version: string, userAgent: string | undefined): Identity => {
   const ownMajor = version.split('.')[0] ?? ''
-  const named = userAgent ?? usualUserAgent(ownMajor)
+  const named = userAgent ?? defaultUserAgent(ownMajor)
   const major = /(?:^| )Chrome\/(\d+)/.exec(named)?.[1]
   const { platform, hint, version: platformVersion } = systemOf(named)
   const common = { userAgent: named, platform }

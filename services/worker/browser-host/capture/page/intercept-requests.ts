@@ -14,7 +14,7 @@ type Continuation = Protocol.Fetch.ContinueRequestRequest
 
 const cookieName = (pair: string): string => (pair.split('=', 1)[0] ?? '').trim()
 
-/** A given `Cookie` wins by the names of its cookies; all others that the browser holds are sent too. */
+/** Cookies of `given` replace the browser's of the same name; the browser's other cookies are kept. */
 const mergeCookies = (own: string, given: string): string => {
   const names = new Set(given.split(';').map(cookieName))
   const others = own.split(';').filter((pair) => !names.has(cookieName(pair)))
@@ -26,7 +26,7 @@ const mergeCookies = (own: string, given: string): string => {
 
 const isNamed = (name: string, wanted: string): boolean => name.toLowerCase() === wanted.toLowerCase()
 
-/** The browser's headers with those of `given` in place of its own; names compare without case. */
+/** The browser's headers, replaced and extended by `given`; names are case-insensitive. */
 const withGiven = (own: HeaderValues, given: HeaderValues) => {
   const cookies = Object.entries(own).find(([name]) => isNamed(name, 'cookie'))?.[1] ?? ''
   const kept = Object.entries(own).filter(([name]) => !Object.keys(given).some((other) => isNamed(name, other)))
@@ -37,20 +37,20 @@ const withGiven = (own: HeaderValues, given: HeaderValues) => {
   return [...kept, ...added].map(([name, value]) => ({ name, value }))
 }
 
-const refererTaken = (values: HeaderValues): HeaderValues | undefined =>
+const withoutReferer = (values: HeaderValues): HeaderValues | undefined =>
   Object.keys(values).some((name) => isNamed(name, 'referer')) ? { Referer: '' } : undefined
 
 /**
- * How one request goes on, as it is where no headers are given: to the target's host with the given headers, to any other as the browser made it. Chromium
- * takes back what was added to the hop before, but for two kinds of headers. `Sec-*` are left out only where the hop
- * begins anew, which naming its address makes it do; so is a `Referer` replaced. The `Referer` itself stays in any case:
- * where one is given, other hosts are sent none.
+ * How one request continues: to the target's host with the given headers, to any other host, or without given headers, unchanged. On
+ * a redirect Chromium drops what was added to the previous hop, except for two kinds of headers. `Sec-*` headers are dropped, and
+ * a `Referer` replaced, only if the hop restarts, which setting its `url` forces. A given `Referer` itself is kept in any
+ * case, so requests to other hosts are sent without one.
  */
 export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
   if (headers === undefined) return { requestId }
   const { host, values } = headers
-  const given = URL.parse(request.url)?.hostname === host ? values : refererTaken(values)
+  const given = URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)
   return {
     requestId,
     ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),
@@ -58,10 +58,10 @@ export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | u
   }
 }
 
-/** Chromium's error for a header that it never sends, such as `Set-Cookie`. */
+/** Chromium's error for a header that it refuses to send, such as `Set-Cookie`. */
 const unsafeHeader = /Unsafe header: (?<name>\S+)|Invalid header/i
 
-/** The error where Chromium rejects a header; undefined for any other failure. */
+/** The error if Chromium rejected a header; undefined for any other failure. */
 const refusalIn = ({ message }: Error): AppError | undefined => {
   const found = unsafeHeader.exec(message)
   if (!found) return undefined
@@ -70,20 +70,20 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
   return new AppError('RENDER_ERROR', { message, publicMessage })
 }
 
-/** What is done to requests, and the only place that intercepts them. */
+/** Changes to requests. */
 export type Interception = {
-  /** Sent to the target's host; undefined: nothing is added. */
+  /** Sent to the target's host; undefined: none are added. */
   readonly headers: CapturePlan['headers']
-  /** Undefined: every request is let go. */
+  /** Undefined: every request is allowed. */
   readonly refuses: Blocker['refusesRequest']
 }
 
 /**
- * Sends the caller's headers to the target's host and fails what rules refuse, from here until the context closes; costs nothing
- * where there are neither. The session is the browser's, so one capture at a time may use it: it intercepts every request,
- * each hop of a redirect by itself, of pages, of frames in processes of their own, of all kinds of workers, and preflights;
- * not WebSockets. It stays until the context is gone: a request that were let go earlier could take a `Referer` along to
- * where it is redirected. `refused` rejects with `RENDER_ERROR` where the browser takes none of the headers; it never resolves.
+ * Sends the caller's headers to the target's host and fails what rules refuse, until the context closes; costs nothing if there
+ * are neither. Captures intercept only here, in a session of the browser itself, so only one capture at a time may use it. It
+ * covers every request, each hop of a redirect separately, of pages, frames in other processes, all kinds of workers, and
+ * preflights; not WebSockets. It lasts until the context is gone, because a redirect of a request continued earlier could
+ * pass on a `Referer`. `refused` rejects with `RENDER_ERROR` if the browser rejects a header; it never resolves.
  */
 export const interceptRequests = async (
   { browser, closed }: Pick<OpenPage, 'browser' | 'closed'>,

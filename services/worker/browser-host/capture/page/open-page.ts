@@ -6,14 +6,14 @@ import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './
 import { watchDocument } from './watch-document.ts'
 import { watchLoads } from './watch-loads.ts'
 
-/** Dialogs beyond this are left open. */
+/** Later dialogs are left open. */
 const dialogsMax = 10
 
-/** So many frames of other sites are emulated for and styled. */
+/** Further frames of other sites get no emulation and no styles. */
 const framesMax = 100
 
-/** Each process reports the dialogs of its own frames. */
-const answerDialogs = async (session: Session): Promise<void> => {
+/** Dismisses the dialogs of one process's frames, as each process reports only its own. */
+const dismissDialogs = async (session: Session): Promise<void> => {
   let seen = 0
   session.on('Page.javascriptDialogOpening', () => {
     seen += 1
@@ -32,8 +32,8 @@ const watchCrash = (session: Session): Promise<never> => {
   return promise
 }
 
-/** Has frames of other sites and workers wait until they are emulated for, and gives the sessions of the frames. */
-const attachRest = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
+/** Pauses new workers and frames of other sites until their emulation is set; returns a function that lists the frames' sessions. */
+const attachChildTargets = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
   const frames: Session[] = []
   const watch = (session: Session): Promise<void> => {
     session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { type } }) => {
@@ -42,7 +42,7 @@ const attachRest = async (browser: Browser, page: Session, emulation: Emulation)
       if (type !== 'iframe') steps.push(emulateIdentity(browser, attached, emulation))
       else if (frames.length < framesMax) {
         frames.push(attached)
-        steps.push(answerDialogs(attached), emulate(browser, attached, emulation))
+        steps.push(dismissDialogs(attached), emulate(browser, attached, emulation))
       }
       for (const step of steps) step.catch(() => {})
       attached.send('Runtime.runIfWaitingForDebugger').catch(() => {})
@@ -64,14 +64,14 @@ const denyDownloads = ({ session }: Browser, browserContextId: string) =>
 const grantLocation = ({ session }: Browser, browserContextId: string) =>
   session.send('Browser.grantPermissions', { permissions: ['geolocation'], browserContextId })
 
-const equip = async (browser: Browser, { session, id, contextId }: BlankPage, emulation: Emulation) => {
+const setUpPage = async (browser: Browser, { session, id, contextId }: BlankPage, emulation: Emulation) => {
   const crashed = watchCrash(session)
-  // The page's frame has the id of its target.
+  // The main frame has the id of the page's target.
   const document = watchDocument(session, id)
   const loads = watchLoads(session, id)
   const [frames] = await Promise.all([
-    attachRest(browser, session, emulation),
-    answerDialogs(session),
+    attachChildTargets(browser, session, emulation),
+    dismissDialogs(session),
     session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
     session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send('Inspector.enable'),
@@ -83,15 +83,15 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
     ...(isWindow(emulation) ? [shapeWindow(session, emulation)] : []),
     session.send('Runtime.runIfWaitingForDebugger'),
   ])
-  /** The page's own session and those of frames that are in other processes. */
+  /** The page's session and those of frames in other processes. */
   const frameSessions = (): readonly Session[] => [session, ...frames()]
   return { crashed, document, loads, frameSessions }
 }
 
-/** Opens the one page of a capture: nothing of another capture is in it, and no permission is granted but that of a given location. */
+/** Opens the page of a capture, in a new context. Grants no permission except geolocation, if a location is given. */
 export const openPage = async (browser: Browser, emulation: Emulation, proxy: string) => {
   const blank = await browser.openBlank({
-    // Headless-shell has the proxy for all that it does.
+    // Headless-shell has the proxy in its flags.
     proxy: emulation.browser === 'full' ? proxy : undefined,
     prepare: (worker) => void emulateIdentity(browser, worker, emulation).catch(() => {}),
   })
@@ -103,8 +103,8 @@ export const openPage = async (browser: Browser, emulation: Emulation, proxy: st
     contextId,
     session,
     mainFrameId: id,
-    ...(await equip(browser, blank, emulation)),
-    /** Ends the context with all that is in it. */
+    ...(await setUpPage(browser, blank, emulation)),
+    /** Disposes of the context and all its targets. */
     close: async (): Promise<void> => {
       await browser.session.send('Target.disposeBrowserContext', { browserContextId: contextId })
       resolve()
@@ -114,5 +114,5 @@ export const openPage = async (browser: Browser, emulation: Emulation, proxy: st
   }
 }
 
-/** A fresh context with its only page, and what was noticed of it. */
+/** A new context with its only page, and what was observed of the page. */
 export type OpenPage = Readonly<Awaited<ReturnType<typeof openPage>>>

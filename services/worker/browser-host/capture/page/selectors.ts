@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** The first match of a selector in the document and its open shadow roots, as an expression of JavaScript; null where there is none. */
+/** A JavaScript expression for the first match of a selector in the document and its open shadow roots; null if there is none. */
 export const findFirst = (selector: string): string => `((selector) => {
   const roots = [document]
   for (const root of roots) {
@@ -11,11 +11,11 @@ export const findFirst = (selector: string): string => `((selector) => {
   return null
 })(${JSON.stringify(selector)})`
 
-/** The error for a caller's selector that the browser rejects, which the check of the request could not find. */
+/** The error for a caller's selector that passed request validation but that the browser rejects. */
 export const invalidSelector = (parameter: string, selector: string, cause?: unknown): AppError =>
   new AppError('RENDER_ERROR', { publicMessage: `${parameter} '${selector}' is not a CSS selector.`, cause })
 
-/** Waits for what uses a caller's selector. Throws `RENDER_ERROR` that names it where the browser takes it for none. */
+/** Waits for `work`, which uses a caller's selector. Throws `RENDER_ERROR` that names the selector if the browser rejects it. */
 export const usingSelector = async <T>(parameter: string, selector: string, work: Promise<T>): Promise<T> => {
   try {
     return await work

@@ -7,13 +7,13 @@ import type { OpenPage } from './open-page.ts'
 type GivenCookie = CapturePlan['cookies'][number]
 type SetCookie = Protocol.Network.CookieParam
 
-/** A domain goes for its subdomains too, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
+/** A domain includes its subdomains, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
 const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boolean): SetCookie => ({
   name,
   value,
   domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
   path: '/',
-  // An html source is of no site: what it loads is of another, to which only such cookies are sent.
+  // HTML and Markdown sources have an opaque origin: all their requests are cross-site, and only send such cookies.
   ...(isSource && { sameSite: 'None', secure: true }),
 })
 
@@ -22,7 +22,7 @@ const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
   return { name: given.name, value: given.value, url: new URL('/', url).href }
 }
 
-/** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser rejects them. */
+/** Sets the caller's cookies before the page loads; one without a domain is for the target's host only. Throws `RENDER_ERROR` if the browser rejects them. */
 export const setCookies = async (
   { browser, contextId }: Pick<OpenPage, 'browser' | 'contextId'>,
   cookies: readonly GivenCookie[],

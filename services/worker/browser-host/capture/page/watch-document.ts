@@ -4,7 +4,7 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import {
   classify,
   emptyErrorPage,
-  givenUp,
+  abortedError,
   hostOf,
   netErrorIn,
 } from '#worker/browser-host/capture/load/navigation-error.ts'
@@ -13,19 +13,19 @@ import { waitUntil } from './wait-until.ts'
 type Requested = {
   loaderId: string
   url: string
-  /** HTTP status of the answer, once there is one. */
+  /** HTTP status of the response, once received. */
   status: number | undefined
   netError: string | undefined
 }
 
-/** Watches the document of the main frame, the last that was requested and the one that is shown, by the page's session, whose `Network`, `Page` and lifecycle events are to be enabled. */
+/** Watches the main frame's documents, the last requested and the one shown, through the page's session, whose `Network`, `Page` and lifecycle events must be enabled. */
 export const watchDocument = (session: Session, mainFrameId: string) => {
   const { promise: cutOff, reject } = Promise.withResolvers<never>()
   cutOff.catch(() => {})
   let requested: Requested = { loaderId: '', url: '', status: undefined, netError: undefined }
   let shown = { loaderId: '', url: 'about:blank' }
   let load = Promise.withResolvers<void>()
-  /** Who waits for the load event waits for the one after it. */
+  /** Pending waits for a load event continue with the next one. */
   const expectLoad = () => {
     const { resolve } = load
     load = Promise.withResolvers()
@@ -43,7 +43,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     if (requestId !== requested.loaderId) return
     const netError = netErrorIn(errorText)
     requested.netError = netError
-    if (requested.status === undefined || netError === undefined || netError === givenUp) return
+    if (requested.status === undefined || netError === undefined || netError === abortedError) return
     if (netError !== emptyErrorPage) reject(classify({ netError, host: hostOf(requested.url), refusal: undefined }))
   })
   session.on('Page.frameNavigated', ({ frame: { id, loaderId, url, urlFragment = '' } }) => {
@@ -64,17 +64,17 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     }
   }
   return {
-    /** Address that was requested last, '' where none was, and its response. */
+    /** The last requested address, '' before the first, and its response. */
     requested: (): Readonly<Omit<Requested, 'loaderId'>> => requested,
-    /** Address that is shown. */
+    /** Address of the document shown. */
     address: () => shown.url,
-    /** Whether a requested document has neither replaced the one shown nor failed. */
-    isOnItsWay: () => requested.loaderId !== shown.loaderId && requested.netError === undefined,
-    /** From here on `loaded` waits for a load event that is yet to come. */
+    /** Whether the requested document has neither been shown nor failed yet. */
+    isNavigating: () => requested.loaderId !== shown.loaderId && requested.netError === undefined,
+    /** Makes `loaded` wait for the next load event. */
     expectLoad,
-    /** Resolves once the load event of the document that is shown has passed. */
+    /** Resolves after the load event of the document shown. */
     loaded,
-    /** Rejects with `CONNECTION_FAILED` once the document breaks off after its head: its load event would never come. */
+    /** Rejects with `CONNECTION_FAILED` if the document's response body breaks off, as no load event would follow; never resolves. */
     cutOff,
   }
 }
@@ -84,21 +84,21 @@ export type MainDocument = Readonly<ReturnType<typeof watchDocument>>
 
 const late = () => new Error('the document did not load in time')
 
-type Shown = { readonly document: Pick<MainDocument, 'isOnItsWay' | 'loaded'> }
+type Shown = { readonly document: Pick<MainDocument, 'isNavigating' | 'loaded'> }
 
 /**
- * Waits for the document to which the page goes at this moment, until its load event or `endsAt` (on `performance`'s clock).
- * Resolves at once where the page goes nowhere.
+ * Waits for the load event of the document that the page is navigating to, until `endsAt` (on `performance`'s clock) at most.
+ * Resolves immediately if the page is not navigating.
  */
 export const followNavigation = async ({ document }: Shown, endsAt: number): Promise<void> => {
-  await waitUntil(() => !document.isOnItsWay(), endsAt)
+  await waitUntil(() => !document.isNavigating(), endsAt)
   await within(document.loaded(), Math.max(1, endsAt - performance.now()), late).catch(() => {})
 }
 
-/** Time in which a click or a script starts the navigation that it causes. */
+/** Time for a click or script to start the navigation that it causes. */
 const navigationStartMs = 50
 
-/** `followNavigation` for what was just done to the page. */
+/** `followNavigation` after an action that may start a navigation. */
 export const followCausedNavigation = async (open: Shown, endsAt: number): Promise<void> => {
   await delay(navigationStartMs)
   await followNavigation(open, endsAt)

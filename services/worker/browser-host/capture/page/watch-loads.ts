@@ -3,13 +3,13 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 
 type Kind = Protocol.Network.ResourceType
 
-/** What is drawn where it belongs once it is there. */
-const drawn: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
+/** Resources that change the picture once loaded. */
+const visual: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
 
-/** What may go on for as long as the page is open. */
+/** Requests that may last as long as the page. */
 const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'WebSocket'])
 
-/** Watches the requests of a page that have not ended, but for those of frames of other sites, by its session, whose `Network` events are to be enabled. */
+/** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {
   const loading = new Map<string, Kind>()
   let changedAt = performance.now()
@@ -21,7 +21,7 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   const end = ({ requestId }: { requestId: string }) => {
     if (loading.delete(requestId)) changedAt = performance.now()
   }
-  // The end of requests of a replaced document is reported by a process that may have ended.
+  // The end of a replaced document's requests may go unreported, as its process may have ended.
   session.on('Page.frameNavigated', ({ frame: { id, loaderId } }) => {
     if (id !== mainFrameId) return
     for (const requestId of loading.keys()) if (requestId !== loaderId) loading.delete(requestId)
@@ -29,9 +29,9 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   session.on('Network.loadingFinished', end)
   session.on('Network.loadingFailed', end)
   return {
-    /** Images, fonts and style sheets, whatever requests them: elements, CSS or scripts. */
-    drawn: (): number => [...loading.values()].filter((kind) => drawn.has(kind)).length,
-    /** Milliseconds since the last request that ends began or ended; 0 while any is in flight. */
+    /** Images, fonts and style sheets in flight, requested by elements, CSS or scripts. */
+    visualsInFlight: (): number => [...loading.values()].filter((kind) => visual.has(kind)).length,
+    /** Milliseconds since the last request (endless kinds excepted) started or ended; 0 while any is in flight. */
     idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
   }
 }

@@ -3,17 +3,17 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from './open-page.ts'
 import { followNavigation } from './watch-document.ts'
 
-type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
+type MainFrame = Pick<OpenPage, 'session' | 'mainFrameId'>
 
 /** A frame and the session of its process. */
 export type PageFrame = { readonly session: Session; readonly frameId: string }
 
-const triesMax = 3
+const attemptsMax = 3
 const worldName = 'shutterfleet'
 
 /**
- * Runs an expression in an isolated world of a frame, so that nothing which the page did to its globals
- * reaches it. Waits for a promise; the value must be JSON. Throws where the document goes away meanwhile.
+ * Evaluates an expression in an isolated world of a frame, where the page's changes to its globals have no
+ * effect. Awaits a promise; the value must be JSON. Throws if the document is replaced meanwhile.
  */
 export const runInIsolatedWorld = async ({ session, frameId }: PageFrame, expression: string): Promise<unknown> => {
   const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
@@ -24,27 +24,27 @@ export const runInIsolatedWorld = async ({ session, frameId }: PageFrame, expres
     returnByValue: true,
   })
   if (exceptionDetails)
-    throw new Error(`script of ours: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
+    throw new Error(`injected script: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
   return result.value
 }
 
 /** `runInIsolatedWorld` for the main frame. */
-export const runInOwnWorld = ({ session, mainFrameId }: Steered, expression: string): Promise<unknown> =>
+export const runInMainFrame = ({ session, mainFrameId }: MainFrame, expression: string): Promise<unknown> =>
   runInIsolatedWorld({ session, frameId: mainFrameId }, expression)
 
 /**
- * Runs an expression, made for the milliseconds that are left, as `runInOwnWorld` does. A page that goes on to another document meanwhile is followed until `endsAt`:
- * the expression runs again in that one, three times in all; undefined where none of them stayed. Throws where the page is
+ * Evaluates an expression, built for the milliseconds left, as `runInMainFrame` does. If the page navigates meanwhile, retries
+ * in the new document, until `endsAt` and three attempts at most; returns undefined if all failed. Throws if the page is
  * closed. Bounded unless the renderer hangs.
  */
 export const runInLatestDocument = async (
-  open: Steered & Pick<OpenPage, 'document'>,
+  open: MainFrame & Pick<OpenPage, 'document'>,
   expressionFor: (leftMs: number) => string,
   endsAt: number,
 ): Promise<unknown> => {
-  for (let tries = 1; tries === 1 || (tries <= triesMax && performance.now() < endsAt); tries += 1) {
+  for (let attempt = 1; attempt === 1 || (attempt <= attemptsMax && performance.now() < endsAt); attempt += 1) {
     try {
-      return await runInOwnWorld(open, expressionFor(Math.max(1, endsAt - performance.now())))
+      return await runInMainFrame(open, expressionFor(Math.max(1, endsAt - performance.now())))
     } catch (error) {
       if (!open.session.isOpen()) throw error
       await followNavigation(open, endsAt)
@@ -53,11 +53,11 @@ export const runInLatestDocument = async (
   return undefined
 }
 
-/** More frames than this are left as they are. */
+/** Most frames of a session that are used. */
 const framesMax = 100
 type Open = Pick<OpenPage, 'frameSessions'>
 
-/** A frame, or a closed shadow root in it, and how to run a function on it in a world of our own beside the page's. */
+/** A document or closed shadow root; `call` runs a function on it in an isolated world. */
 export type Root = { readonly call: (functionText: string, argument: unknown) => Promise<unknown> }
 
 type FrameTree = Protocol.Page.FrameTree
@@ -68,7 +68,7 @@ const framesIn = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] 
   ...childFrames.flatMap(framesIn),
 ]
 
-/** The frames that a session drives, its own first. */
+/** The frames of a session's process, the session's own first; 100 at most. */
 export const framesOf = async (session: Session): Promise<FrameTree['frame'][]> => {
   const { frameTree } = await session.send('Page.getFrameTree')
   return framesIn(frameTree).slice(0, framesMax)
@@ -114,12 +114,12 @@ const rootsOf = async (session: Session): Promise<Root[]> => {
 }
 
 /**
- * Runs a function on the document of every frame and on every closed shadow root, whatever process they are in, with one
- * JSON argument. `this` is the root; open shadow roots are the function's to find. A root that goes away meanwhile is
- * left out of the answers.
+ * Runs a function on the document of every frame and on every closed shadow root, in all processes, with one JSON argument.
+ * `this` is the root; the function must find open shadow roots itself. Omits the result of a root that is removed
+ * meanwhile.
  */
 export const runInEveryRoot = async (open: Open, functionText: string, argument: unknown): Promise<unknown[]> => {
   const roots = await Promise.all(open.frameSessions().map((session) => rootsOf(session).catch(() => [])))
-  const answers = await Promise.allSettled(roots.flat().map(({ call }) => call(functionText, argument)))
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  const results = await Promise.allSettled(roots.flat().map(({ call }) => call(functionText, argument)))
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }

@@ -19,7 +19,7 @@ export type ImageOutput = {
   readonly fit: { readonly width: number | undefined; readonly height: number | undefined } | undefined
 }
 
-/** What comes out. */
+/** The requested result of a capture. */
 export type Output = ImageOutput | { readonly kind: 'pdf'; readonly page: PdfPage }
 
 const planEmulation = (options: CaptureOptions) => {
@@ -42,7 +42,7 @@ const planEmulation = (options: CaptureOptions) => {
   }
 }
 
-/** What a page finds of its browser; fixed before the page opens. */
+/** Browser properties that a page can observe; fixed before the page opens. */
 export type Emulation = Readonly<ReturnType<typeof planEmulation>>
 
 const planHeaders = ({ url, headers = {} }: CaptureOptions) => {
@@ -80,26 +80,26 @@ const planOutput = (options: CaptureOptions): Output => {
 }
 
 /**
- * Decides what a capture does. Of parameters that exclude each other one wins: an explicit value over the device's, a
- * selector over the full page.
+ * Decides what a capture does. Of conflicting parameters, an explicit value wins over the device's, and a selector over the
+ * full page.
  */
 export const planCapture = (options: CaptureOptions) => {
   const { url, html, markdown } = options
   return {
-    /** One of them. */
+    /** Exactly one is defined. */
     source: { url, html, markdown },
     emulation: planEmulation(options),
-    /** What is neither loaded nor shown. */
+    /** The kinds of content that are neither loaded nor shown. */
     blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
     cookies: options.cookies ?? [],
-    /** What is sent to the target's host, which stands as URLs write it; undefined where nothing is added. */
+    /** Headers for the target's host, which is written as in URLs; undefined if there are none. */
     headers: planHeaders(options),
-    /** Seconds in which the page must load, and `waitForSelector` match. */
+    /** Seconds within which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
-    /** Whether the page must also have stopped asking for things, as far as `timeoutSeconds` go. */
+    /** Whether to wait until the network is idle too, for the rest of `timeoutSeconds` at most. */
     waitsForIdle: options.wait_until === 'network_idle',
-    /** What is done to the loaded page, in this order. */
+    /** Changes to the loaded page, in this order. */
     changes: {
       css: options.css,
       hide: options.hide_selectors ?? [],

@@ -1,19 +1,19 @@
 import type { CapturePlan, ImageOutput, Output } from './plan-capture.ts'
 
-/** Milliseconds that each stage takes at most, however much is left, in their order; the delay lies before the navigation. */
-const mostMs = { consent: 4500, changes: 6000, navigation: 3000, settle: 8000, inspect: 3000 } as const
+/** Most milliseconds of each stage, in order of execution; the caller's delay runs before `navigation`. */
+const stageMsMax = { consent: 4500, changes: 6000, navigation: 3000, settle: 8000, inspect: 3000 } as const
 
-/** What waits for the page between its load and its picture. */
-export type WaitingStage = keyof typeof mostMs
+/** A stage that waits for the page between its load and its picture. */
+export type WaitingStage = keyof typeof stageMsMax
 
-const order = Object.keys(mostMs) as readonly WaitingStage[]
+const order = Object.keys(stageMsMax) as readonly WaitingStage[]
 
-/** Most device pixels of an image where it is fewer than the worker's own bound: an encoder of AVIF takes 34 bytes for each. */
-const formatPixelsMax: Partial<Record<ImageOutput['format'], number>> = { avif: 34_000_000 }
+/** Most device pixels of an image, if fewer than the worker's own bound: AVIF encoding takes 34 bytes for each. */
+const pixelsMaxByFormat: Partial<Record<ImageOutput['format'], number>> = { avif: 34_000_000 }
 
 /**
- * Milliseconds that shooting and encoding a megapixel of photographs takes where twice as many programs as cores want to run,
- * and what every picture takes beside. Measured by test/bench/measure-largest.ts.
+ * Milliseconds to shoot and encode a megapixel of photographs with twice as many runnable programs as cores; `basePictureMs`
+ * is added for every picture. Measured by test/bench/measure-largest.ts.
  */
 const megapixelMs: Readonly<Record<ImageOutput['format'], number>> = {
   png: 120,
@@ -22,7 +22,7 @@ const megapixelMs: Readonly<Record<ImageOutput['format'], number>> = {
   avif: 220,
   tiff: 130,
 }
-const anyPictureMs = 1000
+const basePictureMs = 1000
 const pdfMs = 5000
 
 type Planned = Pick<
@@ -30,15 +30,15 @@ type Planned = Pick<
   'blocks' | 'changes' | 'delaySeconds' | 'extractsMetadata' | 'emulation' | 'subject' | 'output'
 >
 
-/** How many device pixels an image may have, of `pixelsMax` that the worker allows. */
+/** Most device pixels of an image: the worker's `pixelsMax`, or fewer if the format requires it. */
 export const pixelsWithin = (output: Output, pixelsMax: number): number =>
-  Math.min(pixelsMax, (output.kind === 'image' && formatPixelsMax[output.format]) || pixelsMax)
+  Math.min(pixelsMax, (output.kind === 'image' && pixelsMaxByFormat[output.format]) || pixelsMax)
 
 const pictureMs = ({ output, subject, emulation }: Planned, pixelsMax: number): number => {
   if (output.kind === 'pdf') return pdfMs
   const { width, height, scale } = emulation
   const pixels = subject.kind === 'viewport' ? width * height * scale ** 2 : pixelsWithin(output, pixelsMax)
-  return anyPictureMs + (pixels / 1e6) * megapixelMs[output.format]
+  return basePictureMs + (pixels / 1e6) * megapixelMs[output.format]
 }
 
 const isTaken = (stage: WaitingStage, { blocks, changes, extractsMetadata }: Planned): boolean => {
@@ -49,9 +49,9 @@ const isTaken = (stage: WaitingStage, { blocks, changes, extractsMetadata }: Pla
 }
 
 /**
- * Milliseconds that a stage may take where `leftMs` are left of the deadline as it begins. The largest picture that the plan
- * allows, and the caller's delay, are kept free; what then is left goes to the stages that are yet to come, by what they
- * take at most. What one leaves over is there for the next.
+ * Milliseconds that a stage may take if `leftMs` remain until the deadline when it begins. Time for the largest picture that
+ * the plan allows, and for the caller's delay, is reserved; the rest is divided among the remaining stages in proportion to
+ * their maxima. What one stage leaves unused goes to the next ones.
  */
 export const shareOf = (
   plan: Planned,
@@ -61,6 +61,6 @@ export const shareOf = (
   const ahead = order.slice(order.indexOf(stage)).filter((each) => isTaken(each, plan))
   const delayMs = order.indexOf(stage) < order.indexOf('navigation') ? plan.delaySeconds * 1000 : 0
   const freeMs = leftMs - delayMs - pictureMs(plan, pixelsMax)
-  const wantedMs = ahead.reduce((sum, each) => sum + mostMs[each], 0)
-  return Math.floor(mostMs[stage] * Math.min(1, Math.max(0, freeMs / wantedMs)))
+  const wantedMs = ahead.reduce((sum, each) => sum + stageMsMax[each], 0)
+  return Math.floor(stageMsMax[stage] * Math.min(1, Math.max(0, freeMs / wantedMs)))
 }

@@ -1,9 +1,9 @@
-/** What a page may show of itself to the rules; beyond that it is not looked at. */
+/** Bounds of what is read from a root; the rest is ignored. */
 const elementsMax = 20_000
 const tokensMax = 5000
 const tokenCharactersMax = 300
 
-/** Whether an element, or something in it, can be seen where the page stands. */
+/** Whether an element, or one of its first 200 descendants, is visible at the current scroll position. */
 const isShown = `(element) => {
   const isSeen = (each) => {
     const { width, height, top, left, bottom, right } = each.getBoundingClientRect()
@@ -13,7 +13,7 @@ const isShown = `(element) => {
   return isSeen(element) || [...element.querySelectorAll('*')].slice(0, 200).some(isSeen)
 }`
 
-/** All that a root and the open shadow roots below it hold; what matches a page's whole body is no part of it. */
+/** All matches in the given roots, except the page's `html` and `body` elements. */
 const everyMatch = `(roots, selector) => {
   const matches = (element) => element !== document.body && element !== document.documentElement
   try {
@@ -36,8 +36,8 @@ const openRoots = `(first) => {
 }`
 
 /**
- * Gives the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match. Of these most ask
- * for an attribute that no element has, which is found out at once for all that ask for it.
+ * Returns the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match. Most of `bases`
+ * require an attribute that no element has; that is tested once for each attribute.
  */
 export const readTokens = `function (bases) {
   const [ids, names, hrefs, classes] = [new Set(), new Set(), new Set(), new Set()]
@@ -56,30 +56,30 @@ export const readTokens = `function (bases) {
     }
   }
   for (const name of names) for (const each of name.split(/\\s+/)) put(classes, each)
-  const isMet = (selector) => {
+  const hasMatch = (selector) => {
     try { return roots.some((root) => root.querySelector(selector) !== null) } catch { return false }
   }
   const attributes = new Map()
-  const mayMeet = (selector) => {
+  const mayMatch = (selector) => {
     const name = /,|:not/.test(selector) ? undefined : /\\[([\\w-]+)/.exec(selector)?.[1]
     if (name === undefined) return true
-    if (!attributes.has(name)) attributes.set(name, isMet('[' + name + ']'))
+    if (!attributes.has(name)) attributes.set(name, hasMatch('[' + name + ']'))
     return attributes.get(name)
   }
-  const matched = bases.filter((selector) => mayMeet(selector) && isMet(selector))
+  const matched = bases.filter((selector) => mayMatch(selector) && hasMatch(selector))
   return { ids: [...ids], classes: [...classes], hrefs: [...hrefs], bases: matched, frames: globalThis.length }
 }`
 
-/** Whether anything that the selectors match can be seen in a root. */
+/** Whether any match of the selectors is visible in a root. */
 export const showsAny = `function (selectors) {
   const roots = (${openRoots})(this)
   return selectors.some((selector) => (${everyMatch})(roots, selector).some(${isShown}))
 }`
 
 /**
- * Hides by a style sheet what the rules name, in a root and the open shadow roots below it, in place of the rules of the
- * time before. What \`consent\` matches and a page's own \`!important\` still shows is hidden by its own style; whether any of it
- * is seen even so is the answer. \`isUnlocked\`: the page may scroll again, which a banner had stopped.
+ * Applies the rules by a style sheet to a root and the open shadow roots below it, replacing the previous rules. Matches of
+ * `consent` that stay visible through a page's `!important` are hidden by inline style; returns whether any is visible even
+ * then. `isUnlocked`: removes the scroll lock that a banner set.
  */
 export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   const roots = (${openRoots})(this)
@@ -111,7 +111,7 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
     }
   }
   if (left.length === 0) return false
-  // What watches the page has its turn.
+  // Lets the page's mutation observers run first.
   await new Promise((done) => setTimeout(done))
   return banners().some(${isShown})
 }`

@@ -3,13 +3,13 @@ import type { Warning } from '#shared/queue/messages.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { invalidSelector, findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
-import { runInEveryRoot, runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInEveryRoot, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { click } from './click.ts'
 
 /**
- * Adopts a style sheet in a root and in the open shadow roots below it, in place of the one that it adopted before, and
- * counts what each selector matches; null for what is no selector. Style sheets that are constructed are not the page's content policy's matter.
+ * Adopts a style sheet in a root and in the open shadow roots below it, replacing the one adopted before. Returns the number of
+ * matches of each selector, null for an invalid one. A page's CSP does not apply to constructed style sheets.
  */
 const adoptStyle = `function ({ css, selectors }) {
   const sheet = new CSSStyleSheet()
@@ -30,8 +30,8 @@ const adoptStyle = `function ({ css, selectors }) {
 }`
 
 /**
- * Adds `css` to every frame and shadow root and takes what `hide` matches out of the layout. Answers the selectors that
- * matched nothing. Throws `RENDER_ERROR` that names one which is none. May be called again: what has come since is included.
+ * Adds `css` to every frame and shadow root and removes matches of `hide` from the layout. Returns the selectors that matched
+ * nothing. Throws `RENDER_ERROR` that names an invalid selector. May be called again, to include later content.
  */
 const applyStyle = async (
   open: Pick<OpenPage, 'frameSessions'>,
@@ -46,7 +46,7 @@ const applyStyle = async (
   return hide.filter((_, index) => counts.every((count) => (count[index] ?? 0) === 0))
 }
 
-/** Of the time for script and click together and the documents that they lead to: for the script, and until the click is forced. */
+/** Fractions of the time for script, click and the navigations that they cause: for the script, and until the click is forced. */
 const scriptPart = 5 / 6
 const clickPart = 1 / 2
 
@@ -75,12 +75,12 @@ const runScript = async ({ session }: OpenPage, js: string, waitMs: number): Pro
     return thrown ? failed(`threw: ${thrown.exception?.description?.split('\n')[0] ?? thrown.text}`) : []
   } catch (error) {
     const { message } = error as Error
-    // The script went to another document, which took its world along.
+    // The script navigated to another document, which destroyed its context.
     return /context was destroyed|navigated|Inspected target|collected/i.test(message) ? [] : failed(message)
   }
 }
 
-/** What is taller than the viewport begins at its top; all else comes into the middle. Evaluates to whether there was a match. */
+/** Aligns a match taller than the viewport with its top, others with its centre. Evaluates to whether there was a match. */
 const scrollTo = (selector: string) => `((found) => {
   const block = found && found.getBoundingClientRect().height > innerHeight ? 'start' : 'center'
   found?.scrollIntoView({ behavior: 'instant', inline: 'nearest', block })
@@ -88,8 +88,8 @@ const scrollTo = (selector: string) => `((found) => {
 })(${findFirst(selector)})`
 
 /**
- * Applies the caller's changes to the loaded page, in the order of the plan, within `waitMs`, and returns the warnings.
- * `styleAgain` follows before the shot: a click may have led to another document.
+ * Applies the caller's changes to the loaded page, in the order of the plan, within `waitMs`, and returns the warnings. Call
+ * `reapplyStyle` before the shot, because a click may have led to another document.
  */
 export const changePage = async (open: OpenPage, changes: Changes, waitMs: number): Promise<Warning[]> => {
   const { js, click: clicked, scrollTo: scrolledTo } = changes
@@ -110,12 +110,12 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
     await followCausedNavigation(open, endsAt)
   }
   if (scrolledTo !== undefined) {
-    const isFound = await usingSelector('scroll_to', scrolledTo, runInOwnWorld(open, scrollTo(scrolledTo)))
+    const isFound = await usingSelector('scroll_to', scrolledTo, runInMainFrame(open, scrollTo(scrolledTo)))
     if (isFound !== true) warnings.push(notFound('scroll_to', scrolledTo))
   }
   return warnings
 }
 
-/** Applies the caller's style to all that the page shows by now, and answers the warnings. */
-export const styleAgain = async (open: OpenPage, changes: Changes): Promise<Warning[]> =>
+/** Applies the caller's style to the current content of the page, and returns the warnings. */
+export const reapplyStyle = async (open: OpenPage, changes: Changes): Promise<Warning[]> =>
   (await applyStyle(open, changes)).map((selector) => notFound('hide_selectors', selector))

@@ -1,13 +1,13 @@
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 type Point = { readonly x: number; readonly y: number }
 
 /**
- * Brings the first match into view and waits until it rests and lies on top at its middle. Evaluates to that point of the
- * viewport; to 'covered' after `waitMs`, to null where nothing matches.
+ * Scrolls the first match into view and waits until it stops moving and is on top at its centre. Evaluates to that point of the
+ * viewport; to 'covered' after `waitMs`, to null if nothing matches.
  */
 const awaitPoint = (selector: string, waitMs: number) => `(async () => {
   const find = () => ${findFirst(selector)}
@@ -21,7 +21,7 @@ const awaitPoint = (selector: string, waitMs: number) => `(async () => {
     }
     return top
   }
-  const holds = (element, inner) => {
+  const contains = (element, inner) => {
     for (let each = inner; each; each = each.parentNode ?? each.host) if (each === element) return true
     return false
   }
@@ -34,14 +34,14 @@ const awaitPoint = (selector: string, waitMs: number) => `(async () => {
     const { left, top, width, height } = found.getBoundingClientRect()
     const [x, y] = [left + width / 2, top + height / 2]
     const isAtRest = before?.x === x && before.y === y
-    if (isAtRest && width > 0 && height > 0 && !found.disabled && holds(found, topAt(x, y))) return { x, y }
+    if (isAtRest && width > 0 && height > 0 && !found.disabled && contains(found, topAt(x, y))) return { x, y }
     before = { x, y }
     await frame()
   } while (performance.now() < endsAt)
   return 'covered'
 })()`
 
-/** As a script clicks: nothing can be in the way. */
+/** Clicks by script, whatever covers the element. */
 const dispatchClick = (selector: string) =>
   `${findFirst(selector)}?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }))`
 
@@ -55,18 +55,18 @@ const pressAndRelease = async ({ session }: Pick<OpenPage, 'session'>, { x, y }:
 }
 
 /**
- * Clicks the first match with the mouse. One that is covered, or permanently in motion, is clicked as a script would, after at
- * most `waitMs`. Gives whether there was a match. Throws the browser's error for an invalid selector.
+ * Clicks the first match with the mouse. One that is covered, disabled or permanently moving is clicked by script, after at most
+ * `waitMs`. Returns whether there was a match. Throws the browser's error for an invalid selector.
  */
 export const click = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId'>,
   selector: string,
   waitMs: number,
 ): Promise<boolean> => {
-  const point = (await runInOwnWorld(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
+  const point = (await runInMainFrame(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
   if (point === null) return false
-  // The answer to a click waits for what the page does about it, which may be a dialog or another document.
-  const clicking = point === 'covered' ? runInOwnWorld(open, dispatchClick(selector)) : pressAndRelease(open, point)
-  await within(clicking, waitMs, () => new Error('the page did not end its handler')).catch(() => {})
+  // The response to a click waits for the page's handlers, which may open a dialog or navigate.
+  const clicking = point === 'covered' ? runInMainFrame(open, dispatchClick(selector)) : pressAndRelease(open, point)
+  await within(clicking, waitMs, () => new Error('the click handler did not end')).catch(() => {})
   return true
 }

@@ -3,24 +3,24 @@ import type { Blocker, HidingRule, Tokens } from '#worker/browser-host/blocking/
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
-import { runInEveryRoot, runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInEveryRoot, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
 import { optOut } from './opt-out.ts'
 
-/** Of the time for getting rid of a banner: for opting out. The rest is for a document to which that leads. */
+/** Fraction of the time for a banner that opting out may take. The rest is for a document that it leads to. */
 const optOutPart = 1 / 3
 
 const rootsMax = 200
 const tokensMax = 20_000
 
-/** How banners are opted out of, and milliseconds that this may take from the moment of asking. */
-type OptingOut = { readonly script: ConsentScript; readonly waitMs: () => number }
+/** How to opt out of banners; `waitMs` returns the milliseconds that this may take from now on. */
+type ConsentOptOut = { readonly script: ConsentScript; readonly waitMs: () => number }
 
 const texts = (value: unknown): string[] =>
   (Array.isArray(value) ? value.slice(0, tokensMax) : []).filter((each): each is string => typeof each === 'string')
 
-/** The tokens of all roots together, whatever a page made of them. */
+/** The tokens of all roots together; drops malformed values, which a page could return. */
 const joinTokens = (read: readonly unknown[]): Tokens & { readonly hasFrames: boolean } => {
   const each = read.slice(0, rootsMax).map((one) => (typeof one === 'object' && one !== null ? one : {}))
   const all = (name: keyof Tokens) => [...new Set(each.flatMap((one) => texts((one as Record<string, unknown>)[name])))]
@@ -35,10 +35,10 @@ const joinTokens = (read: readonly unknown[]): Tokens & { readonly hasFrames: bo
 
 type Steps = Pick<Blocker, 'hidingFor' | 'bases'>
 
-/** The rules for what the page shows by now. Its document is looked at by itself: most pages have no frames. */
+/** The rules for the page's current content. Reads the main document first, because most pages have no frames. */
 const findRules = async (open: OpenPage, blocker: Steps): Promise<ReturnType<Blocker['hidingFor']>> => {
   const argument = JSON.stringify(blocker.bases)
-  const own = joinTokens([await runInOwnWorld(open, `(${readTokens}).call(document, ${argument})`)])
+  const own = joinTokens([await runInMainFrame(open, `(${readTokens}).call(document, ${argument})`)])
   const tokens = own.hasFrames ? joinTokens(await runInEveryRoot(open, readTokens, blocker.bases)) : own
   return blocker.hidingFor(open.document.address(), tokens)
 }
@@ -47,14 +47,14 @@ const selectorsOf = (rules: readonly HidingRule[]): string[] =>
   rules.filter(({ style }) => style === undefined).map(({ selector }) => selector)
 
 /**
- * Makes the hiding of one capture. Cheap things come first: nothing but a look at ids and classes where no rule is about the
- * page, and the consent rules run only where a known banner is seen. Bounded unless the renderer hangs; a document that
- * goes away meanwhile is left as it is.
+ * Hides blocked elements for one capture. Cheap steps come first: if no rule applies to the page, only its tokens are read, and
+ * the consent script runs only if a known banner is visible. Bounded unless the renderer hangs; a document that is
+ * replaced meanwhile is left unchanged.
  */
-export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: OptingOut) => {
+export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: ConsentOptOut) => {
   let isConsentSeen = false
 
-  const getRidOfConsent = async (selectors: readonly string[]): Promise<boolean> => {
+  const dismissConsent = async (selectors: readonly string[]): Promise<boolean> => {
     if (isConsentSeen || selectors.length === 0) return false
     isConsentSeen = (await runInEveryRoot(open, showsAny, selectors)).includes(true)
     if (!isConsentSeen) return false
@@ -67,7 +67,7 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
   const hide = async (): Promise<boolean> => {
     if (!blocker.hides) return false
     const found = await findRules(open, blocker)
-    const isChanged = await getRidOfConsent(selectorsOf(found.consent))
+    const isChanged = await dismissConsent(selectorsOf(found.consent))
     const { consent, others } = isChanged ? await findRules(open, blocker) : found
     const rules = [...consent, ...others]
     if (rules.length === 0 && !isConsentSeen) return false
@@ -75,12 +75,12 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
     return (await runInEveryRoot(open, hideMatches, argument)).includes(true)
   }
   return {
-    /** Hides what is there by now; a banner that is seen for the first time is opted out of before. May be called again. */
+    /** Hides current matches; first opts out of a banner that is visible for the first time. May be called again. */
     apply: async (): Promise<void> => void (await hide().catch(() => false)),
-    /** Hides once more what has come since, and warns where a banner can be seen even so. */
+    /** Hides matches that were added since, and warns if a banner is visible even then. */
     finish: async (): Promise<Warning[]> => ((await hide().catch(() => false)) ? [consentLeft] : []),
   }
 }
 
-/** Hides what lists name, and gets rid of consent banners; for one capture. */
+/** See `createHiding`. */
 export type Hiding = Readonly<ReturnType<typeof createHiding>>

@@ -5,51 +5,51 @@ import { framesOf, type PageFrame, runInIsolatedWorld } from '#worker/browser-ho
 
 /** More than any rule takes. */
 const roundsMax = 50
-/** As many of the page's own functions are called in one round. */
+/** Most messages of the script that are read in one round. */
 const snippetsMax = 200
 const snippetMs = 500
-/** Frames beside the main one in which a banner is looked for, those in the process of the page first. */
+/** Most frames that are searched for a banner besides the main one; those in the page's process first. */
 const framesMax = 20
 
 type Open = Pick<OpenPage, 'frameSessions' | 'mainFrameId'>
-/** A frame that may hold a banner. */
+/** A frame that may contain a banner. */
 type CandidateFrame = PageFrame & { readonly url: string; readonly isMain: boolean; readonly hasOwnProcess: boolean }
-type Answer = { readonly id: string; readonly result: boolean }
-type Asked = { readonly id: string; readonly snippet: string }
+type SnippetResult = { readonly id: string; readonly result: boolean }
+type Snippet = { readonly id: string; readonly snippet: string }
 
-type ScriptMessages = { readonly asked: readonly Asked[]; readonly isFound: boolean; readonly end: string | undefined }
+type Messages = { readonly calls: readonly Snippet[]; readonly isFound: boolean; readonly end: string | undefined }
 
-/** Reads the messages of the script; everything else is dropped. */
-const readMessages = (received: unknown): ScriptMessages => {
+/** Reads the messages of the script; drops everything malformed. */
+const readMessages = (received: unknown): Messages => {
   const messages = (Array.isArray(received) ? received.slice(0, snippetsMax) : []).filter(
     (each): each is Record<string, unknown> => typeof each === 'object' && each !== null,
   )
-  const asked = messages.flatMap(({ id, snippet }) =>
+  const calls = messages.flatMap(({ id, snippet }) =>
     typeof id === 'string' && id.length <= 100 && typeof snippet === 'string' ? [{ id, snippet }] : [],
   )
   const end = messages.map((each) => each['end']).find((each): each is string => typeof each === 'string')
-  return { asked, isFound: messages.some((each) => each['found'] === true), end }
+  return { calls, isFound: messages.some((each) => each['found'] === true), end }
 }
 
 /**
- * Runs autoconsent's own functions in the page's world, where its consent platform has its interface; false for what throws.
- * None in a frame that shares the process of the one around it: its world has no name without `Runtime.enable`, which
- * pages can notice, and of the rules for frames one alone has such a function, for a detail.
+ * Runs autoconsent's snippets in the main world, where the consent platform has its interface; false for one that throws. Runs
+ * none in a frame that shares its parent's process: the id of its main world requires `Runtime.enable`, which pages can
+ * detect, and only one rule for frames has a snippet, for a detail.
  */
 const runSnippets = async (
   { session, hasOwnProcess }: CandidateFrame,
   script: ConsentScript,
-  asked: readonly Asked[],
-): Promise<Answer[]> => {
-  const known = asked.flatMap(({ id, snippet }) => {
+  calls: readonly Snippet[],
+): Promise<SnippetResult[]> => {
+  const known = calls.flatMap(({ id, snippet }) => {
     const text = script.snippet(snippet)
     return text === undefined ? [] : [{ id, text }]
   })
   if (known.length === 0) return []
   if (!hasOwnProcess) return known.map(({ id }) => ({ id, result: false }))
-  const calls = known.map(({ text }) => `(() => { try { return !!(${text})() } catch { return false } })()`)
+  const expressions = known.map(({ text }) => `(() => { try { return !!(${text})() } catch { return false } })()`)
   const { result } = await session.send('Runtime.evaluate', {
-    expression: `[${calls.join(',')}]`,
+    expression: `[${expressions.join(',')}]`,
     returnByValue: true,
     timeout: snippetMs,
   })
@@ -57,29 +57,29 @@ const runSnippets = async (
   return known.map(({ id }, index) => ({ id, result: Array.isArray(values) && values[index] === true }))
 }
 
-/** `found` is called once a banner is there, which is about to be clicked through. */
+/** `found` is called when a banner is detected, before opting out of it. */
 type Observer = { readonly signal: AbortSignal; readonly found: () => void }
 
-/** Resolves where it was clicked through, and throws otherwise. */
+/** Resolves if it opted out of a banner in this frame, throws otherwise. */
 const optOutOfFrame = async (
   frame: CandidateFrame,
   script: ConsentScript,
   { signal, found }: Observer,
 ): Promise<void> => {
   await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
-  let answers: Answer[] = []
+  let results: SnippetResult[] = []
   for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
-    const received = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
-    const { asked, isFound, end } = readMessages(received)
+    const received = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(results)})`)
+    const { calls, isFound, end } = readMessages(received)
     if (isFound) found()
     if (end === 'opted-out') return
     if (end !== undefined || signal.aborted) break
-    answers = await runSnippets(frame, script, asked)
+    results = await runSnippets(frame, script, calls)
   }
   throw new Error('not opted out here')
 }
 
-/** The main frame, and those below it that were loaded from somewhere. */
+/** The main frame first, then child frames with an http(s) address. */
 const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<CandidateFrame[]> => {
   const found = frameSessions().map(async (session): Promise<CandidateFrame[]> => {
     const frames = await framesOf(session).catch(() => [])
@@ -93,10 +93,10 @@ const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<Candida
 }
 
 /**
- * Opts out of the consent banner that the page shows, itself or in a frame, by the rules of autoconsent, which run in worlds
- * of our own. The host polls such a world for its messages, one response at a time, so the page has no way to send any. The first
- * frame that was clicked through ends it, but not before the main one where that shows a banner too, or `waitMs`; a page that
- * goes away meanwhile, or hangs, is left as it is.
+ * Opts out of the consent banner in the page or one of its frames, by autoconsent's rules, which run in isolated worlds. The host
+ * polls these worlds for messages, one response at a time, so the page itself cannot send any. Ends with the first frame that is
+ * opted out of, but waits for the main frame if that has a banner too, and for `waitMs` at most. A page that navigates
+ * meanwhile, or hangs, is left unchanged.
  */
 export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<void> => {
   const stop = new AbortController()

@@ -5,19 +5,19 @@ import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
 
-/** Resolves when the page has drawn two frames, so that what follows the scroll position is in its place; after 500 ms in any case. */
+/** Resolves after two animation frames, so that elements that follow the scroll position have moved; after 500 ms at most. */
 const twoFrames = `new Promise((done) => {
   setTimeout(done, 500)
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
 })`
 
-/** Most that a page which goes on changing is waited for, and how long it must have stayed as it is. */
+/** Longest wait for a changing page, and how long it must stay unchanged. */
 const restMs = 1000
-const changelessMs = 100
+const unchangedMs = 100
 
 /**
- * Resolves once the document has not changed for two frames; where it has, once it has not for a tenth of a second, after a
- * second in any case.
+ * Resolves if the document has not changed for two frames; otherwise once it is unchanged for `unchangedMs`, after `restMs` at
+ * most.
  */
 const rest = `async () => {
   const began = performance.now()
@@ -25,42 +25,42 @@ const rest = `async () => {
   const changes = new MutationObserver(() => { changedAt = performance.now() })
   changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
   do await ${twoFrames}
-  while (changedAt !== undefined && performance.now() - changedAt < ${changelessMs} && performance.now() - began < ${restMs})
+  while (changedAt !== undefined && performance.now() - changedAt < ${unchangedMs} && performance.now() - began < ${restMs})
   changes.disconnect()
 }`
 
-/** How often images are looked at whose events do not come. */
-const imagesLookMs = 100
+/** Poll interval for images whose events do not arrive. */
+const imagesPollMs = 100
 
 /**
- * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page, for at most `waitMs`.
- * Resolves to the number of images that have not come. Images beyond the 500th are not looked at.
+ * Waits for fonts, and for the images between `fromPx` and `belowPx` of the page, for at most `waitMs`.
+ * Resolves to the number of images still loading. Considers the first 500 images only.
  */
 const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const wanted = [...document.images].slice(0, 500).filter((image) => {
     const { top, bottom, width } = image.getBoundingClientRect()
     return width > 0 && bottom + scrollY > fromPx && top + scrollY < belowPx && (image.currentSrc || image.src) !== ''
   })
-  // They are decoded where they are drawn, at the size that they have there: decode() would do so once more, and in full.
+  // Drawing decodes them at their displayed size; decode() would decode them once more, in full size.
   const left = new Set(wanted.filter((image) => !image.complete))
   const { promise: ended, resolve } = Promise.withResolvers()
-  const look = () => {
+  const check = () => {
     for (const image of left) if (image.complete) left.delete(image)
     if (left.size === 0) resolve()
   }
-  for (const image of left) for (const type of ['load', 'error']) image.addEventListener(type, look)
-  // A page can stop these events on their way to the image.
-  const looks = setInterval(look, ${imagesLookMs})
-  look()
+  for (const image of left) for (const type of ['load', 'error']) image.addEventListener(type, check)
+  // A page can stop these events before they reach the image.
+  const poll = setInterval(check, ${imagesPollMs})
+  check()
   const late = new Promise((done) => setTimeout(done, waitMs))
   await Promise.race([Promise.all([document.fonts.ready, ended, (${rest})()]), late])
-  clearInterval(looks)
-  // What stands in the place of a broken image is drawn a frame after it has failed.
+  clearInterval(poll)
+  // The placeholder of a broken image is drawn a frame after the failure.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size
 }`
 
-/** On a busy machine a step may be over before the browser has noticed which images came near; now all of them are. */
+/** Loads lazy images that scrolling did not: on a busy machine a step may end before the browser detects nearby images. */
 const loadLazyImages = `(fromPx, belowPx) => {
   for (const image of [...document.images].slice(0, 500)) {
     const { top, bottom } = image.getBoundingClientRect()
@@ -69,21 +69,21 @@ const loadLazyImages = `(fromPx, belowPx) => {
   }
 }`
 
-/** A blinking caret would make two pictures of one page differ. */
+/** A blinking caret would make pictures of the same page differ. */
 const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'transparent', 'important')`
 
-/** Bounds of settling: of the page in CSS pixels, of scrolling, and of waiting for fonts and images. */
+/** Bounds of settling: page height in CSS pixels, time for scrolling, and for fonts and images. */
 export type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
 
-/** Settles what is in the viewport: fonts loaded, images decoded; the shot itself waits for a frame. Gives the number of images left undecoded. */
+/** Waits for fonts and images in the viewport; the shot itself waits for a frame. Evaluates to the number of images still loading. */
 const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
   return (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
 })()`
 
 /**
- * Scrolls by viewports through a part of the page, so that lazy content loads, then goes to its top and settles it. `range` is
- * an expression whose value has the part's `from` and `to`, which may grow meanwhile.
+ * Scrolls through a part of the page by viewports to load lazy content, waits for its content, then scrolls to its top. `range` is
+ * an expression for the part's `from` and `to` in CSS pixels; `to` may grow meanwhile.
  */
 const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
@@ -104,7 +104,7 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
   return undecoded
 })()`
 
-/** Settles the whole page, down to `heightMax`, what an inner part scrolls included. Gives the number of images left undecoded. */
+/** Settles the whole page, down to `heightMax`, including an inner scroll container. Evaluates to the number of images still loading. */
 const settleFullPage = (bounds: SettleBounds): string =>
   settleRange(
     `((${expandScroller})(${bounds.heightMax}), {
@@ -113,7 +113,7 @@ const settleFullPage = (bounds: SettleBounds): string =>
     bounds,
   )
 
-/** Settles one element, which it brings into view through all that scrolls. Gives the number of images left undecoded. */
+/** Settles one element, after scrolling all its ancestors to show it. Evaluates to the number of images still loading. */
 const settleElement = (selector: string, bounds: SettleBounds): string =>
   settleRange(
     `((found) => {
@@ -124,7 +124,7 @@ const settleElement = (selector: string, bounds: SettleBounds): string =>
     bounds,
   )
 
-/** Of the time for settling: for scrolling. A half of the rest is for content in view, and as much for what else loads. */
+/** Fractions of the time for settling: for scrolling, and for fonts and images; what remains is for other loads. */
 const scrollPart = 1 / 2
 const contentPart = 1 / 4
 
@@ -134,10 +134,9 @@ const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
 }
 
 /**
- * Lets the page come to rest before it is shot: lazy content of a full page or an element is scrolled into view, fonts,
- * images and backgrounds are loaded, the document has stopped changing. A page that goes on to another document meanwhile
- * is followed while `waitMs` last, three times at most, and then shot as it is. Gives the number of images that could not be waited for.
- * Bounded unless the renderer hangs.
+ * Settles the page before it is shot: scrolls lazy content of a full page or an element into view, waits for fonts, images and
+ * backgrounds, and until the document stops changing. If the page navigates meanwhile, retries in the new document, within
+ * `waitMs` and three attempts at most. Returns the number of images still loading. Bounded unless the renderer hangs.
  */
 export const settle = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads'>,
@@ -148,7 +147,7 @@ export const settle = async (
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
   const undecoded = Number((await runInLatestDocument(open, script, endsAt)) ?? 0)
-  // Images, fonts and style sheets, whatever requested them.
-  await waitUntil(() => open.loads.drawn() === 0, performance.now() + waitMs * contentPart)
+  // Includes what CSS and scripts have requested.
+  await waitUntil(() => open.loads.visualsInFlight() === 0, performance.now() + waitMs * contentPart)
   return undecoded
 }

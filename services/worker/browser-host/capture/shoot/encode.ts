@@ -3,34 +3,34 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { ImageOutput } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { isFinal } from './shoot.ts'
 
-/** An image as it is delivered; `width` and `height` in its own pixels. */
+/** A delivered image; `width` and `height` in pixels. */
 export type Image = { readonly bytes: Buffer; readonly width: number; readonly height: number }
 
 type Size = { readonly width: number; readonly height: number }
 
-/** Largest side of an image in each format, in pixels; beyond it Chromium or the encoder fails without saying so. */
+/** Largest side of an image by format, in pixels; above it Chromium or the encoder fails silently. */
 const sideMax: Partial<Record<ImageOutput['format'], number>> = { webp: 16_383, jpeg: 65_535, avif: 16_384 }
 
-/** Images up to this size are worth the time that a smaller AVIF takes: 300 ms for a megapixel instead of 60. */
+/** Up to this size, a smaller AVIF is worth the time: 300 ms for a megapixel instead of 60. */
 const avifSmallPixels = 500_000
 
-/** Above this size files may be larger than they could be: the picture must be made within its share of the deadline. */
+/** Above this size, encoding favours speed over file size, to stay within the deadline. */
 const largePixels = 25_000_000
 
 /**
- * The browser's fast png has more bytes for each pixel than this where it shows photographs and gradients. There, filters
- * at a moderate level make files as small as Playwright's, which are 1.6 times as large without; text and flat colour are as
- * small or smaller without, in half the time.
+ * The browser's fast PNG exceeds this for photographs and gradients. For those, filters at a moderate level make files as
+ * small as Playwright's; without filters they are 1.6 times as large. Text and flat colour are as small or smaller
+ * without filters, in half the time.
  */
 const plainBytesPerPixel = 0.25
 
-/** The size of an image that fits inside `fit`, its aspect kept, never enlarged. */
+/** The size of an image scaled down to fit inside `fit`; keeps the aspect ratio, never enlarges. */
 export const fitted = ({ width, height }: Size, fit: ImageOutput['fit']): Size => {
   const scale = Math.min(1, (fit?.width ?? width) / width, (fit?.height ?? height) / height)
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
-/** Throws `RENDER_ERROR` where the format cannot hold an image of this size, in pixels. */
+/** Throws `RENDER_ERROR` if the format does not support an image of this size, in pixels. */
 export const assertFits = ({ format, fit }: Pick<ImageOutput, 'format' | 'fit'>, shot: Size): void => {
   const { width, height } = fitted(shot, fit)
   const most = sideMax[format]
@@ -52,7 +52,7 @@ const encoderOf = (
   return image.png(isPlain ? { compressionLevel: 6 } : { compressionLevel: isLarge ? 2 : 4, adaptiveFiltering: true })
 }
 
-/** Turns what the browser shot, an image of `shot` pixels, into what is delivered. */
+/** Encodes the browser's picture, whose size is `shot` in pixels, as the delivered image. */
 export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): Promise<Image> => {
   if (isFinal(output)) return { bytes: picture, ...shot }
   const size = fitted(shot, output.fit)

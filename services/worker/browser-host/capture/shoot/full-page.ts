@@ -1,7 +1,7 @@
 /**
- * Makes the inner part of an app that scrolls in place of the document as tall as what it holds, at most `heightMax`, and what
- * is around it as much taller: a whole page then shows all of it. Does nothing where the document scrolls, or where no part
- * that scrolls covers half of the window. Looks at 5000 elements at most, those in open shadow roots included.
+ * Expands an inner container that scrolls instead of the document to the height of its content, at most `heightMax`, and its
+ * ancestors by as much, so that the full page shows all of it. Does nothing if the document scrolls, or if no scroll container
+ * covers half of the window. Searches open shadow roots too, unless 5000 elements are listed already.
  */
 export const expandScroller = `(heightMax) => {
   if ((document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1) return
@@ -26,7 +26,7 @@ export const expandScroller = `(heightMax) => {
       'box-sizing': 'border-box', height: 'auto', 'min-height': height + more + 'px', 'max-height': 'none', overflow: 'visible',
     }
     const { position } = getComputedStyle(element)
-    // What is fixed adds nothing to the height of the document.
+    // Fixed elements do not add to the document's height.
     if (position === 'fixed') style.position = 'absolute'
     if (position === 'fixed' || position === 'absolute') style.bottom = 'auto'
     for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, 'important')
@@ -34,9 +34,9 @@ export const expandScroller = `(heightMax) => {
 }`
 
 /**
- * Moves what is fixed near the bottom of the window to the bottom of a whole page of `height` CSS pixels, and what sticks
- * there to its place in the page: a whole page shows it once, at its end, and not over its middle. Looks at 5000 elements at
- * most, those in open shadow roots included.
+ * Moves fixed elements near the bottom of the window to the bottom of a full page of `height` CSS pixels, and elements sticky
+ * to the bottom to their position in the flow, so that they appear once and do not cover the middle of the page. Searches
+ * the first 5000 elements; open shadow roots too, unless 5000 elements are listed already.
  */
 export const pinBars = (height: number): string => `(() => {
   const below = ${height} - innerHeight
@@ -49,7 +49,7 @@ export const pinBars = (height: number): string => `(() => {
     if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
     const { position, top, bottom, translate } = getComputedStyle(element)
     if (position === 'sticky' && top === 'auto' && bottom !== 'auto') set(element, { position: 'relative', bottom: 'auto' })
-    // One that is fixed in a part of the page that is transformed has a parent, and scrolls with it.
+    // A fixed element inside a transformed one has an offset parent, and scrolls with it.
     if (position !== 'fixed' || element.offsetParent || translate !== 'none') continue
     const box = element.getBoundingClientRect()
     const isBar = box.height > 0 && box.height < innerHeight / 2 && box.bottom <= innerHeight

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { SizeBounds } from '#worker/browser-host/protocol.ts'
 
@@ -11,12 +11,12 @@ export type Frame = { readonly x: number; readonly y: number; readonly width: nu
 type View = Pick<Emulation, 'width' | 'height' | 'scale'>
 
 /**
- * What of the page is shot, whether the bounds cut something off, and by what each CSS pixel is multiplied: less than 1 where a
- * telephone shows a page that was not made for it.
+ * The part of the page to shoot, whether the bounds truncated it, and the factor of each CSS pixel: less than 1 on a phone for a
+ * page without a mobile layout.
  */
 export type Measured = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
 
-/** Evaluates to the box of the first match in the document, grown to whole pixels; to null where nothing matches. */
+/** Evaluates to the box of the first match in the document, enlarged to whole pixels; to null if nothing matches. */
 const boxOf = (selector: string) => `((found) => {
   if (!found) return null
   const { left, top, right, bottom } = found.getBoundingClientRect()
@@ -24,7 +24,7 @@ const boxOf = (selector: string) => `((found) => {
   return { x, y, width: Math.ceil(right + scrollX) - x, height: Math.ceil(bottom + scrollY) - y }
 })(${findFirst(selector)})`
 
-/** Keeps a frame within the bounds, its width first: what is too tall is cut below. Never cuts into `least`. */
+/** Cuts a frame to the bounds; keeps width over height, which is cut at the bottom. Never cuts below `leastWidth`. */
 const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: number): Measured => {
   const { heightMax, pixelsMax } = bounds
   const areaMax = pixelsMax / scale ** 2
@@ -36,13 +36,13 @@ const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: numb
 }
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
-  const box = (await usingSelector('selector', selector, runInOwnWorld(open, boxOf(selector)))) as Frame | null
+  const box = (await usingSelector('selector', selector, runInMainFrame(open, boxOf(selector)))) as Frame | null
   if (!box) throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched nothing.` })
   if (box.width > 0 && box.height > 0) return box
   throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched an element that takes no room.` })
 }
 
-/** The part of the page that a capture shows: the viewport where it stands, the whole page, or an element. Throws `RENDER_ERROR` that names a selector without a match. */
+/** Measures the subject: the viewport at its scroll position, the full page, or an element. Throws `RENDER_ERROR` that names a selector without a match. */
 export const measure = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId'>,
   subject: Subject,

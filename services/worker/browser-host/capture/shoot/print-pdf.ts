@@ -2,15 +2,14 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { emulateMedia } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { PdfPage, CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
 import { type Frame, measure } from './measure.ts'
 
-/** CSS pixels of an inch. */
 const pixelsPerInch = 96
 
-/** A chunk of the stream in which a PDF comes. */
+/** Bytes of the PDF to request in one read. */
 const chunkBytes = 2 ** 20
 
 const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string): Promise<Buffer> => {
@@ -30,7 +29,7 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
   }
 }
 
-/** Prints the page with its backgrounds, all of it or the pages of `ranges`. Throws `RENDER_ERROR` where the margins leave no room, or it is larger than `pdfBytesMax`. */
+/** Prints all pages or those of `ranges`, with backgrounds. Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
 const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''): Promise<Buffer> => {
   const { width, height, margins } = page
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
@@ -62,7 +61,7 @@ const sizeOf = ({ width, height }: PdfPage) => ({
   height: Math.round(height * pixelsPerInch),
 })
 
-/** Leaves of the page nothing but one element, at the top left: what is beside its ancestors goes out of the layout. */
+/** Reduces the page to one element, at the top left, by removing the siblings of it and of its ancestors from the layout. */
 const isolate = (selector: string, width: number) => `((found) => {
   const important = (element, styles) => {
     for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
@@ -83,7 +82,7 @@ const isolate = (selector: string, width: number) => `((found) => {
   }
 })(${findFirst(selector)})`
 
-/** One page that is as large as the frame and the margins around it. */
+/** A page of the frame's size plus the margins. */
 const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
   width: frame.width / pixelsPerInch + margins.left + margins.right,
   height: frame.height / pixelsPerInch + margins.top + margins.bottom,
@@ -91,8 +90,8 @@ const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
 })
 
 /**
- * Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size.
- * Answers the PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off.
+ * Prints a viewport capture on pages of paper size; a full page or an element, with screen styles, on one page of its own size.
+ * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
  */
 export const printPdf = async (
   open: OpenPage,
@@ -103,7 +102,7 @@ export const printPdf = async (
   if (subject.kind === 'viewport') return { bytes: await print(open, page), ...sizeOf(page), frame: undefined }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
-  if (subject.kind === 'element') await runInOwnWorld(open, isolate(subject.selector, frame.width))
+  if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
   const single = pageAround(frame, page)
   const bytes = await print(open, single, '1')
   return { bytes, ...sizeOf(single), frame: isTruncated ? frame : undefined }

@@ -214,7 +214,7 @@ t.test('Jobs: a worker whose node does not start it is reported, also once its J
   const conditions = [{ type: 'PodScheduled', status: 'True' }]
   pods.set('hangs', podObject('hangs', { phase: 'Pending', conditions, ...creating }))
   t.match((await runner.list()).jobs, [{ trouble: undefined }])
-  state.comingMs = 120_001
+  state.startingMs = 120_001
   t.match((await runner.list()).jobs, [{ trouble: { why: 'not-starting' } }])
   show(jobObject('hangs', { end: 'Failed' }))
   t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })

@@ -15,7 +15,7 @@ const list = (of: Partial<WorkerListParts> & { deploymentIs?: DeploymentParts })
     pods: [],
     terminating: new Set(),
     ageMs: () => 5000,
-    troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 0 }, 300_000),
+    troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, startingMs: 0 }, 300_000),
     wasReady: (pod) => conditionOf(pod, 'Ready')?.status === 'True',
     starts: { starts: { ready: 3, failed: 0 }, startMs: 2000, provisionMs: undefined },
     ...of,
@@ -44,7 +44,7 @@ t.test('worker list: pods are workers, with their age, their trouble and whether
 t.test('worker list: pods that their nodes do not start for long are in trouble', async (t) => {
   const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
   t.match(list({ pods }).workers, [{ pod: 'a', trouble: undefined }])
-  const seen = list({ pods, troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 120_001 }, 300_000) })
+  const seen = list({ pods, troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, startingMs: 120_001 }, 300_000) })
   t.match(seen.workers, [{ pod: 'a', trouble: 'not-starting' }])
   t.ok(seen.troubles.has('not-starting'))
 })

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { isComing, troubleOf } from '#controller/operator/pods/pod-trouble.ts'
+import { isContainerStarting, troubleOf } from '#controller/operator/pods/pod-trouble.ts'
 import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 
 const cases: readonly {
   name: string
   parts: PodParts
-  comingMs?: number
+  startingMs?: number
   unscheduledMs?: number
   want: string | undefined
 }[] = [
@@ -13,19 +13,19 @@ const cases: readonly {
   {
     name: 'is on its way for two minutes',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
-    comingMs: 120_000,
+    startingMs: 120_000,
     want: undefined,
   },
   {
     name: 'is on its way for longer',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
-    comingMs: 120_001,
+    startingMs: 120_001,
     want: 'not-starting',
   },
   {
     name: "waits for others' containers for longer",
     parts: { ready: false, waiting: { reason: 'PodInitializing' } },
-    comingMs: 120_001,
+    startingMs: 120_001,
     want: 'not-starting',
   },
   {
@@ -41,13 +41,13 @@ const cases: readonly {
   {
     name: 'has long got a node that says nothing of it',
     parts: { ready: false, isUnheard: true },
-    comingMs: 120_001,
+    startingMs: 120_001,
     want: 'not-starting',
   },
   {
     name: 'has long waited for its image, as its node says',
     parts: { ready: false, waiting: { reason: 'ErrImagePull' } },
-    comingMs: 120_001,
+    startingMs: 120_001,
     want: 'image-pull',
   },
   {
@@ -108,11 +108,11 @@ const cases: readonly {
 ]
 
 const provisionMs = 300_000
-const justSeen = { unscheduledMs: 0, comingMs: 0 }
+const justSeen = { unscheduledMs: 0, startingMs: 0 }
 
-for (const { name, parts, comingMs = 0, unscheduledMs = 0, want } of cases)
+for (const { name, parts, startingMs = 0, unscheduledMs = 0, want } of cases)
   t.test(`pod trouble: a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
-    t.equal(troubleOf(podObject('a', parts), { unscheduledMs, comingMs }, provisionMs)?.trouble, want)
+    t.equal(troubleOf(podObject('a', parts), { unscheduledMs, startingMs }, provisionMs)?.trouble, want)
   })
 
 t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
@@ -135,16 +135,16 @@ t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
 t.test('pod trouble: a pod that its node has not started gives how long, and the command to inspect it', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
   t.match(
-    troubleOf(pod, { ...justSeen, comingMs: 120_001 }, provisionMs)?.message,
+    troubleOf(pod, { ...justSeen, startingMs: 120_001 }, provisionMs)?.message,
     /ContainerCreating for more than 120 s.*kubectl describe pod a/,
   )
 })
 
 t.test(
-  'pod trouble: a pod is coming from when it has a node until its worker runs, or a trouble is reported',
+  'pod trouble: the container is starting from when its pod has a node until it runs, or a trouble is reported',
   async (t) => {
-    t.ok(isComing(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
-    t.ok(isComing(podObject('a', { ready: false, isUnheard: true })))
+    t.ok(isContainerStarting(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
+    t.ok(isContainerStarting(podObject('a', { ready: false, isUnheard: true })))
     for (const parts of [
       {},
       { ready: false },
@@ -152,7 +152,7 @@ t.test(
       { ready: false, waiting: { reason: 'ImagePullBackOff' } },
       { ready: false, phase: 'Failed', isUnheard: true },
     ] satisfies PodParts[]) {
-      t.notOk(isComing(podObject('a', parts)), JSON.stringify(parts))
+      t.notOk(isContainerStarting(podObject('a', parts)), JSON.stringify(parts))
     }
   },
 )

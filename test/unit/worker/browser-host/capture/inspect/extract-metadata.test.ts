@@ -17,7 +17,7 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
   }
   const document = {
     address: () => url,
-    isOnItsWay: () => false,
+    isNavigating: () => false,
     loaded: async () => void waited.push('load'),
   } as unknown as MainDocument
   const open = { document, session: { send, isOpen: () => !isClosed } as unknown as Session, mainFrameId: 'main' }

@@ -59,14 +59,14 @@ t.test(
 
 t.test('watch document: a document is on its way until it is shown or has failed', async (t) => {
   const { document, asks, fails, shows } = watched()
-  t.notOk(document.isOnItsWay())
+  t.notOk(document.isNavigating())
   asks('1', 'http://a.test/')
-  t.ok(document.isOnItsWay())
+  t.ok(document.isNavigating())
   shows('1', 'http://a.test/')
-  t.notOk(document.isOnItsWay())
+  t.notOk(document.isNavigating())
   asks('2', 'http://b.test/')
   fails('2', 'net::ERR_ABORTED')
-  t.notOk(document.isOnItsWay())
+  t.notOk(document.isNavigating())
 })
 
 t.test(

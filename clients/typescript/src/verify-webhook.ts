@@ -1,17 +1,24 @@
-/** Seconds by which the clocks of sender and receiver may differ, and a delivery may be late. */
+import type { WebhookEvent } from './types.ts'
+
+type HeaderFields = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Maximum age of a delivery, and maximum difference between the clocks of sender and receiver. */
 const toleranceSeconds = 300
 
 const text = new TextEncoder()
 
-const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
-const headerOf = (headers, name) => {
-  if (typeof headers.get === 'function') return headers.get(name) ?? ''
+/** Also true for the `Headers` of another fetch implementation. */
+const isHeaders = (headers: HeaderFields): headers is Headers => typeof headers.get === 'function'
+
+const headerOf = (headers: HeaderFields, name: string) => {
+  if (isHeaders(headers)) return headers.get(name) ?? ''
   const [, value = ''] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? []
   return String(value)
 }
 
-const signedBytes = (prefix, body) => {
+const signedBytes = (prefix: string, body: string | Uint8Array) => {
   const start = text.encode(prefix)
   const rest = typeof body === 'string' ? text.encode(body) : body
   const bytes = new Uint8Array(start.length + rest.length)
@@ -20,7 +27,7 @@ const signedBytes = (prefix, body) => {
   return { bytes, body: typeof body === 'string' ? body : new TextDecoder().decode(rest) }
 }
 
-const isSignedBy = async (key, signature, bytes) => {
+const isSignedBy = async (key: CryptoKey, signature: string, bytes: Uint8Array<ArrayBuffer>) => {
   try {
     return await crypto.subtle.verify('HMAC', key, bytesOf(signature), bytes)
   } catch {
@@ -29,11 +36,15 @@ const isSignedBy = async (key, signature, bytes) => {
 }
 
 /**
- * Checks that a delivery comes from the service and is not an old one sent again (Standard Webhooks), and answers its
- * event. `body` is the body as it came in, before any parsing. Throws `TypeError` where the secret is none, `Error` where
- * the delivery is not to be trusted.
+ * Verifies the signature of a delivery (Standard Webhooks) and that it is at most five minutes old, and returns its event.
+ * `body` is the raw body, before any parsing. Throws `TypeError` if `secret` is not a webhook secret, `Error` if the delivery
+ * is forged, altered or too old.
  */
-export const verifyWebhook = async (secret, headers, body) => {
+export const verifyWebhook = async (
+  secret: string,
+  headers: HeaderFields,
+  body: string | Uint8Array,
+): Promise<WebhookEvent> => {
   if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret))
     throw new TypeError('the secret must be the text that begins with whsec_')
   const id = headerOf(headers, 'webhook-id')
@@ -46,7 +57,7 @@ export const verifyWebhook = async (secret, headers, body) => {
   const signed = signedBytes(`${id}.${timestamp}.`, body)
   for (const signature of headerOf(headers, 'webhook-signature').split(' ').slice(0, 10)) {
     const [version, value = ''] = signature.split(',')
-    if (version === 'v1' && (await isSignedBy(key, value, signed.bytes))) return JSON.parse(signed.body)
+    if (version === 'v1' && (await isSignedBy(key, value, signed.bytes))) return JSON.parse(signed.body) as WebhookEvent
   }
   throw new Error('the signature does not fit')
 }

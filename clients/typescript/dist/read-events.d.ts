@@ -1,0 +1,10 @@
+/** An event of a stream as it was sent. */
+export type StreamEvent = {
+    readonly event: string;
+    readonly data: unknown;
+};
+/**
+ * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
+ */
+export declare const readEvents: (connect: (lastId: string | undefined) => Promise<Response>, signal: AbortSignal | undefined) => AsyncGenerator<StreamEvent, void>;

@@ -1,0 +1,72 @@
+const reconnectMs = 2000;
+/** Consecutive connections without an event after which the stream fails. */
+const silentMax = 5;
+/** Names of the events that end a stream. */
+const lastNames = ['result', 'deleted'];
+const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs));
+/** A broken connection is reconnected, and missed events are sent again; an abort by the caller ends the stream. */
+const hasBroken = (error, signal) => error instanceof TypeError && !signal?.aborted;
+const parse = (block) => {
+    const fields = { event: '', id: '' };
+    const data = [];
+    for (const line of block.split('\n')) {
+        const [, name, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        if (name === 'data')
+            data.push(value);
+        else if (name === 'event' || name === 'id')
+            fields[name] = value;
+    }
+    return fields.event === '' || data.length === 0
+        ? undefined
+        : { ...fields, data: JSON.parse(data.join('\n')) };
+};
+const readStream = async function* readStream(body) {
+    const decoder = new TextDecoder();
+    const reader = body.getReader();
+    let rest = '';
+    try {
+        for (;;) {
+            const { done, value } = await reader.read();
+            if (done)
+                return;
+            const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+            rest = blocks.pop() ?? '';
+            for (const block of blocks) {
+                const event = parse(block);
+                if (event)
+                    yield event;
+            }
+        }
+    }
+    finally {
+        await reader.cancel().catch(() => { });
+    }
+};
+/**
+ * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
+ */
+export const readEvents = async function* readEvents(connect, signal) {
+    let lastId;
+    for (let silent = 0; silent < silentMax; silent += 1) {
+        if (silent > 0)
+            await reconnectDelay();
+        const response = await connect(lastId);
+        if (response.status === 204 || !response.body)
+            return;
+        try {
+            for await (const { event, id, data } of readStream(response.body)) {
+                silent = 0;
+                lastId = id;
+                yield { event, data };
+                if (lastNames.includes(event))
+                    return;
+            }
+        }
+        catch (error) {
+            if (!hasBroken(error, signal))
+                throw error;
+        }
+    }
+    throw new Error(`the event stream ended ${silentMax} times without an event`);
+};

@@ -1,0 +1,16 @@
+import type { ClientOptions } from './types.ts';
+export type SendOptions = {
+    readonly method?: string | undefined;
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+    readonly body?: unknown;
+    readonly signal?: AbortSignal | undefined;
+    /** Time limit of one attempt, instead of `timeoutMs`. */
+    readonly limitMs?: number | undefined;
+};
+export type Send = (path: string, options?: SendOptions) => Promise<Response>;
+/**
+ * Returns a function that sends a request to `path` below `/v1`, with `body` as JSON. It resolves with a successful response
+ * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
+ * longer than `retryWaitSeconds`.
+ */
+export declare const createSender: (options: Required<ClientOptions>) => Send;

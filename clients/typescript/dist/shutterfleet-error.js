@@ -1,0 +1,39 @@
+/** An error response of the service, or a failed capture. */
+export class ShutterfleetError extends Error {
+    name = 'ShutterfleetError';
+    /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service. */
+    code;
+    /** HTTP status; undefined if the request succeeded and its capture failed later. */
+    status;
+    /** Validation errors by parameter, of `VALIDATION_ERROR`. */
+    details;
+    requestId;
+    /** Seconds after which the same request may succeed. */
+    retryAfter;
+    /** The capture that failed, or may have been accepted. */
+    screenshotId;
+    constructor({ code, message, status, details, requestId, retryAfter, screenshotId }) {
+        super(message);
+        this.code = code;
+        this.status = status;
+        this.details = details;
+        this.requestId = requestId;
+        this.retryAfter = retryAfter;
+        this.screenshotId = screenshotId;
+    }
+}
+const secondsOf = (text) => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined);
+/** Reads an error response. One without the service's envelope, such as a proxy's page, becomes `UNEXPECTED_ANSWER`. */
+export const readError = async (response) => {
+    const body = (await response.json().catch(() => undefined));
+    const { error = {} } = body ?? {};
+    return new ShutterfleetError({
+        code: error.code ?? 'UNEXPECTED_ANSWER',
+        message: error.message ?? `The response has status ${response.status} and no error in the service's format.`,
+        status: response.status,
+        details: error.details,
+        requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
+        retryAfter: secondsOf(response.headers.get('retry-after')) ?? error.retry_after,
+        screenshotId: error.screenshot_id,
+    });
+};

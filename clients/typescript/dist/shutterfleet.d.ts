@@ -1,0 +1,52 @@
+import type { Account, Batch, BatchEvent, BatchParameters, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Delivery, Image, KeyedOptions, ListFilter, PageOptions, Screenshot, SignedUrl, Usage, WaitedParameters, WaitOptions } from './types.ts';
+import { Webhooks } from './webhooks.ts';
+export type { CaptureParameters } from './capture-parameters.ts';
+export { ShutterfleetError } from './shutterfleet-error.ts';
+export type * from './types.ts';
+export { verifyWebhook } from './verify-webhook.ts';
+/** A client of one account. Every method throws `ShutterfleetError` if the service rejects the request. */
+export declare class Shutterfleet {
+    #private;
+    readonly webhooks: Webhooks;
+    /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
+    constructor({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs, }: ClientOptions);
+    /** Captures and returns the image. Throws with the capture's error code if it fails. */
+    capture(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<Image>;
+    /** Captures and returns the record of the ended capture, also of a failed one. */
+    captureRecord(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<Screenshot>;
+    /** Creates a capture without waiting for it. */
+    create(parameters: CreateParameters, options?: KeyedOptions): Promise<Screenshot>;
+    /** The current record. `wait`: seconds to wait for the capture to end, at most 60. */
+    status(id: string, { wait, signal }?: CallOptions & {
+        wait?: number;
+    }): Promise<Screenshot>;
+    /** The record once the capture has completed or failed. Throws `NOT_READY` after `waitMs`. */
+    waitFor(id: string, { waitMs, signal }?: WaitOptions): Promise<Screenshot>;
+    image(id: string, { signal }?: CallOptions): Promise<Image>;
+    /** Type, size and ETag of an image without its bytes. */
+    describeImage(id: string, { signal }?: CallOptions): Promise<{
+        contentType: string;
+        bytes: number;
+        etag: string;
+    }>;
+    /** All captures that match, newest first; a page is requested when its first entry is read. */
+    list(filter?: ListFilter): AsyncGenerator<Screenshot, void>;
+    batch(parameters: BatchParameters, options?: KeyedOptions): Promise<Batch>;
+    batchStatus(id: string, { signal }?: CallOptions): Promise<Batch>;
+    delete(id: string, { signal }?: CallOptions): Promise<void>;
+    /** A link to the image that needs no key. `expiresIn` in minutes, 0 for no expiry. Default: 60. */
+    signedUrl(id: string, { expiresIn, signal }?: CallOptions & {
+        expiresIn?: number;
+    }): Promise<SignedUrl>;
+    account({ signal }?: CallOptions): Promise<Account>;
+    usage({ signal }?: CallOptions): Promise<Usage>;
+    /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
+    events(id: string, { signal }?: CallOptions): AsyncGenerator<CaptureEvent, void>;
+    /** Events of a batch up to `result` or `deleted`; reconnects if the connection ends earlier. */
+    batchEvents(id: string, { signal }?: CallOptions): AsyncGenerator<BatchEvent, void>;
+    /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */
+    deliveries(id: string, options?: PageOptions): AsyncGenerator<Delivery, void>;
+    redeliver(id: string, deliveryId: string, { signal }?: CallOptions): Promise<{
+        id: string;
+    }>;
+}

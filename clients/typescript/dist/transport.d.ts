@@ -1,0 +1,14 @@
+import { type Send } from './send-request.ts';
+import type { ClientOptions, ListFilter } from './types.ts';
+type Query = Readonly<Record<string, string | number | undefined>>;
+/** `?name=value…`, or nothing if no value is given. */
+export declare const queryOf: (values: Query) => string;
+/** Sends requests and reads the `data` of responses; the caller names its type, as docs/openapi.json describes it. */
+export type Transport = ReturnType<typeof createTransport>;
+export declare const createTransport: (options: Required<ClientOptions>) => {
+    send: Send;
+    data<Data>(path: string, options?: import("./send-request.ts").SendOptions | undefined): Promise<Data>;
+    /** Entries of all pages; a page is requested when its first entry is read. */
+    pages<Entry>(path: string, { perPage, signal, ...filter }?: ListFilter): AsyncGenerator<Entry, void>;
+};
+export {};

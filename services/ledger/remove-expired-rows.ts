@@ -1,0 +1,36 @@
+import type { Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
+import type { Ledger } from './context.ts'
+
+const batchRows = 500
+/** Retention of webhook deliveries that have ended. */
+const deliveryDays = 30
+
+const removal = (file: string) => {
+  const statement = readStatement(import.meta.dirname, `db/sql/${file}`)
+  return async (database: Sql, ...parameters: readonly number[]): Promise<number> =>
+    (await database.query(statement, parameters)).length
+}
+
+/** Deletes up to `limit` idempotency keys, which expire after 24 hours, the oldest first. Resolves to the number. */
+export const removeIdempotencyKeys = removal('remove-idempotency-keys.sql')
+
+/** Deletes up to `limit` empty webhook queues that were not used for an hour. Resolves to the number. */
+const removeQueues = removal('remove-queues.sql')
+
+/** Deletes up to `limit` webhook deliveries that have ended and were created more than `days` ago. Resolves to the number. */
+export const removeDeliveries = removal('remove-deliveries.sql')
+
+/**
+ * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, and empty
+ * webhook queues. Resolves to whether there may be more.
+ */
+export const removeExpiredRows = async (ledger: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
+  const { database, events } = ledger
+  const keys = await removeIdempotencyKeys(database, batchRows)
+  if (keys > 0) events.rowsRemoved('idempotency_key', keys)
+  const deliveries = await removeDeliveries(database, deliveryDays, batchRows)
+  if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
+  const queues = await removeQueues(database, batchRows)
+  return Math.max(keys, deliveries, queues) === batchRows
+}

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { removeExpiredRows } from '#ledger/remove-expired-rows.ts'
+
+type Dependencies = Parameters<typeof removeExpiredRows>[0]
+
+/** Runs turns until there is nothing more, with this many expired rows in each table. */
+const removeAll = async (old: Readonly<Record<string, number>>) => {
+  const left = { ...old }
+  const removed: [string, number][] = []
+  const query = async (text: string, parameters: readonly unknown[] = []) => {
+    const table = /^delete from (\w+)/.exec(text)?.[1] ?? ''
+    const taken = Math.min(left[table] ?? 0, Number(parameters.at(-1)))
+    left[table] = (left[table] ?? 0) - taken
+    return Array.from({ length: taken }, () => ({}))
+  }
+  const rowsRemoved = (table: string, rows: number) => removed.push([table, rows])
+  const dependencies = { database: { query }, events: { rowsRemoved } } as unknown as Dependencies
+  let turns = 1
+  while (await removeExpiredRows(dependencies)) turns += 1
+  return { turns, removed }
+}
+
+t.test(
+  'remove expired rows: a turn removes one batch of each table, and there is more while one of them is full',
+  async (t) => {
+    t.same(await removeAll({}), { turns: 1, removed: [] })
+    t.same(await removeAll({ idempotency_key: 750, webhook_delivery: 20 }), {
+      turns: 2,
+      removed: [
+        ['idempotency_key', 500],
+        ['webhook_delivery', 20],
+        ['idempotency_key', 250],
+      ],
+    })
+    t.equal((await removeAll({ webhook_delivery: 1250 })).turns, 3)
+  },
+)
