@@ -4,7 +4,7 @@ import { structuralSchema } from './structural-schema.ts'
 
 const intro = `# BrowserPool
 
-A pool of browser workers on Kubernetes is one object of the kind \`BrowserPool\` (\`shutterfleet.dev/v1beta1\`, short \`bp\`):
+A pool of browser workers on Kubernetes is an object of the kind \`BrowserPool\` (\`shutterfleet.dev/v1beta1\`, short \`bp\`):
 
 \`\`\`yaml
 apiVersion: shutterfleet.dev/v1beta1
@@ -27,17 +27,17 @@ spec:
 \`\`\`
 
 \`\`\`sh
-kubectl get bp                                    # how it stands, in one line; WAIT is in seconds
+kubectl get bp                                    # status in one line; WAIT is in seconds
 kubectl describe bp standard                      # conditions and events
 kubectl explain bp.spec.autoscaling               # these tables, in the terminal
 kubectl wait bp/standard --for=condition=Ready
 kubectl patch bp standard --type=merge -p '{"spec":{"autoscaling":{"enabled":false}}}'
-kubectl scale bp standard --replicas=5            # refused while the queue sizes the pool
+kubectl scale bp standard --replicas=5            # rejected while the queue sizes the pool
 \`\`\`
 
-What contradicts itself is refused when it is applied, with a message that names the field; see [Rules](#rules).
+An inconsistent spec is rejected on apply, with a message that names the field; see [Rules](#rules).
 
-This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 `
 
 const statusRow = ({ path, schema }: Field) =>

@@ -6,17 +6,17 @@ import { cell } from './schema-table.ts'
 
 const intro = `# Configuration
 
-Every setting is an environment variable with the prefix \`${prefix}\`. A service reads its settings once, at its start,
-and reports all problems at once; a variable with the prefix that is not listed here is an error. \`NAME_FILE\` in place of
-\`NAME\` reads the value from a file, for secrets. Secrets never appear in messages or logs.
+Every setting is an environment variable with the prefix \`${prefix}\`. A service reads its settings once, at startup, and reports
+all problems at once; an unlisted variable with the prefix is an error. \`NAME_FILE\` instead of \`NAME\` reads the value from a
+file, for secrets. Secrets never appear in messages or logs.
 
-Authorities of your own, which PostgreSQL, NATS or the object store have, are a PEM file that \`NODE_EXTRA_CA_CERTS\` names for every
-process; \`up\` hands it on. Pages do not trust them: for these is \`SHUTTERFLEET_EXTRA_CA\`.
+For private CAs of PostgreSQL, NATS or the object store, set \`NODE_EXTRA_CA_CERTS\` to a PEM file for every process; \`up\`
+passes it on. Pages do not trust them: use \`SHUTTERFLEET_EXTRA_CA\` for pages.
 
-Gateway, ledger and webhooks send traces where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and follow the other standard \`OTEL_…\`
+Gateway, ledger and webhooks export traces if \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and support the other standard \`OTEL_…\`
 variables ([operations.md](operations.md#traces)).
 
-This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 `
 
 const fallbackOf = (setting: Setting<unknown>) => {

@@ -27,25 +27,24 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
 
 const intro = `# Metrics
 
-Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
-names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
-it. \`queue\` is the queue of a capture
-(\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the name of the BrowserPool, which on one machine
-is that of the queue. Label values are fixed words and these names, never an address, an id or a host name: the number of series
-does not grow with accounts or requests.
+Every service serves Prometheus text at \`/metrics\` on its probe address, next to \`/healthz\`, \`/livez\` and \`/readyz\`; on
+one machine \`local.json\` lists the addresses. Each line has the label \`service\`; the default process and Node metrics are
+included. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the
+name of the BrowserPool, which on one machine is that of the queue. Label values are fixed words and these names, never an
+address, an id or a host name, so the number of series does not grow with accounts or requests.
 
-This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 
 ## every service
 
 | Metric | Kind | Labels | What it counts |
 |---|---|---|---|
-| \`shutterfleet_event_loop_utilization_ratio\` | gauge |  | Part of the time since the last scrape in which the event loop was busy, 0 to 1 |
+| \`shutterfleet_event_loop_utilization_ratio\` | gauge |  | Fraction of the time since the last scrape in which the event loop was busy, 0 to 1 |
 `
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** What a service declares, found by letting it declare it. */
+/** The metrics that a service declares, recorded while it declares them. */
 const declaredBy = (service: string): Declared[] => {
   const found: Declared[] = []
   const metrics = createMetrics(service)

@@ -6,17 +6,17 @@ import { structuralSchema } from './structural-schema.ts'
 
 const intro = `# Parameters of a capture
 
-Each may stand in the query of \`GET /v1/screenshots/capture\`, in the body of a POST, and, beside \`urls\`, in that of a batch. A capture
-has exactly one source. Unknown names and values out of bounds are refused with 422, all at once, by name
-([errors.md](errors.md)). A whole request for each group stands in [examples/parameters](examples/parameters); what parameters do
-together is in [http-contract.md](http-contract.md).
+Use them in the query of \`GET /v1/screenshots/capture\`, in the body of a POST, and, with \`urls\`, in the body of a batch. A
+capture has exactly one source. Unknown names and values out of bounds return 422, all at once, by name ([errors.md](errors.md)).
+[examples/parameters](examples/parameters) has a complete request for each group; [http-contract.md](http-contract.md) describes
+how parameters interact.
 
-This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 `
 
 const head = ['Parameter', 'Kind', 'Default', 'What it does']
 
-/** The parameter that a field is, or is below of. */
+/** The top-level parameter of a field. */
 const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
 
 const row = (field: Field) => {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plan of the account, and what is left of the month: account.sh
+# The plan of the account, and the remaining quota: account.sh
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
 

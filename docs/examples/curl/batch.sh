@@ -2,11 +2,11 @@
 # Many pages with one request, and the events until all have ended: batch.sh PAGE...
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
-ask() { curl --fail-with-body --silent --show-error --max-time 300 -H "Authorization: Bearer $KEY" "$@"; }
+send() { curl --fail-with-body --silent --show-error --max-time 300 -H "Authorization: Bearer $KEY" "$@"; }
 
 [ $# -gt 0 ] || set -- https://example.com https://example.org
 urls=$(printf '"%s",' "$@")
-batch=$(ask -H 'Content-Type: application/json' -d "{\"urls\":[${urls%,}],\"format\":\"jpeg\"}" "$BASE/v1/screenshots/batch")
+batch=$(send -H 'Content-Type: application/json' -d "{\"urls\":[${urls%,}],\"format\":\"jpeg\"}" "$BASE/v1/screenshots/batch")
 id=$(printf %s "$batch" | sed 's/^{"data":{"id":"\([^"]*\)".*/\1/')
 
-ask --no-buffer "$BASE/v1/screenshots/batch/$id/events" | grep '^event: \|^data: '
+send --no-buffer "$BASE/v1/screenshots/batch/$id/events" | grep '^event: \|^data: '

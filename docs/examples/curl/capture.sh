@@ -1,5 +1,5 @@
 #!/bin/sh
-# An image at once, without ads and chats: capture.sh [PAGE] [FILE]
+# Synchronous capture, without ads and chats: capture.sh [PAGE] [FILE]
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
 

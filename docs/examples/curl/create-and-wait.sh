@@ -1,20 +1,20 @@
 #!/bin/sh
-# In the background: create, wait for the end, download. create-and-wait.sh [PAGE] [FILE]
+# Asynchronous capture: create, wait for the end, download. create-and-wait.sh [PAGE] [FILE]
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
-ask() { curl --fail-with-body --silent --show-error --max-time 90 -H "Authorization: Bearer $KEY" "$@"; }
+send() { curl --fail-with-body --silent --show-error --max-time 90 -H "Authorization: Bearer $KEY" "$@"; }
 
-# The key makes it safe to send the request again: nothing is captured or charged twice.
-created=$(ask -H 'Content-Type: application/json' -H "Idempotency-Key: example-$(date +%s)-$$" \
+# The key makes it safe to retry the request: nothing is captured or charged twice.
+created=$(send -H 'Content-Type: application/json' -H "Idempotency-Key: example-$(date +%s)-$$" \
   -d "{\"url\":\"${1:-https://example.com}\",\"format\":\"webp\"}" "$BASE/v1/screenshots")
 id=$(printf %s "$created" | sed 's/^{"data":{"id":"\([^"]*\)".*/\1/')
 
-# Each look answers at the end of the capture, or after 30 seconds.
+# Each request returns at the end of the capture, or after 30 seconds.
 for _ in 1 2 3 4 5 6; do
-  record=$(ask "$BASE/v1/screenshots/$id?wait=30")
+  record=$(send "$BASE/v1/screenshots/$id?wait=30")
   case $record in
     *'"status":"completed"'*)
-      ask -o "${2:-page.webp}" "$BASE/v1/screenshots/$id/image"
+      send -o "${2:-page.webp}" "$BASE/v1/screenshots/$id/image"
       echo "wrote ${2:-page.webp}"
       exit 0
       ;;

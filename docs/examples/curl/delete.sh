@@ -1,5 +1,5 @@
 #!/bin/sh
-# Deletes a capture, its image and everything else that is kept of it: delete.sh ID
+# Deletes a capture, its image and all other stored data: delete.sh ID
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# A link to an image that needs no key, for ten minutes: signed-link.sh [PAGE]
+# A signed link to an image, valid for ten minutes: signed-link.sh [PAGE]
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
-ask() { curl --fail-with-body --silent --show-error --max-time 150 -H "Authorization: Bearer $KEY" "$@"; }
+send() { curl --fail-with-body --silent --show-error --max-time 150 -H "Authorization: Bearer $KEY" "$@"; }
 
-record=$(ask --get --data-urlencode "url=${1:-https://example.com}" -d response_type=json "$BASE/v1/screenshots/capture")
+record=$(send --get --data-urlencode "url=${1:-https://example.com}" -d response_type=json "$BASE/v1/screenshots/capture")
 id=$(printf %s "$record" | sed 's/^{"data":{"id":"\([^"]*\)".*/\1/')
-ask -H 'Content-Type: application/json' -d '{"expires_in":10}' "$BASE/v1/screenshots/$id/signed-url" |
+send -H 'Content-Type: application/json' -d '{"expires_in":10}' "$BASE/v1/screenshots/$id/signed-url" |
   sed 's/.*"url":"\([^"]*\)".*/\1/'

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Backs an installation up into a folder while it runs: back-up.sh FOLDER. DATABASE_URL is the address of PostgreSQL, whose
-# password PGPASSFILE or PGPASSWORD has; OBJECTS is @FILE with the address of the bucket, or its folder. Another run into the same
-# folder copies images that are new alone.
+# Backs up a running installation into a folder: back-up.sh FOLDER. DATABASE_URL is the address of PostgreSQL, with the password in
+# PGPASSFILE or PGPASSWORD; OBJECTS is @FILE with the address of the bucket, or the folder of images. A repeated run into the same
+# folder copies only new images.
 set -eu
-# Whoever lists processes sees arguments.
+# Arguments are visible in the process list.
 for address in "$DATABASE_URL" "$OBJECTS"; do
   case $address in
     *://*:*@* | *password=*)
@@ -14,6 +14,6 @@ for address in "$DATABASE_URL" "$OBJECTS"; do
 done
 mkdir -p "$1"
 chmod 700 "$1"
-# The database first: every image that its rows name is there at this time, and is copied after it.
+# The database first: all images in its rows exist at that time, and are copied afterwards.
 pg_dump --format=custom --no-owner --file="$1/database.dump" --dbname="$DATABASE_URL"
 bin/shutterfleet objects copy --from "$OBJECTS" --to "$1/objects"

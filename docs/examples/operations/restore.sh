@@ -1,8 +1,8 @@
 #!/bin/sh
 # Restores a backup into an empty database and an empty bucket, or folder: restore.sh FOLDER. DATABASE_URL and OBJECTS as for
-# back-up.sh. Nothing of the installation may run yet.
+# back-up.sh. No service of the installation may run yet.
 set -eu
-# Whoever lists processes sees arguments.
+# Arguments are visible in the process list.
 for address in "$DATABASE_URL" "$OBJECTS"; do
   case $address in
     *://*:*@* | *password=*)
@@ -12,5 +12,5 @@ for address in "$DATABASE_URL" "$OBJECTS"; do
   esac
 done
 bin/shutterfleet objects copy --from "$1/objects" --to "$OBJECTS"
-# All of it or nothing, so that it can be tried again.
+# In a single transaction, so that it can be retried.
 pg_restore --no-owner --single-transaction --exit-on-error --dbname="$DATABASE_URL" "$1/database.dump"

@@ -1,4 +1,4 @@
-"""The plan of the account, and what is left of the month: account.py"""
+"""The plan of the account, and the remaining quota: account.py"""
 import json
 import os
 import urllib.request
@@ -8,7 +8,7 @@ KEY = os.environ["KEY"]
 
 
 def read(path):
-    """Sends a request; answers the data of the response."""
+    """Sends a request; returns the data of the response."""
     request = urllib.request.Request(f"{BASE}/v1{path}", headers={"Authorization": f"Bearer {KEY}"})
     return json.load(urllib.request.urlopen(request, timeout=30))["data"]
 

@@ -1,4 +1,4 @@
-"""Many pages with one request, each told when it ends: batch.py PAGE..."""
+"""Many pages with one request, each reported when it ends: batch.py PAGE..."""
 import json
 import os
 import sys
@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -21,7 +21,7 @@ def ask(path, body=None):
 def events(path):
     """Server-sent events as (name, data), until the stream ends."""
     name = None
-    for line in ask(path):
+    for line in send(path):
         field, _, value = line.decode().rstrip("\n").partition(": ")
         if field == "event":
             name = value
@@ -30,7 +30,7 @@ def events(path):
 
 
 urls = sys.argv[1:] or ["https://example.com", "https://example.org"]
-batch = json.load(ask("/screenshots/batch", {"urls": urls, "format": "jpeg"}))["data"]
+batch = json.load(send("/screenshots/batch", {"urls": urls, "format": "jpeg"}))["data"]
 for name, data in events(f"/screenshots/batch/{batch['id']}/events"):
     if name == "screenshot":
         print(data["status"], data["url"], data.get("image_url") or data["error"]["code"])

@@ -1,4 +1,4 @@
-"""An image at once, without ads and chats: capture.py [PAGE] [FILE]"""
+"""Synchronous capture, without ads and chats: capture.py [PAGE] [FILE]"""
 import json
 import os
 import sys
@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -22,6 +22,6 @@ page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
 file = sys.argv[2] if len(sys.argv) > 2 else "page.png"
 
 wanted = {"url": page, "full_page": True, "block_ads": True, "block_chats": True}
-with ask("/screenshots/capture", wanted) as image, open(file, "wb") as out:
+with send("/screenshots/capture", wanted) as image, open(file, "wb") as out:
     out.write(image.read())
 print("wrote", file)

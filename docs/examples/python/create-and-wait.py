@@ -1,4 +1,4 @@
-"""In the background: create, wait for the end, download. create-and-wait.py [PAGE] [FILE]"""
+"""Asynchronous capture: create, wait for the end, download. create-and-wait.py [PAGE] [FILE]"""
 import json
 import os
 import sys
@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -21,13 +21,13 @@ def ask(path, body=None):
 page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
 file = sys.argv[2] if len(sys.argv) > 2 else "page.webp"
 
-record = json.load(ask("/screenshots", {"url": page, "format": "webp"}))["data"]
-for _ in range(6):  # Each look answers at the end of the capture, or after 30 seconds.
+record = json.load(send("/screenshots", {"url": page, "format": "webp"}))["data"]
+for _ in range(6):  # Each request returns at the end of the capture, or after 30 seconds.
     if record["status"] in ("completed", "failed"):
         break
-    record = json.load(ask(f"/screenshots/{record['id']}?wait=30"))["data"]
+    record = json.load(send(f"/screenshots/{record['id']}?wait=30"))["data"]
 if record["status"] != "completed":
     sys.exit(f"{record['id']}: {record['status']} {record.get('error', '')}")
-with ask(f"/screenshots/{record['id']}/image") as image, open(file, "wb") as out:
+with send(f"/screenshots/{record['id']}/image") as image, open(file, "wb") as out:
     out.write(image.read())
 print("wrote", file, record["width"], "x", record["height"])

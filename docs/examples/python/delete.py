@@ -1,4 +1,4 @@
-"""Deletes a capture, its image and everything else that is kept of it: delete.py ID"""
+"""Deletes a capture, its image and all other stored data: delete.py ID"""
 import os
 import sys
 import urllib.request

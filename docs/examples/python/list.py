@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -20,7 +20,7 @@ def ask(path, body=None):
 
 filters = {"status": "completed", "per_page": 100}
 while True:
-    page = json.load(ask("/screenshots?" + urllib.parse.urlencode(filters)))
+    page = json.load(send("/screenshots?" + urllib.parse.urlencode(filters)))
     for record in page["data"]:
         print(record["created_at"], record["id"], record["url"] or "(no address)")
     if page["meta"]["next_cursor"] is None:

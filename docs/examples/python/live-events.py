@@ -1,4 +1,4 @@
-"""What happens to a capture, while it happens: live-events.py [PAGE]"""
+"""Live events of a capture: live-events.py [PAGE]"""
 import json
 import os
 import sys
@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -21,7 +21,7 @@ def ask(path, body=None):
 def events(path):
     """Server-sent events as (name, data), until the stream ends."""
     name = None
-    for line in ask(path):
+    for line in send(path):
         field, _, value = line.decode().rstrip("\n").partition(": ")
         if field == "event":
             name = value
@@ -30,6 +30,6 @@ def events(path):
 
 
 page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
-capture = json.load(ask("/screenshots", {"url": page}))["data"]
+capture = json.load(send("/screenshots", {"url": page}))["data"]
 for name, data in events(f"/screenshots/{capture['id']}/events"):
     print(name, data)

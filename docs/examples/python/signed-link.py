@@ -1,4 +1,4 @@
-"""A link to an image that needs no key, for ten minutes: signed-link.py [PAGE]"""
+"""A signed link to an image, valid for ten minutes: signed-link.py [PAGE]"""
 import json
 import os
 import sys
@@ -8,8 +8,8 @@ BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
 
 
-def ask(path, body=None):
-    """Sends a request; answers the open response."""
+def send(path, body=None):
+    """Sends a request; returns the open response."""
     request = urllib.request.Request(
         f"{BASE}/v1{path}",
         data=None if body is None else json.dumps(body).encode(),
@@ -19,7 +19,7 @@ def ask(path, body=None):
 
 
 page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
-record = json.load(ask("/screenshots/capture", {"url": page, "response_type": "json"}))["data"]
+record = json.load(send("/screenshots/capture", {"url": page, "response_type": "json"}))["data"]
 if record["status"] != "completed":
     sys.exit(f"{record['error']['code']}: {record['error']['message']}")
-print(json.load(ask(f"/screenshots/{record['id']}/signed-url", {"expires_in": 10}))["data"]["url"])
+print(json.load(send(f"/screenshots/{record['id']}/signed-url", {"expires_in": 10}))["data"]["url"])

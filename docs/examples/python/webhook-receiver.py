@@ -1,4 +1,4 @@
-"""Receives webhooks, and trusts none but ours: SECRET=whsec_... PORT=8081 webhook-receiver.py"""
+"""Receives webhooks and verifies their signature: SECRET=whsec_... PORT=8081 webhook-receiver.py"""
 import base64
 import hashlib
 import hmac
@@ -11,8 +11,8 @@ SECRET = os.environ["SECRET"]
 PORT = int(os.environ.get("PORT", "8081"))
 
 
-def is_ours(headers, body):
-    """Whether one of the signatures is ours, and the delivery at most five minutes old."""
+def is_valid(headers, body):
+    """Whether one of the signatures is valid, and the delivery at most five minutes old."""
     key = base64.b64decode(SECRET[len("whsec_"):])
     sent = headers.get("webhook-timestamp", "0")
     if not sent.isdigit() or abs(time.time() - int(sent)) > 300:
@@ -28,9 +28,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(min(int(self.headers.get("content-length", 0)), 1_000_000))
-        trusted = is_ours(self.headers, body)
+        trusted = is_valid(self.headers, body)
         if trusted:
-            # A delivery can come more than once: do the same for the same data.id only once.
+            # A delivery can arrive more than once: process each data.id only once.
             event = json.loads(body)
             print(event["event"], event["data"]["id"], flush=True)
         else:

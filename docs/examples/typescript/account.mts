@@ -1,4 +1,4 @@
-// The plan of the account, and what is left of the month: node account.mts
+// The plan of the account, and the remaining quota: node account.mts
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env

@@ -1,4 +1,4 @@
-// An image at once, without ads and chats: node capture.mts [PAGE] [FILE]
+// Synchronous capture, without ads and chats: node capture.mts [PAGE] [FILE]
 import { writeFile } from 'node:fs/promises'
 import { Shutterfleet } from '@shutterfleet/client'
 

@@ -1,4 +1,4 @@
-// In the background: create, wait for the end, download. node create-and-wait.mts [PAGE] [FILE]
+// Asynchronous capture: create, wait for the end, download. node create-and-wait.mts [PAGE] [FILE]
 import { writeFile } from 'node:fs/promises'
 import { Shutterfleet } from '@shutterfleet/client'
 

@@ -1,4 +1,4 @@
-// Deletes a capture, its image and everything else that is kept of it: node delete.mts ID
+// Deletes a capture, its image and all other stored data: node delete.mts ID
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env

@@ -1,4 +1,4 @@
-// What happens to a capture, while it happens: node live-events.mts [PAGE]
+// Live events of a capture: node live-events.mts [PAGE]
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env

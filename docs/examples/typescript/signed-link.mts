@@ -1,4 +1,4 @@
-// A link to an image that needs no key, for ten minutes: node signed-link.mts [PAGE]
+// A signed link to an image, valid for ten minutes: node signed-link.mts [PAGE]
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env

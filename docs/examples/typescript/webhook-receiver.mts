@@ -1,4 +1,4 @@
-// Receives webhooks, and trusts none but ours: SECRET=whsec_... PORT=8081 node webhook-receiver.mts
+// Receives webhooks and verifies their signature: SECRET=whsec_... PORT=8081 node webhook-receiver.mts
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { verifyWebhook } from '@shutterfleet/client'
@@ -8,7 +8,7 @@ const { SECRET: secret = '', PORT: port = '8081' } = process.env
 const server = createServer(async (request, response) => {
   try {
     const { event, data } = await verifyWebhook(secret, request.headers, await buffer(request))
-    // A delivery can come more than once: do the same for the same data.id only once.
+    // A delivery can arrive more than once: process each data.id only once.
     console.log(event, data['id'])
     response.writeHead(204).end()
   } catch (error) {
