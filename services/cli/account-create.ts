@@ -2,7 +2,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { type Command, dataFlag, requiredText } from './command.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `account create`: makes an account on a plan in force. */
+/** `account create`: creates an account on an existing plan. */
 export const accountCreate: Command = {
   usage: 'account create --name N --email E --plan SLUG [--data DIR]',
   summary: 'makes an account',

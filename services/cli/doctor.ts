@@ -53,14 +53,14 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
   ]
 }
 
-/** One after the other: each is to find the machine at rest. */
+/** Runs the checks sequentially, so that none is slowed down by another. */
 const examineMachine = async (context: CommandContext, typed: Typed): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const check of await gatherChecks(context, typed)) findings.push(await runCheck(check, findings))
   return findings
 }
 
-/** Kubernetes' client is loaded only where a cluster is looked at. */
+/** Loads the Kubernetes client only if a cluster is examined. */
 const examineInstallation = async ({ env, root, stop }: CommandContext, typed: Typed): Promise<Finding[]> => {
   const { examineCluster } = await import('./cluster-doctor/examine-cluster.ts')
   const wanted = { namespace: flagText(typed, 'namespace'), release: flagText(typed, 'release') }
@@ -70,7 +70,7 @@ const examineInstallation = async ({ env, root, stop }: CommandContext, typed: T
 const line = ({ name, ok, checked, detail, advice }: Finding) =>
   `${ok ? 'ok  ' : checked === false ? '-   ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
 
-/** `doctor`: checks what Shutterfleet needs, one line each; a failed check with what to do. */
+/** `doctor`: checks what Shutterfleet needs, one line per check; a failed check includes advice. */
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
   summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',

@@ -4,7 +4,7 @@ import { readDuration } from './duration.ts'
 import { findKeyPepper } from './installation.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `key create`: makes an API key and shows it, this once. */
+/** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
 export const keyCreate: Command = {
   usage: 'key create --account ID [--name N] [--domain D]… [--expires 90d] [--data DIR]',
   summary: 'makes an API key and shows it this once',

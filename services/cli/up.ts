@@ -32,7 +32,7 @@ const flags = {
   s3: { type: 'string', value: 'URL', help: 'S3-compatible store: https://KEY:SECRET@host:port/bucket?region=R' },
 } as const satisfies Record<FlagName, Command['flags'][string]>
 
-/** Flags that name a file or folder, from where they were typed. */
+/** Flags whose value is a path relative to the working folder. */
 const paths: readonly FlagName[] = ['data', 'plans', 'extra-ca']
 
 const flagValue = (typed: Typed, name: FlagName): string | undefined => {
@@ -41,7 +41,7 @@ const flagValue = (typed: Typed, name: FlagName): string | undefined => {
   return text !== undefined && paths.includes(name) ? resolve(text) : text
 }
 
-/** The environment with the flags in it: a flag wins over its variable. Throws `UsageError` that names a bad flag. */
+/** The environment overridden by the flags. Throws `UsageError` that names an invalid flag. */
 export const withFlags = (env: Env, typed: Typed): Env => {
   const given = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
     const value = flagValue(typed, name as FlagName)
@@ -65,7 +65,7 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
   context.print({ json: started, text })
 }
 
-/** `up`: starts everything on this machine and stays until it is stopped, or returns once it is up with `--detach`. */
+/** `up`: starts everything on this machine and runs until it is stopped; with `--detach` returns once it is up. */
 export const up: Command = {
   usage: 'up [FLAGS]',
   summary: 'starts the whole system on this machine and proves it with one capture',

@@ -10,7 +10,7 @@ import type { SecretTexts } from './make-keys.ts'
 
 const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySettings.keyPepper }
 
-/** `cluster account`: creates the first account and its key, and keeps both in a Secret; resumes where a former try failed. */
+/** `cluster account`: creates the first account and its key and stores both in a Secret; resumes after a failed attempt. */
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
   summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
@@ -31,7 +31,7 @@ export const clusterAccount: Command = {
       const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
       const id = kept ?? (await createAccount(database, { name, email, plan })).id
-      // Before its key, so that a retry resumes with this account.
+      // Store the account before its key is created, so that a retry reuses the account.
       await fill({ 'account-id': id })
       const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })
       await fill({ 'api-key': key })
