@@ -76,5 +76,5 @@ t.test('doctor: names the setting of a NATS server that takes no large captures'
   const nats = await startNats(t, { config: 'max_payload: 1048576' })
   const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
   const check = outsideChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
-  await t.rejects(check!.look(), { message: /max_payload is 1048576, .* need 8388608/ })
+  await t.rejects(check!.run(), { message: /max_payload is 1048576, .* need 8388608/ })
 })
