@@ -61,7 +61,6 @@ const createCluster = (connection: Pick<KubeConnection, 'send' | 'namespace'>, u
     /** Sends a GET with a timeout of `waitMs`. */
     read: (path: string, waitMs = checkMs): Promise<KubeAnswer> =>
       send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
-    /** The namespace of the kubeconfig. */
     namespace: connection.namespace,
   }
 }
