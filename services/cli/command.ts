@@ -49,7 +49,7 @@ export type Command = {
 
 /** The flags that every command has. */
 export const commonFlags = {
-  json: { type: 'boolean', help: 'print one JSON document on standard output and nothing else there' },
+  json: { type: 'boolean', help: 'print only one JSON document on standard output' },
   help: { type: 'boolean', short: 'h', help: 'print this' },
 } as const satisfies Readonly<Record<string, Flag>>
 

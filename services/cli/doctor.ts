@@ -73,14 +73,14 @@ const line = ({ name, ok, checked, detail, advice }: Finding) =>
 /** `doctor`: checks what Shutterfleet needs, one line per check; a failed check includes advice. */
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
-  summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',
+  summary: 'checks the requirements on this machine and the running installation, here or on Kubernetes',
   flags: {
     data: dataFlag,
-    recount: { type: 'boolean', help: 'set meters that differ from what is in the queue to what is there' },
-    cluster: { type: 'boolean', help: 'look at an installation on Kubernetes too, through your kubeconfig' },
-    'cluster-only': { type: 'boolean', help: 'look at it alone, as from a machine that serves no captures' },
+    recount: { type: 'boolean', help: 'correct meters that differ from the captures in the queue' },
+    cluster: { type: 'boolean', help: 'also check an installation on Kubernetes, with your kubeconfig' },
+    'cluster-only': { type: 'boolean', help: 'check only the installation on Kubernetes, not this machine' },
     namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
-    release: { type: 'string', value: 'NAME', help: 'release of the chart, where the namespace has several' },
+    release: { type: 'string', value: 'NAME', help: 'release of the chart, if the namespace has several' },
   },
   run: async (context, typed) => {
     const only = typed.flags['cluster-only'] === true

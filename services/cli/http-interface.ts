@@ -42,7 +42,7 @@ const unavailable = (publicMessage: string, cause?: unknown) =>
 const refusalOf = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
   const faults = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
   const parts = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
-  return unavailable(`the service refused: ${parts.join('; ')}`)
+  return unavailable(`the service rejected the request: ${parts.join('; ')}`)
 }
 
 const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
@@ -83,7 +83,7 @@ const follow = async (at: InterfaceAt, id: string, waitMs: number): Promise<Capt
     if (hasEnded(record)) return record
     if (performance.now() + pauseMs > end) {
       throw unavailable(
-        `capture ${id} is still ${record.status}; it goes on, 'bin/shutterfleet status' shows the queue`,
+        `capture ${id} is still ${record.status} and continues; 'bin/shutterfleet status' shows the queue`,
       )
     }
     await sleep(pauseMs, undefined, { signal: at.stop })

@@ -62,6 +62,6 @@ export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => 
   const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)
   if (secrets) return secrets.keyPepper
   throw new AppError('CONFIGURATION', {
-    publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it as the gateway has it, or name the data folder with --data`,
+    publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it to the gateway's value, or name the data folder with --data`,
   })
 }

@@ -5,7 +5,7 @@ import { withDatabase } from './with-database.ts'
 /** `key revoke`: revokes a key on every replica immediately. */
 export const keyRevoke: Command = {
   usage: 'key revoke KEY_ID [--data DIR]',
-  summary: 'revokes an API key at once',
+  summary: 'revokes an API key immediately',
   flags: { data: dataFlag },
   run: async ({ env, print }, typed) => {
     const [id = ''] = typed.operands

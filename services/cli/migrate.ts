@@ -21,7 +21,7 @@ const waitForDatabase = async (database: Database, waitMs: number, stop: AbortSi
 /** `migrate`: migrates the database to this version's schema; loads the given plans, or the default ones if it has none. */
 export const migrateDatabase: Command = {
   usage: 'migrate [--wait TIME] [--data DIR]',
-  summary: "brings the database to this version's schema",
+  summary: "migrates the database to this version's schema",
   flags: {
     wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
     data: dataFlag,

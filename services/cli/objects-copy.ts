@@ -19,7 +19,7 @@ const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buf
   if (bytes > objectBytesMax) {
     body.destroy()
     throw new AppError('SERVICE_UNAVAILABLE', {
-      message: `${key} has ${bytes} bytes, and ${objectBytesMax} is the most`,
+      message: `${key} has ${bytes} bytes; the maximum is ${objectBytesMax}`,
     })
   }
   const whole = Buffer.concat(await body.toArray())
@@ -102,7 +102,7 @@ const openStore = async (typed: Typed, name: 'from' | 'to'): Promise<Store> => {
 /** `objects copy`: copies the images of an installation that another bucket or folder lacks. */
 export const objectsCopy: Command = {
   usage: 'objects copy --from PLACE --to PLACE',
-  summary: 'copies images that the other place has not: to back them up, or to move to another object store',
+  summary: 'copies images that the target lacks, for backups or a move to another object store',
   flags: {
     from: { type: 'string', value: 'PLACE', help: 'a folder, https://KEY:SECRET@HOST/BUCKET, or @FILE with either' },
     to: { type: 'string', value: 'PLACE', help: 'the same' },

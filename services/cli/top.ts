@@ -78,12 +78,12 @@ export const top: Command = {
   usage: 'top [--once] [--interval 2s] [--metrics URL] [--data DIR]',
   summary: 'shows pools, queues, rates, the slowest stages and the last errors, refreshed in place',
   flags: {
-    once: { type: 'boolean', help: 'print it once, as is done where the output is no terminal' },
+    once: { type: 'boolean', help: 'print once and exit, the default if the output is not a terminal' },
     interval: { type: 'string', value: '2s', help: 'time between two refreshes, from 1s to 1m (default 2s)' },
     metrics: {
       type: 'string',
       value: 'URL',
-      help: 'metrics of the leading controller of another installation, whose SHUTTERFLEET_DATABASE_URL is set',
+      help: 'metrics URL of the leading controller of another installation; needs SHUTTERFLEET_DATABASE_URL of the same',
     },
     data: dataFlag,
   },

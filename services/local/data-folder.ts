@@ -56,7 +56,7 @@ export const openDataFolder = async (folder: string): Promise<DataFolder> => {
   const { uid } = await stat(paths.path)
   const me = process.getuid?.()
   if (me !== 0 && uid !== me) refuse(paths.path, 'belongs to another user')
-  await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be made private to its owner'))
+  await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be restricted to its owner'))
   await access(paths.path, constants.W_OK | constants.X_OK).catch(() => refuse(paths.path, 'is not writable'))
   for (const part of [paths.nats, paths.objects, paths.logs]) await makeFolder(part)
   return paths

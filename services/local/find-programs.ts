@@ -155,7 +155,7 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
       : [],
     // certutil has no setting: workers search their `PATH`.
     needed.certutil && !(await firstExecutable(inPath(search.path, 'certutil')))
-      ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
+      ? ["certutil (package libnss3-tools), needed for SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
     browserProblems({ chromium, stealthChromium }, search),
   ].flat()

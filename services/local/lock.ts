@@ -46,7 +46,7 @@ const endLeftover = async (child: ProcessMark, leftoverMs: number) => {
 }
 
 const refuse = async (paths: LockPaths): Promise<never> => {
-  const by = (await lockHolder(paths))?.pid ?? 'that is just starting or stopping'
+  const by = (await lockHolder(paths))?.pid ?? 'that is starting or stopping'
   throw new AppError('CONFIGURATION', {
     publicMessage: `the data folder is in use by process ${by}; stop it with 'bin/shutterfleet down', or choose another folder with --data`,
   })

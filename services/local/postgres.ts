@@ -85,7 +85,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return
   await rm(cluster, { recursive: true, force: true })
-  throw await startError(`PostgreSQL could not make its cluster (${ended ?? 'too slow'})`, logPath)
+  throw await startError(`PostgreSQL could not create its cluster (${ended ?? 'too slow'})`, logPath)
 }
 
 /** Lines of `postmaster.pid`; the first is the process id, the eighth the state. */

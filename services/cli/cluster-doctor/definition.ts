@@ -59,7 +59,7 @@ export const checkDefinition = async (cluster: Cluster, namespace: string): Prom
       throw outcomeOf(other) === 'not-found' ? other : thrown
     })
     return {
-      summary: `${version} is served; whether it has all fields only those see who may read ${kinds.definitions.plural}`,
+      summary: `${version} is served; not checked whether it has all fields, which needs the right to read ${kinds.definitions.plural}`,
     }
   }
 }

@@ -20,19 +20,19 @@ export const checkPolicies = async (cluster: Cluster, of: Installation): Promise
     ...[...services].toSorted().map((component) => `${of.namespace}/${of.instance}-${component}`),
   ]
   const missing = expected.filter((name) => !existing.has(name))
-  const summary = `${expected.length} there; whether the network plugin enforces them cannot be seen from here`
+  const summary = `${expected.length} there; whether the network plugin enforces them was not checked`
   if (missing.length === 0) return { summary }
   if (missing.length < expected.length) {
     return {
       summary,
       problems: missing.map((name) => ({
         detail: `${name} is missing`,
-        advice: `${upgradeCommand(of)} makes it again`,
+        advice: `${upgradeCommand(of)} recreates it`,
       })),
     }
   }
-  const detail = 'there are none: only the filter of egress keeps pages from the network of the cluster'
-  const none: Problem = { detail, advice: 'set networkPolicy.enabled, or bring policies of your own' }
+  const detail = 'there are none: only the egress filter keeps pages from the cluster network'
+  const none: Problem = { detail, advice: 'set networkPolicy.enabled, or apply your own policies' }
   // Without their own network namespaces, browsers share the network of their pod.
   return of.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, problems: [none] }
 }
@@ -92,7 +92,7 @@ export const checkMetrics = async (cluster: Cluster, of: Installation): Promise<
     ...(namesOf('denied').length > 0 ? ['your account may not reach pods through the API server'] : []),
     ...(namesOf('unreached').length > 0
       ? [
-          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is as it should be where networkPolicy.metrics lets in nobody else`,
+          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is expected if networkPolicy.metrics admits only other clients`,
         ]
       : []),
   ]

@@ -50,20 +50,20 @@ export const checkNodes = async (cluster: Cluster, isolation: string): Promise<P
     return failing(`none of ${nodes.length} is Ready and takes pods`, advice)
   }
   const count = `${schedulable.length} of ${nodes.length} take pods`
-  if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} needs nothing of them` }
+  if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} has no requirements for nodes` }
   const unfit = schedulable.flatMap((node) => {
     const problems = sandboxProblems(node)
     return problems.length === 0 ? [] : [`${node.metadata.name}: ${problems.join('; ')}`]
   })
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
-  const summary = `${count}, ${schedulable.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events show`
+  const summary = `${count}, ${schedulable.length - unfit.length} can run the sandbox; only a worker's events show whether the seccomp profile is on them`
   if (unfit.length === schedulable.length) {
-    const advice = 'use newer nodes, or workers.isolation=flags-only and read about it in docs/kubernetes.md'
+    const advice = 'use newer nodes, or workers.isolation=flags-only (see docs/kubernetes.md)'
     return failing(`none can run the sandbox of workers: ${named}`, advice)
   }
   const advice = 'keep workers from them with a nodeSelector in the template of the pools'
   return {
     summary,
-    warnings: unfit.length === 0 ? [] : [{ detail: `on some the sandbox cannot run: ${named}`, advice }],
+    warnings: unfit.length === 0 ? [] : [{ detail: `the sandbox cannot run on: ${named}`, advice }],
   }
 }

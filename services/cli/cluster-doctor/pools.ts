@@ -8,7 +8,7 @@ const ledgerAdvice = 'see deployments: ledger and NATS report the queue, `kubect
 
 /** Advice by the reason of a pool's condition. */
 const reasonAdvice: Readonly<Record<string, string>> = {
-  ImagePull: "bring the workers' image to the registry, or name its Secret in image.pullSecrets",
+  ImagePull: "push the workers' image to the registry, or name its Secret in image.pullSecrets",
   Unschedulable: "add nodes, or lower the resources of the pool's template",
   WaitingForNodes: 'wait for the node autoscaler; without one add nodes',
   ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
@@ -18,7 +18,7 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   AtMaximum: 'raise the maximum of the pool if captures wait for long',
   PoolTaken: 'two BrowserPools name one queue: delete one',
   ApplyFailed: '`kubectl logs` of the controller has what the API server refused',
-  RolloutFailed: 'change the template, or roll back; the workers of before go on',
+  RolloutFailed: 'change the template, or roll back; the previous workers keep running',
   BacklogUnknown: ledgerAdvice,
   MissingHeartbeats: ledgerAdvice,
   Paused: 'set spec.paused to false',
@@ -46,7 +46,7 @@ const checkPool = (pool: BrowserPool): Required<PartResult> => {
   const summary = `${metadata.name}: ${readyReplicas} of ${replicas} workers ready, ${queue ?? 'unknown'} waiting`
   if (!status?.conditions || (status.observedGeneration ?? 0) < metadata.generation) {
     const detail = `${metadata.name}: no controller has looked at it${status ? ' since it was changed' : ''}`
-    const advice = 'see deployments: the controller must run, and its SHUTTERFLEET_POOLS_NAMESPACE be that of the pool'
+    const advice = 'see deployments: the controller must run, with SHUTTERFLEET_POOLS_NAMESPACE set to that of the pool'
     return { summary, problems: [{ detail, advice }], warnings: [] }
   }
   const reported = conditionRules.flatMap(({ type, when, as }) => {

@@ -37,8 +37,8 @@ const secretProblem = async (
   const ofWorkers = namespace === workersNamespace && name.startsWith(`${workerSecret}-`)
   const isGenerated = name === `${instance}-keys` || ofWorkers
   const advice = isGenerated
-    ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(of)} runs it again; with keys.existingSecret it is yours`
-    : 'docs/kubernetes.md has what it must hold; pods read it at their start'
+    ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(of)} reruns it; with keys.existingSecret you provide it`
+    : 'docs/kubernetes.md lists its keys; pods read it at their start'
   try {
     const { data = {} } = await get<Secret>({ resource: kinds.secrets, namespace, name })
     const missing = keys.filter((key) => !data[key])

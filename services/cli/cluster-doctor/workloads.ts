@@ -5,8 +5,7 @@ import { type Condition, conditionOf, kinds, type Pod, type Workload, componentO
 /** Deployments that every release has. */
 const components = ['gateway', 'ledger', 'webhooks', 'controller', 'egress', 'webhook-egress'] as const
 
-const imageAdvice =
-  'bring the image to the registry that image.registry names, and name its Secret in image.pullSecrets'
+const imageAdvice = 'push the image to the registry in image.registry, and name its Secret in image.pullSecrets'
 const startAdvice = 'a Secret or one of its keys is missing: see secrets, then `kubectl describe pod`'
 
 /** Advice by the reason of a waiting container. */
@@ -53,7 +52,7 @@ const workloadProblem = (workload: Workload, pods: readonly Pod[]): Problem | un
   const first = own.flatMap((pod) => podProblem(pod) ?? [])[0]
   const { replicas = 1 } = spec
   const refused: Condition | undefined = conditionOf(workload, 'ReplicaFailure')
-  const why = first?.detail ?? refused?.message ?? 'its pods are on their way'
+  const why = first?.detail ?? refused?.message ?? 'its pods are starting'
   return {
     detail: `${metadata.name}: ${status.readyReplicas ?? 0} of ${replicas} pods ready, ${status.updatedReplicas ?? 0} of this revision; ${why}`,
     advice:
@@ -75,7 +74,7 @@ export const checkDeployments = async (cluster: Cluster, of: Installation): Prom
     .filter((component) => !deployments.some((each) => componentOf(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,
-      advice: `${upgradeCommand(of)} makes it again`,
+      advice: `${upgradeCommand(of)} recreates it`,
     }))
   const problems = [...missing, ...workloads.flatMap((each) => workloadProblem(each, pods) ?? [])]
   return { summary: `${workloads.length} with all their pods ready`, problems }

@@ -13,12 +13,12 @@ const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySet
 /** `cluster account`: creates the first account and its key and stores both in a Secret; resumes after a failed attempt. */
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
-  summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
+  summary: 'creates the first account and its API key in a Kubernetes Secret that has none yet',
   flags: {
-    secret: { type: 'string', value: 'NAME', help: 'Secret that gets account-id and api-key' },
+    secret: { type: 'string', value: 'NAME', help: 'Secret for account-id and api-key' },
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as unlimited' },
     name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
-    email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
+    email: { type: 'string', value: 'E', help: 'email address of its owner' },
   },
   run: async ({ env, print }, typed) => {
     const secret = requiredText(typed, 'secret')

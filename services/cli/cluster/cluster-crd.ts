@@ -10,7 +10,7 @@ type Definition = KubeObject & { readonly metadata: { readonly name: string }; r
 /** `cluster crd`: updates an installed CustomResourceDefinition to this release's, which Helm does not do. */
 export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
-  summary: "brings a cluster's CustomResourceDefinition to that of a file, in JSON",
+  summary: "updates a cluster's CustomResourceDefinition to that of a JSON file",
   flags: {},
   run: async ({ env, print }, typed) => {
     const { metadata, spec } = JSON.parse(await readFile(typed.operands[0] ?? '', 'utf8')) as Definition

@@ -36,19 +36,19 @@ const manifestOf = (name: string, namespace: string | undefined, stringData: Sec
 /** `cluster keys`: generates the keys that the Secrets of an installation on Kubernetes lack. */
 export const clusterKeys: Command = {
   usage: 'cluster keys --secret NAME --worker-secret NAME [--pool POOL]… [--manifest]',
-  summary: 'makes the keys of an installation on Kubernetes, where its Secrets lack some',
+  summary: 'generates the keys that the Secrets of an installation on Kubernetes lack',
   flags: {
     secret: { type: 'string', value: 'NAME', help: 'Secret of the services, in the namespace of the pod' },
-    'worker-secret': { type: 'string', value: 'NAME', help: 'Secrets of the workers, this name and the pool' },
+    'worker-secret': { type: 'string', value: 'NAME', help: 'name prefix of the Secrets of workers; the pool follows' },
     'workers-namespace': { type: 'string', value: 'NS', help: 'namespace of the workers (default that of the pod)' },
     pool: { type: 'string', value: 'POOL', multiple: true, help: 'pool of workers that gets a Secret' },
-    nats: { type: 'string', value: 'HOST:PORT', help: 'makes the users of a NATS server of the own' },
-    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the addresses of another, as worker-POOL-url' },
-    postgres: { type: 'string', value: 'HOST:PORT', help: 'makes the password of a PostgreSQL of the own' },
+    nats: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled NATS server: generates its users' },
+    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the URLs of an external NATS, as worker-POOL-url' },
+    postgres: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled PostgreSQL: generates its password' },
     authorities: {
       type: 'string',
       value: 'FILE',
-      help: 'PEM certificates that workers trust, which their Secrets get',
+      help: 'PEM certificates that workers trust, for their Secrets',
     },
     manifest: { type: 'boolean', help: 'print new Secrets as a manifest, without a cluster' },
   },
@@ -80,7 +80,7 @@ export const clusterKeys: Command = {
         const target = { namespace: workersNamespace ?? namespace, name: each.name }
         written[each.name] = (await fillSecret(api, { ...target, wanted })).written
       }
-      const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'nothing lacked'}`)
+      const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'unchanged'}`)
       print({ json: written, text: lines.join('\n') })
     })
   },

@@ -31,13 +31,13 @@ const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable
   const announcement = await Promise.race([announced, ended.then(() => undefined)]).catch(() => undefined)
   if (announcement) return { url: new URL(announcement[0].egress), [Symbol.asyncDispose]: dispose }
   await dispose()
-  throw new Error('the filter does not start')
+  throw new Error('the filter did not start')
 }
 
 /** Sends a CONNECT request to the filter and returns the status. Throws after 10 s without a response. */
 const requestTunnel = async ({ hostname, port }: URL, target: string): Promise<number> => {
   const connecting = request({ host: hostname, port, method: 'CONNECT', path: target, agent: false })
-  connecting.setTimeout(answerMs, () => connecting.destroy(new Error('the filter does not answer')))
+  connecting.setTimeout(answerMs, () => connecting.destroy(new Error('the filter does not respond')))
   connecting.end()
   const [answer, socket] = (await once(connecting, 'connect')) as [IncomingMessage, { destroy: () => void }]
   socket.destroy()
@@ -70,6 +70,6 @@ const probeEgress = async (facts: EgressFacts) => {
 /** Checks that pages cannot reach this machine: a filter as shipped must not connect to a canary server on loopback. */
 export const egressCheck = (facts: EgressFacts): Check => ({
   name: 'egress',
-  advice: 'do not serve captures: reinstall this version, and report it if it stays so',
+  advice: 'do not serve captures: reinstall this version, and report the failure if it remains',
   run: () => probeEgress(facts),
 })

@@ -49,8 +49,8 @@ const checkSandbox = async ({ chromium, isRoot }: MachineFacts) => {
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/tmp' },
   })
-  if (!stdout.includes('sandboxed')) throw new Error('Chromium shows nothing')
-  return 'Chromium runs with it, in namespaces of its own'
+  if (!stdout.includes('sandboxed')) throw new Error('Chromium rendered nothing')
+  return 'Chromium runs with it, in separate namespaces'
 }
 
 /** Checks of Node, browsers, sandbox and fonts on this machine. */

@@ -34,6 +34,6 @@ export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string
     const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
     if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
     for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
-    return `those of ${wrong.size} accounts were wrong and are recounted: ${words.join('; ')}`
+    return `those of ${wrong.size} accounts were wrong and have been recounted: ${words.join('; ')}`
   },
 })

@@ -83,18 +83,17 @@ const checkStore = async ({ objectStore }: OutsideFacts) => {
 export const outsideChecks = (facts: OutsideFacts): Check[] => [
   {
     name: 'postgresql',
-    advice: "look at <data>/logs/postgres.log and the address, or run 'make setup' where there is no server",
+    advice: "check <data>/logs/postgres.log and the address, or run 'make setup' if there is no server",
     run: () => checkPostgres(facts),
   },
   {
     name: 'nats',
-    advice: "look at <data>/logs/nats.log and the address, or run 'make setup' where there is no server",
+    advice: "check <data>/logs/nats.log and the address, or run 'make setup' if there is no server",
     run: () => checkNats(facts),
   },
   {
     name: 'object store',
-    advice:
-      'look at the rights and the free space of the folder, or at the address, key and bucket of SHUTTERFLEET_S3_URL',
+    advice: 'check permissions and free space of the folder, or address, key and bucket in SHUTTERFLEET_S3_URL',
     run: () => checkStore(facts),
   },
 ]
