@@ -4,7 +4,7 @@ import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
-import { captureOver, type CaptureRecord } from './http-interface.ts'
+import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
 import { findInterface } from './installation.ts'
 
 /** How long a queued capture is polled. */
@@ -105,7 +105,7 @@ export const capture: Command = {
     const output = flagText(typed, 'output')
     const given = readParameters(typed)
     const parameters = { ...(given['format'] === undefined && formatOf(output)), ...given, ...source }
-    const { record, image } = await captureOver({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
+    const { record, image } = await captureViaHttp({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })

@@ -6,7 +6,7 @@ import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
-import { outsideChecks } from '#local/doctor/outside-checks.ts'
+import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
@@ -40,7 +40,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       isRoot: process.getuid?.() === 0,
     }),
     blockListsCheck({ root, folder: blockLists, now: Date.now }),
-    ...outsideChecks({
+    ...dependencyChecks({
       postgresBin,
       natsServer,
       databaseUrl: local?.database_url ?? directUrlOf(settings),

@@ -39,18 +39,18 @@ type ErrorEnvelope = {
 const unavailable = (publicMessage: string, cause?: unknown) =>
   new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
 
-const refusalOf = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
-  const faults = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
-  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
+const rejectionError = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
+  const problems = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
+  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...problems].filter((part) => part !== '')
   return unavailable(`the service rejected the request: ${parts.join('; ')}`)
 }
 
 const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
 
 /** `stop` aborts requests in flight. */
-export type InterfaceAt = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
+export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
-const request = async (at: InterfaceAt, path: string, body?: object): Promise<Response> => {
+const request = async (at: HttpInterface, path: string, body?: object): Promise<Response> => {
   try {
     return await fetch(`${at.baseUrl}/v1/screenshots${path}`, {
       headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
@@ -66,17 +66,17 @@ const request = async (at: InterfaceAt, path: string, body?: object): Promise<Re
   }
 }
 
-const read = async (at: InterfaceAt, path: string): Promise<Response> => {
+const read = async (at: HttpInterface, path: string): Promise<Response> => {
   const response = await request(at, path)
-  if (!response.ok) throw refusalOf((await response.json()) as ErrorEnvelope, response.status)
+  if (!response.ok) throw rejectionError((await response.json()) as ErrorEnvelope, response.status)
   return response
 }
 
-const readRecord = async (at: InterfaceAt, id: string): Promise<CaptureRecord> =>
+const readRecord = async (at: HttpInterface, id: string): Promise<CaptureRecord> =>
   ((await (await read(at, `/${id}`)).json()) as { data: CaptureRecord }).data
 
 /** Polls a capture until it has ended, with intervals from 0.5 s, doubled up to 5 s. */
-const follow = async (at: InterfaceAt, id: string, waitMs: number): Promise<CaptureRecord> => {
+const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<CaptureRecord> => {
   const end = performance.now() + waitMs
   for (let pauseMs = firstPollMs; ; pauseMs = Math.min(longestPollMs, pauseMs * 2)) {
     const record = await readRecord(at, id)
@@ -95,7 +95,7 @@ const captureIdOf = async (response: Response): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
   const envelope = (await response.json().catch(() => ({}))) as ErrorEnvelope
-  if (envelope.error?.screenshot_id === undefined) throw refusalOf(envelope, response.status)
+  if (envelope.error?.screenshot_id === undefined) throw rejectionError(envelope, response.status)
   return envelope.error.screenshot_id
 }
 
@@ -103,7 +103,7 @@ const captureIdOf = async (response: Response): Promise<string> => {
  * Captures and waits for the end; polls a queued capture for at most `waitMs`. Throws `SERVICE_UNAVAILABLE` with the
  * service's message if the service rejects the request or does not respond.
  */
-export const captureOver = async (at: InterfaceAt, parameters: object, waitMs: number): Promise<Captured> => {
+export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
   const response = await request(at, '/capture', parameters)
   const id = await captureIdOf(response)
   if (response.status === 200) {

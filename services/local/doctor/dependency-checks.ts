@@ -17,7 +17,7 @@ import type { Check } from './check.ts'
 const answerMs = 10_000
 
 /** External dependencies: addresses if they run, else the programs that `up` would start. */
-export type OutsideFacts = {
+export type Dependencies = {
   readonly databaseUrl: string | undefined
   readonly postgresBin: string | undefined
   readonly natsUrl: string | undefined
@@ -31,7 +31,7 @@ const versionOf = async (program: string | undefined) => {
   return `${await readVersion(program)}, not running`
 }
 
-const checkPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) => {
+const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) => {
   if (url === undefined) return versionOf(postgresBin && join(postgresBin, 'postgres'))
   await using database = openDatabase({ url, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
@@ -40,7 +40,7 @@ const checkPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) =>
 
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
 
-const checkNats = async ({ natsUrl, natsServer }: OutsideFacts) => {
+const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
   if (natsUrl === undefined) return versionOf(natsServer)
   const { hostname: host, port } = new URL(natsUrl)
   const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
@@ -68,7 +68,7 @@ const tryStore = async (store: ObjectStore) => {
   if (left) throw new Error('a deleted object still exists')
 }
 
-const checkStore = async ({ objectStore }: OutsideFacts) => {
+const checkStore = async ({ objectStore }: Dependencies) => {
   if (objectStore === undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
     await tryStore(filesIn(folder)).finally(() => rm(folder, { recursive: true, force: true }))
@@ -80,7 +80,7 @@ const checkStore = async ({ objectStore }: OutsideFacts) => {
 }
 
 /** Checks of PostgreSQL, NATS and the object store. */
-export const outsideChecks = (facts: OutsideFacts): Check[] => [
+export const dependencyChecks = (facts: Dependencies): Check[] => [
   {
     name: 'postgresql',
     advice: "check <data>/logs/postgres.log and the address, or run 'make setup' if there is no server",
