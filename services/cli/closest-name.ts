@@ -1,8 +1,7 @@
 /** The largest Levenshtein distance that still counts as a typing error. */
 const changesMax = 2
 
-/** The Levenshtein distance. */
-const distance = (one: string, other: string): number => {
+const levenshteinDistance = (one: string, other: string): number => {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 0; row < one.length; row += 1) {
     const line = [row + 1]
@@ -23,7 +22,7 @@ export const closestName = (names: readonly string[], words: readonly string[]):
         .slice(0, name.split(' ').length)
         .join(' ')
         .slice(0, 2 * name.length)
-      return { name, changes: distance(typed, name) }
+      return { name, changes: levenshteinDistance(typed, name) }
     })
     .toSorted((one, other) => one.changes - other.changes)
   return best && best.changes <= changesMax ? best.name : undefined

@@ -24,6 +24,6 @@ const typeOf = (schema: StructuralSchema): string => {
 export const clientParameters = (): string => {
   const schema = structuralSchema(captureSchema)
   const notes = Object.values(schema.properties ?? {}).map(({ description }) => description)
-  const fields = fieldTypes(schema).map((field, index) => `  /** ${notes[index]} */\n  ${field}\n`)
+  const fields = fieldTypes(schema).map((field, place) => `  /** ${notes[place]} */\n  ${field}\n`)
   return `${intro}${fields.join('')}}\n`
 }
