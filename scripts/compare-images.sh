@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds an image a second time, from nothing, and lists how the files of both differ: what is left to make a build
-# reproducible. Takes a TARGET of the Dockerfile, `server` by default. A line for each file: `-` only in the first, `+` only in the
-# second, and both where type, mode, owner, size or content differ. Exits 1 where a file differs that is not expected to.
+# Checks that image builds are reproducible: builds an image again without cache and lists the files that differ. Takes a
+# TARGET of the Dockerfile, `server` by default. Lines: `-` only in the first build, `+` only in the second, both if type, mode,
+# owner, size or content differ. Exits 1 if an unexpected file differs.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 target=${1:-server}

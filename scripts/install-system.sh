@@ -1,27 +1,27 @@
 #!/bin/sh
-# Makes present what the services run: PostgreSQL, Chromium, nats-server, fonts, bwrap, setpriv, system users.
-# Silent when all is there. Installs only as root on a machine with apt-get; otherwise names what is missing and how
-# to get it, and exits 1 before anything is started.
+# Installs what the services need: PostgreSQL, Chromium, nats-server, fonts, bwrap, setpriv, system users.
+# Prints nothing if everything is installed. Installs only as root on a machine with apt-get; otherwise prints what is
+# missing and how to install it, and exits 1.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
 
 nats_version=2.15.1
 nats_binary=.tools/nats-server-$nats_version/nats-server
-# The oldest that is good enough. PostgreSQL: major version. nats-server: 2.<minor>.
+# Minimum versions. PostgreSQL: major version. nats-server: 2.<minor>.
 postgres_least=15
 nats_least_minor=12
-# Users without rights that database and browser run as when Shutterfleet is started by root.
+# Unprivileged users for database and browsers if Shutterfleet is started by root.
 browser_user=shutterfleet-browser
 users="shutterfleet-db $browser_user"
-# Subordinate ids of the browsers' user, one for each slot of all workers of the machine.
+# Subordinate ids of the browsers' user, one for each slot of the machine's workers.
 browser_ids=1024
 
 has() {
   command -v "$1" >/dev/null 2>&1
 }
 
-# any_file PATTERN...: true when one of them exists.
+# any_file PATTERN...: whether one of them exists.
 any_file() {
   for file in "$@"; do
     [ ! -e "$file" ] || return 0
@@ -65,7 +65,7 @@ has_nats() {
   fi
 }
 
-# has_font WANTED FILE...: a file that Debian's packages bring, or else whatever fontconfig finds for its pattern WANTED.
+# has_font WANTED FILE...: whether one of the files of Debian's packages exists, or fontconfig finds a font for pattern WANTED.
 has_font() {
   wanted=$1
   shift
@@ -114,7 +114,7 @@ look() {
   packages=${packages# }
 }
 
-# check_settings: a setting that points nowhere is never overruled by something else that happens to be installed.
+# check_settings: exits 1 if a setting points to a missing program; an installed one is no fallback for it.
 check_settings() {
   has_postgres || [ -z "${SHUTTERFLEET_POSTGRES_BIN:-}" ] ||
     die "SHUTTERFLEET_POSTGRES_BIN = $SHUTTERFLEET_POSTGRES_BIN has no executable postgres and initdb. Set it to such a folder or unset it."

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folder of a `go` of version 1.26 or newer: the one on PATH, one in a place where Go is usually installed, or the
-# pinned one in .tools, which is installed first where there is no other. Exits 1 where that cannot be done.
+# Prints the folder of a `go` of version 1.26 or newer: on PATH, in a usual installation folder, or the pinned one in .tools,
+# which is installed if there is no other. Exits 1 if that fails.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"

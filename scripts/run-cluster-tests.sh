@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a control plane, Helm and an ingress controller if there are none, and runs the tests that need one: the given files, or all of test/e2e. After all
-# of them, what the controller asked of Kubernetes is compared with k8s/controller-role.yaml.
+# Builds a control plane, Helm and an ingress controller if there are none, and runs the tests that need them: the given files,
+# or all of test/e2e. After all of test/e2e, compares the controller's Kubernetes requests with k8s/controller-role.yaml.
 # The last line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
@@ -18,10 +18,10 @@ $whole || exec scripts/run-tests.sh --jobs=2 --timeout=300 "$@"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-# Each cluster leaves there what the controller asked of it.
+# Each cluster writes the controller's requests there.
 mkdir "$work/verbs"
 export CONTROLLER_VERBS_FOLDER="$work/verbs"
-# The last line of the tests waits for the comparison.
+# The totals are printed after the comparison.
 { scripts/run-tests.sh --jobs=2 --timeout=300 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
 totals=$(tail -n 1 "$work/printed")
 if [ -s "$work/code" ]; then

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs schemathesis against a running gateway, by test/contract/run.ts. Installs it the first time, below .tools, at an exact
-# version; arguments are passed on to it. Asks nothing, ends within 10 minutes.
+# Runs schemathesis against a running gateway with test/contract/run.ts, and passes the arguments on to it. Installs an exact
+# version of schemathesis into .tools the first time. Non-interactive; ends within 10 minutes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 version=4.32.5
 folder=.tools/schemathesis-$version
 
-# The mark says that the installation came to its end.
+# The mark file means that the installation is complete.
 if [ ! -e "$folder/installed" ]; then
   echo "installing schemathesis $version"
   rm -rf "$folder"

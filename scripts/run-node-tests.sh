@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the images, a control plane, the runtime of nodes and Helm where they have changed, and runs the tests that need real
+# Builds the images, a control plane, the container runtime and Helm if they have changed, and runs the tests that need real
 # nodes: the given files, or all of test/nodes; with --bench runs test/bench/run-nodes.ts instead. Needs root and cgroup v1. The last
 # line is `N passed, N failed`.
 set -eu
@@ -17,7 +17,7 @@ scripts/build-test-cluster.sh
 scripts/build-node-runtime.sh
 scripts/build-images.sh
 scripts/build-helm.sh
-# The bucket of the installations: a server of the tests' own, or MinIO.
+# The installations' bucket: the tests' S3 server, or MinIO.
 [ "${TEST_S3:-}" != minio ] || scripts/build-minio.sh
 [ "$1" != --bench ] || exec node test/bench/run-nodes.ts
 # One file at a time: each starts a machine's worth of processes.

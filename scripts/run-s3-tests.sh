@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds MinIO if there is none, and runs the tests of the object store on it in place of the tests' own server: the given files,
-# or all that start a store. The last line is `N passed, N failed`.
+# Builds MinIO if there is none, and runs the object store tests on it instead of the tests' S3 server: the given files, or all
+# that start a store. The last line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 scripts/build-minio.sh

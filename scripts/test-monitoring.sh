@@ -1,8 +1,8 @@
 #!/bin/sh
-# Checks the alert rules with promtool, plays the cases of test/fixtures/rules, and executes the query of every panel on a
-# Prometheus that scrapes the running system, and one that scrapes the controller of a Kubernetes control plane; follows a
-# trace to a receiver of OTLP; plants troubles and sees which alerts fire. All programs are built with Go the first time. The
-# last line is `N passed, N failed`. `rules` as argument: the rules alone.
+# Checks the alert rules with promtool and the cases of test/fixtures/rules. Runs every panel's query on a Prometheus that
+# scrapes the running system, and on one that scrapes the controller of a Kubernetes control plane; checks that a trace reaches
+# an OTLP receiver, and that injected faults fire their alerts. All programs are built with Go the first time. The last line
+# is `N passed, N failed`. With the argument `rules` checks the rules only.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 scripts/build-prometheus.sh

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Tries the committed state of this checkout on a bare Debian, as somebody does who has just cloned it.
+# Tests the committed state of this checkout on a bare Debian, like a fresh clone.
 #
 #   sudo scripts/try-bare-debian.sh [--suite bookworm] [--folder /tmp/bare-debian] [COMMAND [ARGUMENT...]]
 #
-# Makes a minimal Debian with nothing but make, curl, tar, pip, git and certificates (debootstrap; kept as a tar in the
-# folder, so that only the first run pays for it), clones HEAD into the home of root in a fresh copy, which nobody but
-# root can enter, and runs COMMAND there (default: make test). Exits as COMMAND does and removes the copy.
+# Creates a minimal Debian with only make, curl, tar, pip, git and certificates (by debootstrap, once; cached as a tar in the
+# folder), clones HEAD into root's home in a fresh copy, which only root can enter, and runs COMMAND there (default: make
+# test). Exits with COMMAND's code and removes the copy.
 #
-# - The copy is entered by pivot_root in mount and process namespaces of its own. A chroot would not do: in one the
-#   kernel refuses user namespaces, and with them the browser's sandbox. Nothing is mounted outside of the namespace,
-#   and whatever still runs there ends with COMMAND.
-# - This machine's package sources, certificates, and the settings of apt, pip and npm are carried into the copy, so it
-#   fetches from wherever this machine fetches from. They never enter the tar that is kept.
-# - The network is this machine's: ports and abstract sockets in use here are in use there.
+# - The copy is entered by pivot_root in new mount and process namespaces, not by chroot, in which the kernel refuses user
+#   namespaces and thus the browser's sandbox. Nothing is mounted outside of the namespace, and all its processes end with
+#   COMMAND.
+# - This machine's package sources, certificates, and settings of apt, pip and npm are copied, so that downloads use the
+#   same sources. They are not in the cached tar.
+# - The network is shared: ports and abstract sockets in use on this machine are in use in the copy.
 # Needs root, git and debootstrap.
 set -euo pipefail
 checkout=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
@@ -28,7 +28,7 @@ note() {
   echo "try-bare-debian: $* ($SECONDS s)" >&2
 }
 
-# Where this machine gets the suite from; empty when it has another Debian or none, and debootstrap's default is used.
+# This machine's package source of the suite; empty, for debootstrap's default, if it has another Debian or none.
 mirror() {
   apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     awk -v suite="$suite" '$1 == suite { print $2; exit }'
@@ -44,7 +44,7 @@ make_base() {
   mv "$base.partial" "$base"
 }
 
-# copy_into FOLDER PATH...: copies what exists of these files and folders into the folder. Links in the bare Debian point
+# copy_into FOLDER PATH...: copies those of these files and folders that exist into the folder. Links in the bare Debian point
 # to paths of this machine as long as it is not the root, so they are replaced and never followed.
 copy_into() {
   local target=$1 path
@@ -56,7 +56,7 @@ copy_into() {
   done
 }
 
-# carry PATH...: copies these files and folders of this machine to the same place in the copy.
+# carry PATH...: copies these files and folders of this machine to the same paths in the copy.
 carry() {
   local path
   for path in "$@"; do copy_into "$bare$(dirname "$path")" "$path"; done
@@ -70,13 +70,13 @@ carry_settings() {
     carry /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} /etc/apt/auth.conf /etc/apt/auth.conf.d
     carry /etc/apt/trusted.gpg /etc/apt/trusted.gpg.d /etc/apt/keyrings /usr/share/keyrings
   fi
-  # Only how apt fetches; other settings name programs that are not in the copy.
+  # Only settings of downloads; others name programs that are not in the copy.
   carry $(grep -lsE '^[[:space:]]*Acquire\b' /etc/apt/apt.conf /etc/apt/apt.conf.d/*)
   copy_into "$bare/root" "$HOME/.npmrc" "$HOME/.pip"
   copy_into "$bare/root/.config" "$HOME/.config/pip"
 }
 
-# The environment of COMMAND: nothing of this machine's but how to fetch.
+# The environment of COMMAND: of this machine's only the settings of downloads.
 settings_of_environment() {
   env -0 | grep -zE '^(PIP_|NPM_CONFIG_|npm_config_|SSL_CERT_|NODE_EXTRA_CA_CERTS=|CURL_CA_BUNDLE=|REQUESTS_CA_BUNDLE=|GIT_SSL_CAINFO=|(https?|no|all|HTTPS?|NO|ALL)_(proxy|PROXY)=)'
 }

@@ -1,4 +1,4 @@
-# Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a store of its own.
+# Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store.
 
 images=.tools/images
 base=$images/debian.tar
@@ -14,7 +14,7 @@ image_name() {
   echo "docker.io/shutterfleet/$1:${2:-local}"
 }
 
-# build_image TARGET NAME [OPTION...]: files of layers have the time 0, so that the same files are the same layers.
+# build_image TARGET NAME [OPTION...]: sets file times in layers to 0, so that equal files give equal layers.
 build_image() {
   local target=$1 name=$2
   shift 2
@@ -22,13 +22,13 @@ build_image() {
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
     --label "org.opencontainers.image.revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
-    # What a build that broke off had mounted.
+    # Mounts of an interrupted build.
     in_store rm --all >/dev/null 2>&1 || true
     die "the image $target could not be built (see above)."
   }
 }
 
-# The sources that apt on this machine uses, where it is the same Debian; else the public ones.
+# The apt sources of this machine if it is the same Debian release, else the public ones.
 debian_sources() {
   grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release || return 0
   for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
@@ -39,8 +39,8 @@ debian_sources() {
   done
 }
 
-# provide_base: makes the stand-in for debian:bookworm-slim, once, and loads it into the store. The excludes are those of the
-# published image.
+# provide_base: builds the replacement of debian:bookworm-slim, once, and loads it into the store, with the published image's
+# excludes.
 provide_base() {
   mkdir -p "$images"
   if [ ! -f "$base" ]; then
@@ -71,7 +71,7 @@ provide_base() {
   in_store commit --quiet --rm --timestamp 0 "$container" "$base_name" >/dev/null
 }
 
-# save_image CONTAINER NAME: makes a container NAME's image and archive.
+# save_image CONTAINER NAME: commits a container as image NAME and writes its archive.
 save_image() {
   local name
   name=$(image_name "$2")
@@ -81,14 +81,14 @@ save_image() {
   rm -rf "$images"/imported-*
 }
 
-# is_newer NAME FILE...: whether an image's archive is newer than the files that it is made of.
+# is_newer NAME FILE...: whether an image's archive is newer than its source files.
 is_newer() {
   local archive=$images/$1.tar file
   shift
   for file in "$@"; do [ "$archive" -nt "$file" ] || return 1; done
 }
 
-# provide_pause: makes the image of the process that holds a pod's namespaces in test clusters: a Debian that sleeps.
+# provide_pause: builds the pause image of test clusters, whose process holds a pod's namespaces: a Debian that sleeps.
 provide_pause() {
   if is_newer pause "$base"; then return; fi
   local container
@@ -97,8 +97,8 @@ provide_pause() {
   save_image "$container" pause
 }
 
-# provide_servers: makes the images postgres and nats, which stand for the official ones in test clusters: with their users, paths and
-# settings as the chart's evaluation profile has them. PostgreSQL is Debian's, nats-server that of the tests.
+# provide_servers: builds replacements of the official images postgres and nats for test clusters, with the users, paths and settings
+# that the chart's evaluation profile expects. PostgreSQL is Debian's, nats-server the tests'.
 provide_servers() {
   local container entry=k8s/test-cluster/postgres.sh nats
   if ! is_newer postgres "$base" "$entry"; then

@@ -2,13 +2,13 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { type Command, dataFlag, requiredText } from './command.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `account create`: makes an account on a plan in force. */
+/** `account create`: creates an account on an existing plan. */
 export const accountCreate: Command = {
   usage: 'account create --name N --email E --plan SLUG [--data DIR]',
-  summary: 'makes an account',
+  summary: 'creates an account',
   flags: {
     name: { type: 'string', value: 'N', help: 'name of the account' },
-    email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
+    email: { type: 'string', value: 'E', help: 'email address of its owner' },
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as free or unlimited' },
     data: dataFlag,
   },

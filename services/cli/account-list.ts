@@ -3,7 +3,7 @@ import { type Command, dataFlag } from './command.ts'
 import { table } from './table.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `account list`: all accounts, the oldest first. */
+/** `account list`: lists all accounts, oldest first. */
 export const accountList: Command = {
   usage: 'account list [--data DIR]',
   summary: 'lists all accounts',

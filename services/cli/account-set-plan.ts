@@ -2,7 +2,7 @@ import { setPlan } from '#shared/db/accounts.ts'
 import { type Command, dataFlag } from './command.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `account set-plan`: puts an account on another plan at once. */
+/** `account set-plan`: changes the plan of an account immediately. */
 export const accountSetPlan: Command = {
   usage: 'account set-plan ID SLUG [--data DIR]',
   summary: 'puts an account on another plan',

@@ -4,13 +4,13 @@ import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
-import { captureOver, type CaptureRecord } from './http-interface.ts'
+import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
 import { findInterface } from './installation.ts'
 
-/** How long a capture that waits in the queue is followed. */
+/** How long a queued capture is polled. */
 const followMs = 600_000
 
-/** The files that are captured, by their ending. */
+/** The kind of source by file extension. */
 const sourceKinds = [
   ['.html', 'html'],
   ['.htm', 'html'],
@@ -32,14 +32,14 @@ const readSource = async (source: string): Promise<Readonly<Record<string, strin
 
 const otherEndings: Partial<Record<Format, readonly string[]>> = { jpeg: ['.jpg'], tiff: ['.tif'] }
 
-/** The formats, by the ending of a file. */
+/** Formats by file extension. */
 const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
   (Object.keys(mediaTypes) as Format[]).flatMap((format) =>
     [`.${format}`, ...(otherEndings[format] ?? [])].map((ending) => [ending, format]),
   ),
 )
 
-/** The format that the ending of the output file names; none where it has no ending. */
+/** The format given by the extension of the output file; empty if there is no extension. Throws `UsageError` for other extensions. */
 const formatOf = (output: string | undefined): { readonly format?: Format } => {
   const ending = extname(output ?? '').toLowerCase()
   if (ending === '') return {}
@@ -49,7 +49,7 @@ const formatOf = (output: string | undefined): { readonly format?: Format } => {
   throw new UsageError(`-o ${output}: the ending must be one of ${known}, or the format given with -p format=NAME`)
 }
 
-/** Reads `-p name=value` as the query of a GET capture would have it. */
+/** Parses `-p name=value` like the query of a GET capture. */
 const readParameters = (typed: Typed): Readonly<Record<string, unknown>> => {
   const query = new URLSearchParams()
   for (const pair of flagTexts(typed, 'parameter')) {
@@ -60,8 +60,8 @@ const readParameters = (typed: Typed): Readonly<Record<string, unknown>> => {
   if (query.size === 0) return {}
   const read = fromQuery(query.toString())
   if (read.ok) return read.input
-  const [[name, faults] = ['', []]] = Object.entries(read.faults)
-  throw new UsageError(`-p ${name}: ${faults.join(', ')}`)
+  const [[name, problems] = ['', []]] = Object.entries(read.faults)
+  throw new UsageError(`-p ${name}: ${problems.join(', ')}`)
 }
 
 const defaultName = (mimeType: string | undefined): string => {
@@ -105,7 +105,7 @@ export const capture: Command = {
     const output = flagText(typed, 'output')
     const given = readParameters(typed)
     const parameters = { ...(given['format'] === undefined && formatOf(output)), ...given, ...source }
-    const { record, image } = await captureOver({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
+    const { record, image } = await captureViaHttp({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })

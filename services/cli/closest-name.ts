@@ -1,8 +1,7 @@
-/** Most changes of a letter by which a mistyped word is still recognised. */
+/** The largest Levenshtein distance that still counts as a typing error. */
 const changesMax = 2
 
-/** Changes of one letter that make `one` of `other`: the Levenshtein distance. */
-const distance = (one: string, other: string): number => {
+const levenshteinDistance = (one: string, other: string): number => {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 0; row < one.length; row += 1) {
     const line = [row + 1]
@@ -15,7 +14,7 @@ const distance = (one: string, other: string): number => {
   return above[other.length] ?? 0
 }
 
-/** The command of one or two words that the first of `words` are closest to; undefined where none is close. */
+/** The command closest to the first one or two of `words`; undefined if none is within two changes. */
 export const closestName = (names: readonly string[], words: readonly string[]): string | undefined => {
   const [best] = names
     .map((name) => {
@@ -23,7 +22,7 @@ export const closestName = (names: readonly string[], words: readonly string[]):
         .slice(0, name.split(' ').length)
         .join(' ')
         .slice(0, 2 * name.length)
-      return { name, changes: distance(typed, name) }
+      return { name, changes: levenshteinDistance(typed, name) }
     })
     .toSorted((one, other) => one.changes - other.changes)
   return best && best.changes <= changesMax ? best.name : undefined

@@ -1,46 +1,46 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Env } from '#shared/config/read-env.ts'
 
-/** One flag of a command. */
+/** A command-line flag. */
 export type Flag = {
   readonly type: 'string' | 'boolean'
-  /** What stands for its value in the help, such as `N`. */
+  /** Placeholder of the value in the help, such as `N`. */
   readonly value?: string
   readonly help: string
   readonly multiple?: boolean
   readonly short?: string
 }
 
-/** What was typed after the command's name. */
+/** The parsed arguments after the command's name. */
 export type Typed = {
   readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   readonly operands: readonly string[]
 }
 
-/** What a command gets from the process that it runs in. */
+/** Inputs and outputs of a running command. */
 export type CommandContext = {
   readonly env: Env
   readonly stop: AbortSignal
   /** Folder of the project. */
   readonly root: string
-  /** Writes the result: `text` for people, or `json` with `--json`. Call it once. */
+  /** Writes the result to standard output: `text`, or `json` with `--json`. Call it once. */
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void
-  /** Standard output, where it is a terminal. */
+  /** Standard output; undefined if it is not a terminal. */
   readonly terminal?: Screen | undefined
 }
 
-/** A terminal that is written to. */
+/** A terminal for output. */
 export type Screen = {
   readonly write: (text: string) => void
-  /** Its size now; it may change while it is written to. */
+  /** The current size; it changes when the window is resized. */
   readonly size: () => { readonly columns: number; readonly rows: number }
 }
 
-/** One command of `bin/shutterfleet`. */
+/** A subcommand of `bin/shutterfleet`. */
 export type Command = {
-  /** Its name, as one or two words, then its operands in capitals, all required, such as `key revoke KEY_ID`, then flags. */
+  /** The name (one or two words), then the operands in capitals, all required, then flags: `key revoke KEY_ID [--data DIR]`. */
   readonly usage: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
@@ -49,21 +49,21 @@ export type Command = {
 
 /** The flags that every command has. */
 export const commonFlags = {
-  json: { type: 'boolean', help: 'print one JSON document on standard output and nothing else there' },
+  json: { type: 'boolean', help: 'print only one JSON document on standard output' },
   help: { type: 'boolean', short: 'h', help: 'print this' },
 } as const satisfies Readonly<Record<string, Flag>>
 
-/** The data folder of the installation that a command is about. */
+/** The data folder of the installation that a command acts on. */
 export const dataFlag: Flag = {
   type: 'string',
   value: 'DIR',
   help: 'data folder of the installation (default .shutterfleet)',
 }
 
-/** Wrong usage: its message names the flag or operand. The process ends with 2. */
+/** A usage error, whose message names the flag or operand. The process exits with code 2. */
 export class UsageError extends Error {}
 
-/** A command's flags in the words of `node:util`. */
+/** A command's flags as options of `parseArgs` (node:util). */
 export const parserOptions = (flags: Command['flags']): ParseArgsOptionsConfig =>
   Object.fromEntries(
     Object.entries<Flag>({ ...commonFlags, ...flags }).map(([name, { type, multiple = false, short }]) => [
@@ -72,21 +72,21 @@ export const parserOptions = (flags: Command['flags']): ParseArgsOptionsConfig =
     ]),
   )
 
-/** The value of a flag, or undefined where it was not given. Throws `UsageError` where it is empty. */
+/** The value of a flag; undefined if it was not given. Throws `UsageError` if it is empty. */
 export const flagText = (typed: Typed, name: string): string | undefined => {
   const value = typed.flags[name]
   if (value === '') throw new UsageError(`--${name} must not be empty`)
   return typeof value === 'string' ? value : undefined
 }
 
-/** The value of a flag that must be given. Throws `UsageError` where it is missing or empty. */
+/** The value of a required flag. Throws `UsageError` if it is missing or empty. */
 export const requiredText = (typed: Typed, name: string): string => {
   const value = flagText(typed, name)
   if (value === undefined) throw new UsageError(`--${name} is missing`)
   return value
 }
 
-/** All values of a flag that may be given several times. */
+/** All values of a repeatable flag. */
 export const flagTexts = (typed: Typed, name: string): readonly string[] => {
   const value = typed.flags[name]
   return Array.isArray(value) ? value.map(String) : []

@@ -6,7 +6,7 @@ import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
-import { outsideChecks } from '#local/doctor/outside-checks.ts'
+import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
@@ -40,7 +40,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       isRoot: process.getuid?.() === 0,
     }),
     blockListsCheck({ root, folder: blockLists, now: Date.now }),
-    ...outsideChecks({
+    ...dependencyChecks({
       postgresBin,
       natsServer,
       databaseUrl: local?.database_url ?? directUrlOf(settings),
@@ -53,14 +53,14 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
   ]
 }
 
-/** One after the other: each is to find the machine at rest. */
+/** Runs the checks sequentially, so that none is slowed down by another. */
 const examineMachine = async (context: CommandContext, typed: Typed): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const check of await gatherChecks(context, typed)) findings.push(await runCheck(check, findings))
   return findings
 }
 
-/** Kubernetes' client is loaded only where a cluster is looked at. */
+/** Loads the Kubernetes client only if a cluster is examined. */
 const examineInstallation = async ({ env, root, stop }: CommandContext, typed: Typed): Promise<Finding[]> => {
   const { examineCluster } = await import('./cluster-doctor/examine-cluster.ts')
   const wanted = { namespace: flagText(typed, 'namespace'), release: flagText(typed, 'release') }
@@ -70,17 +70,17 @@ const examineInstallation = async ({ env, root, stop }: CommandContext, typed: T
 const line = ({ name, ok, checked, detail, advice }: Finding) =>
   `${ok ? 'ok  ' : checked === false ? '-   ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
 
-/** `doctor`: checks what Shutterfleet needs, one line each; a failed check with what to do. */
+/** `doctor`: checks what Shutterfleet needs, one line per check; a failed check includes advice. */
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
-  summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',
+  summary: 'checks the requirements on this machine and the running installation, here or on Kubernetes',
   flags: {
     data: dataFlag,
-    recount: { type: 'boolean', help: 'set meters that differ from what is in the queue to what is there' },
-    cluster: { type: 'boolean', help: 'look at an installation on Kubernetes too, through your kubeconfig' },
-    'cluster-only': { type: 'boolean', help: 'look at it alone, as from a machine that serves no captures' },
+    recount: { type: 'boolean', help: 'correct meters that differ from the captures in the queue' },
+    cluster: { type: 'boolean', help: 'also check an installation on Kubernetes, with your kubeconfig' },
+    'cluster-only': { type: 'boolean', help: 'check only the installation on Kubernetes, not this machine' },
     namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
-    release: { type: 'string', value: 'NAME', help: 'release of the chart, where the namespace has several' },
+    release: { type: 'string', value: 'NAME', help: 'release of the chart, if the namespace has several' },
   },
   run: async (context, typed) => {
     const only = typed.flags['cluster-only'] === true

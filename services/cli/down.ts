@@ -6,10 +6,10 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag } from './command.ts'
 import { dataFolderOf } from './installation.ts'
 
-/** Longer than the bounds of all parts together. */
+/** Longer than the sum of all parts' stop timeouts. */
 const downMs = 300_000
 
-/** `down`: signals the process of `up` to drain and stop, and waits until it has. */
+/** `down`: signals the process of `up` to drain and stop, and waits at most 5 minutes for its end. */
 export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',
@@ -18,7 +18,7 @@ export const down: Command = {
     const folder = pathsOf(dataFolderOf(env, typed))
     const holder = await lockHolder(folder)
     if (!holder) return print({ json: { stopped: false, pid: null }, text: `nothing runs on ${folder.path}` })
-    // A second signal would end it at once, captures and all.
+    // A second signal would end it immediately and abort running captures.
     if (!holder.stopping) process.kill(holder.pid, 'SIGTERM')
     if (await waitUntil(downMs, async () => !(await isRunning(holder)))) {
       return print({ json: { stopped: true, pid: holder.pid }, text: `process ${holder.pid} has stopped` })

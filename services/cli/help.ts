@@ -9,12 +9,12 @@ const flagLine = (name: string, flag: Command['flags'][string]): readonly [strin
 
 const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ')
 
-/** What `--help` prints for one command. */
+/** The `--help` text of one command. */
 export const commandHelp = (command: Command): string => {
   const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => flagLine(name, flag))
   return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${indented(flags)}\n`
 }
 
-/** What `bin/shutterfleet --help` prints; `commands` by their names. */
+/** The text of `bin/shutterfleet --help`. */
 export const overview = (commands: readonly (readonly [string, Command])[]): string =>
   `usage: bin/shutterfleet COMMAND [--help]\n       bin/shutterfleet --version\n\n${indented(commands.map(([name, { summary }]) => [name, summary]))}\n`

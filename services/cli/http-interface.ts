@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** Longer than the service holds a synchronous capture: budget and queue allowance. */
+/** Longer than the service holds a synchronous request: capture budget plus queue allowance. */
 const answerMs = 180_000
 const firstPollMs = 500
 const longestPollMs = 5000
 
-/** A capture's record, as far as the command line shows it. */
+/** The fields of a capture's record that the command line shows. */
 export type CaptureRecord = {
   readonly id: string
   readonly status: 'pending' | 'processing' | 'completed' | 'failed'
@@ -23,7 +23,7 @@ export type CaptureRecord = {
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** How a capture ended: its record, and the image where it completed. */
+/** A capture that has ended; `image` is undefined if it failed. */
 export type Captured = { readonly record: CaptureRecord; readonly image: Buffer | undefined }
 
 type ErrorEnvelope = {
@@ -31,7 +31,7 @@ type ErrorEnvelope = {
     code?: string
     message?: string
     details?: Readonly<Record<string, readonly string[]>>
-    /** The capture that failed; absent where the request itself was refused. */
+    /** The capture that failed; absent if the request itself was rejected. */
     screenshot_id?: string
   }
 }
@@ -39,18 +39,18 @@ type ErrorEnvelope = {
 const unavailable = (publicMessage: string, cause?: unknown) =>
   new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
 
-const refusalOf = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
-  const faults = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
-  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
-  return unavailable(`the service refused: ${parts.join('; ')}`)
+const rejectionError = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
+  const problems = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
+  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...problems].filter((part) => part !== '')
+  return unavailable(`the service rejected the request: ${parts.join('; ')}`)
 }
 
 const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
 
-/** Where the HTTP interface is, and what ends a request that is under way. */
-export type InterfaceAt = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
+/** `stop` aborts requests in flight. */
+export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
-const request = async (at: InterfaceAt, path: string, body?: object): Promise<Response> => {
+const request = async (at: HttpInterface, path: string, body?: object): Promise<Response> => {
   try {
     return await fetch(`${at.baseUrl}/v1/screenshots${path}`, {
       headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
@@ -66,44 +66,44 @@ const request = async (at: InterfaceAt, path: string, body?: object): Promise<Re
   }
 }
 
-const read = async (at: InterfaceAt, path: string): Promise<Response> => {
+const read = async (at: HttpInterface, path: string): Promise<Response> => {
   const response = await request(at, path)
-  if (!response.ok) throw refusalOf((await response.json()) as ErrorEnvelope, response.status)
+  if (!response.ok) throw rejectionError((await response.json()) as ErrorEnvelope, response.status)
   return response
 }
 
-const readRecord = async (at: InterfaceAt, id: string): Promise<CaptureRecord> =>
+const readRecord = async (at: HttpInterface, id: string): Promise<CaptureRecord> =>
   ((await (await read(at, `/${id}`)).json()) as { data: CaptureRecord }).data
 
-/** Polls a capture until it has ended, every half second at first and then less often. */
-const follow = async (at: InterfaceAt, id: string, waitMs: number): Promise<CaptureRecord> => {
+/** Polls a capture until it has ended, with intervals from 0.5 s, doubled up to 5 s. */
+const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<CaptureRecord> => {
   const end = performance.now() + waitMs
   for (let pauseMs = firstPollMs; ; pauseMs = Math.min(longestPollMs, pauseMs * 2)) {
     const record = await readRecord(at, id)
     if (hasEnded(record)) return record
     if (performance.now() + pauseMs > end) {
       throw unavailable(
-        `capture ${id} is still ${record.status}; it goes on, 'bin/shutterfleet status' shows the queue`,
+        `capture ${id} is still ${record.status} and continues; 'bin/shutterfleet status' shows the queue`,
       )
     }
     await sleep(pauseMs, undefined, { signal: at.stop })
   }
 }
 
-/** The id of the capture that an answer is about. Throws where the request was refused before there was one. */
+/** The capture id of a response. Throws if the request was rejected before a capture was created. */
 const captureIdOf = async (response: Response): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
   const envelope = (await response.json().catch(() => ({}))) as ErrorEnvelope
-  if (envelope.error?.screenshot_id === undefined) throw refusalOf(envelope, response.status)
+  if (envelope.error?.screenshot_id === undefined) throw rejectionError(envelope, response.status)
   return envelope.error.screenshot_id
 }
 
 /**
- * Captures and waits for the end; one that waits in the queue is followed for at most `waitMs`. Throws
- * `SERVICE_UNAVAILABLE` with the service's message where it refuses or does not answer.
+ * Captures and waits for the end; polls a queued capture for at most `waitMs`. Throws `SERVICE_UNAVAILABLE` with the
+ * service's message if the service rejects the request or does not respond.
  */
-export const captureOver = async (at: InterfaceAt, parameters: object, waitMs: number): Promise<Captured> => {
+export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
   const response = await request(at, '/capture', parameters)
   const id = await captureIdOf(response)
   if (response.status === 200) {

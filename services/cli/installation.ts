@@ -16,24 +16,24 @@ const settings = {
   databaseDirectUrl: databaseSettings.databaseDirectUrl,
 }
 
-/** The data folder that a command is about, as an absolute path: `--data`, else the environment, else the default. */
+/** Absolute path of the data folder: from `--data`, else the environment, else the default. */
 export const dataFolderOf = (env: Env, typed: Typed): string =>
   resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env).data)
 
-/** The error where nothing runs on the data folder: `fault` is the reason, `otherwise` the alternative. */
-export const notRunning = (fault: string, otherwise = ''): AppError =>
+/** The error if nothing runs on the data folder; `otherwise` is an alternative to `up` and `--data`. */
+export const notRunning = (reason: string, otherwise = ''): AppError =>
   new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `${fault}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
+    publicMessage: `${reason}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
   })
 
-/** What `up` wrote down. Throws `SERVICE_UNAVAILABLE` where nothing runs on the folder; `otherwise` names the way without it. */
+/** Reads the file that `up` writes. Throws `SERVICE_UNAVAILABLE` if nothing runs on the folder; `otherwise` as for `notRunning`. */
 export const runningInstallation = async (folder: string, otherwise: string): Promise<LocalFile> => {
   const local = await readLocalFile(pathsOf(folder).localFile)
   if (local) return local
   throw notRunning(`nothing runs on ${folder}`, otherwise)
 }
 
-/** Base address and key for the HTTP interface: from the environment, else those of the running installation. */
+/** Base URL and API key: from the environment, else of the running installation. */
 export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: string; apiKey: string }> => {
   const { baseUrl, apiKey } = readEnv(settings, env)
   if (baseUrl !== undefined && apiKey !== '') return { baseUrl, apiKey }
@@ -44,17 +44,17 @@ export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: 
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
 }
 
-/** Address of PostgreSQL itself from the environment; undefined where it names no database. */
+/** URL of PostgreSQL itself, not of a pooler, from the environment; undefined if none is set. */
 export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env))
 
-/** Address of the database: of the folder that `--data` names, else from the environment, else of the default folder. */
+/** URL of the database: of the folder given by `--data`, else from the environment, else of the default folder. */
 export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
   const directUrl = givenDirectUrl(env)
   if (directUrl !== undefined && flagText(typed, 'data') === undefined) return directUrl
   return (await runningInstallation(dataFolderOf(env, typed), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
 }
 
-/** The secret that API keys are hashed with: from the environment, else the data folder's. Throws `CONFIGURATION` where it is in neither. */
+/** The secret that API keys are hashed with: from the environment, else the data folder. Throws `CONFIGURATION` if both lack it. */
 export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => {
   const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env)
   if (keyPepper !== '') return keyPepper
@@ -62,6 +62,6 @@ export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => 
   const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)
   if (secrets) return secrets.keyPepper
   throw new AppError('CONFIGURATION', {
-    publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it as the gateway has it, or name the data folder with --data`,
+    publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it to the gateway's value, or name the data folder with --data`,
   })
 }

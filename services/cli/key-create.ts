@@ -4,20 +4,20 @@ import { readDuration } from './duration.ts'
 import { findKeyPepper } from './installation.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `key create`: makes an API key and shows it, this once. */
+/** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
 export const keyCreate: Command = {
   usage: 'key create --account ID [--name N] [--domain D]… [--expires 90d] [--data DIR]',
-  summary: 'makes an API key and shows it this once',
+  summary: 'creates an API key and shows it once',
   flags: {
     account: { type: 'string', value: 'ID', help: 'account that the key belongs to' },
-    name: { type: 'string', value: 'N', help: 'name by which people know the key' },
+    name: { type: 'string', value: 'N', help: 'display name of the key' },
     domain: {
       type: 'string',
       value: 'D',
       multiple: true,
-      help: 'host, or *.host, from whose pages alone it may be used',
+      help: 'host, or *.host, to whose pages its use is restricted',
     },
-    expires: { type: 'string', value: 'TIME', help: 'time after which the key is refused, such as 90d' },
+    expires: { type: 'string', value: 'TIME', help: 'time after which the key expires, such as 90d' },
     data: dataFlag,
   },
   run: async ({ env, print }, typed) => {

@@ -3,7 +3,7 @@ import { type Command, dataFlag, requiredText } from './command.ts'
 import { table } from './table.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `key list`: all keys of an account, without the keys themselves. */
+/** `key list`: lists the keys of an account by their prefixes; the keys are stored as hashes. */
 export const keyList: Command = {
   usage: 'key list --account ID [--data DIR]',
   summary: 'lists the API keys of an account',

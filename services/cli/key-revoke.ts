@@ -2,10 +2,10 @@ import { revokeKey } from '#shared/db/keys.ts'
 import { type Command, dataFlag } from './command.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `key revoke`: every replica refuses the key from now on. */
+/** `key revoke`: revokes a key on every replica immediately. */
 export const keyRevoke: Command = {
   usage: 'key revoke KEY_ID [--data DIR]',
-  summary: 'revokes an API key at once',
+  summary: 'revokes an API key immediately',
   flags: { data: dataFlag },
   run: async ({ env, print }, typed) => {
     const [id = ''] = typed.operands

@@ -8,7 +8,7 @@ import { type Command, dataFlag, flagText, type Typed, UsageError } from './comm
 import { dataFolderOf } from './installation.ts'
 
 const linesMax = 10_000
-/** A line names at most the host of a target; the longest are stack traces. */
+/** Lines contain no URLs beyond a target's host; the longest are stack traces. */
 const bytesMax = 64 * 1024 * 1024
 
 const lineCount = (typed: Typed): string => {
@@ -17,7 +17,7 @@ const lineCount = (typed: Typed): string => {
   throw new UsageError(`--lines ${given}: must be a whole number from 1 to ${linesMax}`)
 }
 
-/** The log file of a service. Throws `UsageError` that names the services that have one. */
+/** The log file of a service. Throws `UsageError` that lists the existing logs if there is none. */
 const logOf = async (folder: string, service: string): Promise<string> => {
   const files = await readdir(folder).catch(() => [])
   const services = files.flatMap((file) => (file.endsWith('.log') ? [file.slice(0, -'.log'.length)] : []))
@@ -26,7 +26,7 @@ const logOf = async (folder: string, service: string): Promise<string> => {
   throw new UsageError(`SERVICE ${service}: has no log; ${known}`)
 }
 
-/** `logs`: the last lines that a service has written, and those that follow. */
+/** `logs`: prints the last lines of a service's log, and new ones with `--follow`. */
 export const logs: Command = {
   usage: 'logs SERVICE [--lines N] [--follow] [--data DIR]',
   summary: 'prints the log of a service, such as gateway',
@@ -42,7 +42,7 @@ export const logs: Command = {
       throw new UsageError('--follow: not with --json, which prints once')
     const path = await logOf(pathsOf(dataFolderOf(env, typed)).logs, service)
     if (typed.flags['follow']) {
-      // By name: a log at its bound is emptied and goes on.
+      // -F follows by name: log rotation truncates the file.
       const tail = spawn('tail', ['-n', lines, '-F', path], { stdio: ['ignore', 'inherit', 'inherit'] })
       stop.addEventListener('abort', () => tail.kill(), { once: true })
       await once(tail, 'exit')

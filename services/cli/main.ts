@@ -25,7 +25,7 @@ const commands: CommandTable = {
 }
 
 const words = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
-// Addresses to capture may hold passwords, and every user of the machine can read the arguments of a process.
+// URLs to capture may contain passwords, and every user of the machine can read the arguments of a process.
 process.title = 'shutterfleet'
 
 await runMain('cli', async ({ env, stop }) => {

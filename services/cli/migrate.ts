@@ -12,16 +12,16 @@ import { withDatabase } from './with-database.ts'
 const pingMs = 2000
 const pauseMs = 500
 
-/** Waits until PostgreSQL answers, for `waitMs` at most; an error is then left to the next query. */
-const untilAnswers = async (database: Database, waitMs: number, stop: AbortSignal): Promise<void> => {
+/** Waits at most `waitMs` for PostgreSQL; does not throw then, the next query does. */
+const waitForDatabase = async (database: Database, waitMs: number, stop: AbortSignal): Promise<void> => {
   const end = performance.now() + waitMs
   while (!stop.aborted && performance.now() < end && !(await database.ping(pingMs))) await pause(pauseMs)
 }
 
-/** `migrate`: brings the database to this version's schema, and loads the given plans, or the default ones where it has none. */
+/** `migrate`: migrates the database to this version's schema; loads the given plans, or the default ones if it has none. */
 export const migrateDatabase: Command = {
   usage: 'migrate [--wait TIME] [--data DIR]',
-  summary: "brings the database to this version's schema",
+  summary: "migrates the database to this version's schema",
   flags: {
     wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
     data: dataFlag,
@@ -30,13 +30,13 @@ export const migrateDatabase: Command = {
     const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env)
     const plans = await readPlansFile(plansFile)
     const wait = flagText(typed, 'wait')
-    const bring = async (database: Database) => {
-      if (wait !== undefined) await untilAnswers(database, readDuration('wait', wait), stop)
+    const migrateAndLoadPlans = async (database: Database) => {
+      if (wait !== undefined) await waitForDatabase(database, readDuration('wait', wait), stop)
       const names = await migrate(database)
       if (plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)
       return names
     }
-    const applied = await withDatabase(env, typed, bring, { statementMs: migrationStatementMs })
+    const applied = await withDatabase(env, typed, migrateAndLoadPlans, { statementMs: migrationStatementMs })
     print({
       json: { applied },
       text: applied.length === 0 ? 'the database is up to date' : `applied: ${applied.join(', ')}`,

@@ -9,17 +9,17 @@ import { objectsPrefix } from '#shared/storage/objects.ts'
 import { type Command, requiredText, type Typed, UsageError } from './command.ts'
 
 const parallel = 4
-/** Objects go through memory, `parallel` of them at one time. */
+/** Whole objects are buffered in memory, `parallel` of them at a time. */
 const objectBytesMax = 512 * 1024 * 1024
 
-/** What was copied, and how many objects were there already. */
+/** `kept`: objects that existed in the target already. */
 type Copied = { copied: number; kept: number; bytes: number }
 
 const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buffer> => {
   if (bytes > objectBytesMax) {
     body.destroy()
     throw new AppError('SERVICE_UNAVAILABLE', {
-      message: `${key} has ${bytes} bytes, and ${objectBytesMax} is the most`,
+      message: `${key} has ${bytes} bytes; the maximum is ${objectBytesMax}`,
     })
   }
   const whole = Buffer.concat(await body.toArray())
@@ -27,20 +27,20 @@ const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buf
   throw new AppError('SERVICE_UNAVAILABLE', { message: `${key} ended after ${whole.length} of ${bytes} bytes` })
 }
 
-/** Keys of `from` that `to` has not. Both lists are in one order, so that neither is ever in memory. */
+/** Keys of `from` that `to` lacks. Merges the two sorted listings, so that neither is held in memory. */
 async function* missingKeys(from: ObjectStore, to: ObjectStore, kept: () => void): AsyncGenerator<string> {
-  const there = to.list(objectsPrefix)[Symbol.asyncIterator]()
-  let next = await there.next()
+  const existing = to.list(objectsPrefix)[Symbol.asyncIterator]()
+  let next = await existing.next()
   for await (const key of from.list(objectsPrefix)) {
-    while (!next.done && next.value < key) next = await there.next()
+    while (!next.done && next.value < key) next = await existing.next()
     if (!next.done && next.value === key) kept()
     else yield key
   }
 }
 
 /**
- * Copies every object that `to` has not by `store`, which makes one appear whole or not at all: what broke off is gone on
- * with by another call. Objects that end meanwhile are left out.
+ * Copies every object that `to` lacks. `store` must write atomically, so that another call resumes an interrupted copy.
+ * Skips objects that are deleted meanwhile.
  */
 export const copyObjects = async (
   from: ObjectStore,
@@ -50,7 +50,7 @@ export const copyObjects = async (
   const done: Copied = { copied: 0, kept: 0, bytes: 0 }
   const keys = missingKeys(from, to, () => (done.kept += 1))
   const copyUntilDone = async () => {
-    // One generator for all: each key is taken by one of them.
+    // The copiers share one generator: each key goes to one of them.
     for (let each = await keys.next(); !each.done; each = await keys.next()) {
       const found = await from.get(each.value)
       if (!found) continue
@@ -67,7 +67,7 @@ export const copyObjects = async (
 type Store = { readonly objects: ObjectStore; readonly store: (key: string, bytes: Buffer) => Promise<unknown> }
 
 const openFolder = (folder: string): Store => {
-  // Nothing is signed here.
+  // The command signs no URLs.
   const files = createFilesStore({ folder, filesUrl: '', signingKey: '', now: () => new Date() })
   const store = async (key: string, bytes: Buffer) => {
     const upload = await files.beginUpload(key)
@@ -88,27 +88,27 @@ const openBucket = async (url: string): Promise<Store> => {
   return { objects, store: (key, bytes) => objects.put(key, bytes, 'application/octet-stream') }
 }
 
-/** An address of a bucket, a folder, or `@FILE` with such an address, which then no list of processes shows. */
-const openPlace = async (typed: Typed, name: 'from' | 'to'): Promise<Store> => {
+/** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
+const openStore = async (typed: Typed, name: 'from' | 'to'): Promise<Store> => {
   const given = requiredText(typed, name)
   const read = () =>
     readFile(given.slice(1), 'utf8').catch((cause: unknown) => {
       throw new UsageError(`--${name} ${given}: there is no such file`, { cause })
     })
-  const place = given.startsWith('@') ? (await read()).trim() : given
-  return /^https?:/.test(place) ? openBucket(place) : openFolder(resolve(place.replace(/^file:\/\//, '')))
+  const address = given.startsWith('@') ? (await read()).trim() : given
+  return /^https?:/.test(address) ? openBucket(address) : openFolder(resolve(address.replace(/^file:\/\//, '')))
 }
 
-/** `objects copy`: copies the images of an installation into another bucket or folder, those that it has not. */
+/** `objects copy`: copies the images of an installation that another bucket or folder lacks. */
 export const objectsCopy: Command = {
   usage: 'objects copy --from PLACE --to PLACE',
-  summary: 'copies images that the other place has not: to back them up, or to move to another object store',
+  summary: 'copies images that the target lacks, for backups or a move to another object store',
   flags: {
     from: { type: 'string', value: 'PLACE', help: 'a folder, https://KEY:SECRET@HOST/BUCKET, or @FILE with either' },
     to: { type: 'string', value: 'PLACE', help: 'the same' },
   },
   run: async ({ print }, typed) => {
-    const [from, to] = [await openPlace(typed, 'from'), await openPlace(typed, 'to')]
+    const [from, to] = [await openStore(typed, 'from'), await openStore(typed, 'to')]
     const done = await copyObjects(from.objects, to.objects, to.store)
     print({ json: done, text: `copied ${done.copied} objects, ${done.bytes} bytes; ${done.kept} were there` })
   },

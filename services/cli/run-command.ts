@@ -6,10 +6,10 @@ import { type Command, type CommandContext, parserOptions, type Typed, UsageErro
 import { closestName } from './closest-name.ts'
 import { commandHelp, overview } from './help.ts'
 
-/** Loads a command; a command's file is read only when it is needed. */
+/** Loads each command lazily: a command's file is read only when it runs or its help is shown. */
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
-/** The process around a command. */
+/** The command context plus raw output to standard output. */
 export type Terminal = Omit<CommandContext, 'print'> & { readonly write: (text: string) => void }
 
 /** Exit codes of `bin/shutterfleet`. */
@@ -18,7 +18,7 @@ const exitCodes = { success: 0, failure: 1, usage: 2 } as const
 /** Prefix of the error line on standard error. */
 export const failurePrefix = 'shutterfleet: '
 
-/** The commands of two words that begin with `group`. */
+/** The two-word commands that begin with `group`. */
 const namesIn = (table: CommandTable, group: string): string[] =>
   Object.keys(table).filter((name) => name.startsWith(`${group} `))
 
@@ -33,9 +33,9 @@ const find = (table: CommandTable, words: readonly string[]) => {
   if (first === undefined) throw new UsageError(`no command given; commands are: ${names.join(', ')}`)
   const inGroup = namesIn(table, first)
   if (inGroup.length > 0) throw new UsageError(`${first} needs a second word: ${inGroup.join(', ')}`)
-  const meant = closestName(names, words)
+  const suggestion = closestName(names, words)
   throw new UsageError(
-    `${first} is not a command; ${meant === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${meant}'?`}`,
+    `${first} is not a command; ${suggestion === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${suggestion}'?`}`,
   )
 }
 
@@ -49,9 +49,9 @@ const parse = (command: Command, args: readonly string[]): Typed => {
     })
     return { flags: values, operands: positionals }
   } catch (error) {
-    // The first sentence names the flag; the rest explains how to write operands that begin with a dash.
-    const [said] = (error as Error).message.split('. ')
-    throw new UsageError(said, { cause: error })
+    // The first sentence names the flag; the rest explains how to pass operands that begin with a dash.
+    const [reason] = (error as Error).message.split('. ')
+    throw new UsageError(reason, { cause: error })
   }
 }
 
@@ -92,7 +92,7 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   await command.run({ ...terminal, print }, typed)
 }
 
-/** Runs the command that `args` name and returns the exit code. An error is a line on standard error. */
+/** Runs the command that `args` name and returns the exit code. Errors go to standard error, one line each. */
 export const runCommand = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
     await dispatch(table, args, terminal)

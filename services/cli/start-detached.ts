@@ -10,15 +10,15 @@ import { localSettings } from '#shared/config/settings/local.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { failurePrefix } from './run-command.ts'
 
-/** The last error line of the failed process, without its prefix; undefined where there is none. */
+/** The last error message in the log, without its prefix; undefined if there is none. */
 const lastFailure = (log: string): string | undefined => {
   const at = log.lastIndexOf(failurePrefix)
   return at < 0 ? undefined : log.slice(at + failurePrefix.length).trimEnd()
 }
 
 /**
- * Runs `up` as a process of its own session, whose lines go to `logs/local.log`, and waits for what it prints once the
- * first capture has succeeded. Throws `SERVICE_UNAVAILABLE` with its message where it ends before; `stop` ends it.
+ * Runs `up` in a new session, with its standard error in `logs/local.log`, and waits for the JSON document that it prints
+ * once the first capture has succeeded. Throws `SERVICE_UNAVAILABLE` with its error if it ends before; `stop` ends it.
  */
 export const startDetached = async (from: { env: Env; root: string; stop: AbortSignal }): Promise<Started> => {
   const { logs } = await openDataFolder(from.env[prefix + localSettings.data.name] ?? localSettings.data.fallback ?? '')

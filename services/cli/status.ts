@@ -11,7 +11,7 @@ const healthMs = 2000
 type ServiceState = {
   readonly name: string
   readonly pid: number
-  /** `running`: of a process without a health endpoint nothing more is known. */
+  /** `running`: the process exists and has no health endpoint. */
   readonly health: 'ok' | 'not ready' | 'running' | 'down'
   readonly metrics_url: string | null
   readonly detail: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Pr
   return { name, pid, metrics_url, ...(await readHealth(health_url)) }
 }
 
-/** Health details are texts; in a JSON document numbers are numbers, and unknown is null. */
+/** Converts a health detail, which is text: numbers and booleans to JSON values, `unknown` to null. */
 const toJson = (text: string): unknown => {
   if (text === 'unknown') return null
   return /^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text
@@ -49,7 +49,7 @@ const words = (detail: ServiceState['detail']) =>
 
 const rowOf = ({ name, pid, health, metrics_url }: ServiceState) => [name, String(pid), health, metrics_url ?? '']
 
-/** `status`: every service with its health and the address of its metrics, the pool and the queue. */
+/** `status`: every service with its health and metrics URL, the pool and the queue. */
 export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
@@ -57,17 +57,17 @@ export const status: Command = {
   run: async ({ env, print }, typed) => {
     const folder = dataFolderOf(env, typed)
     const local = await runningInstallation(folder, '')
-    const own = await lockHolder(pathsOf(folder))
-    if (!own) throw notRunning(`'up' on ${folder} ended without stopping; it is not running`)
+    const holder = await lockHolder(pathsOf(folder))
+    if (!holder) throw notRunning(`'up' on ${folder} ended without stopping; it is not running`)
     const states = await Promise.all(local.services.map(stateOf))
-    // The controller sees all: its workers, what the ledger counts, and those that serve one capture behind a proxy.
+    // The controller reports all workers, those for proxied captures included, and the backlog that the ledger counts.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
     const { stealthWorkers, stealthWaiting = 'unknown', ...pool } = others
     const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
     print({
       json: {
-        pid: own.pid,
+        pid: holder.pid,
         base_url: local.base_url,
         services,
         pool: valuesOf(pool),
@@ -78,7 +78,7 @@ export const status: Command = {
         }),
       },
       text: [
-        `${local.base_url}, process ${own.pid}`,
+        `${local.base_url}, process ${holder.pid}`,
         table([['service', 'pid', 'health', 'metrics'], ...states.map(rowOf)]),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,

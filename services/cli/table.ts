@@ -1,4 +1,4 @@
-/** Writes rows in columns, for people; headings are the first row. */
+/** Renders rows as aligned columns; the first row is the heading. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const [first = []] = rows
   const widths = first.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

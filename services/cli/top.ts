@@ -10,7 +10,7 @@ import { type Snapshot, type Sources, takeSnapshot, windowSeconds } from './top/
 
 const statementMs = 3000
 const [shortestMs, longestMs] = [1000, 60_000]
-/** Of what is no terminal. */
+/** Width if the output is not a terminal. */
 const plainColumns = 120
 
 const intervalOf = (typed: Typed): number => {
@@ -26,7 +26,7 @@ const metricsUrlOf = (typed: Typed): string | undefined => {
   throw new UsageError(`--metrics ${url}: must be an address such as http://127.0.0.1:9090/metrics`)
 }
 
-/** Of the installation on the data folder, unless flag and environment name another. Throws `SERVICE_UNAVAILABLE` where nothing does. */
+/** URLs from flag and environment, else of the installation on the data folder. Throws `SERVICE_UNAVAILABLE` if there are neither. */
 const addressesOf = async ({ env }: CommandContext, typed: Typed) => {
   const given = metricsUrlOf(typed)
   const databaseUrl = givenDirectUrl(env)
@@ -73,17 +73,17 @@ const show = async (context: CommandContext, typed: Typed, sources: Sources): Pr
   await refresh(terminal, frame, { everyMs: intervalOf(typed), stop })
 }
 
-/** `top`: pools, queues, rates, the slowest stages and the last errors, refreshed in place until Ctrl-C. */
+/** `top`: shows pools, queues, rates, the slowest stages and the last errors, refreshed in place until Ctrl-C. */
 export const top: Command = {
   usage: 'top [--once] [--interval 2s] [--metrics URL] [--data DIR]',
   summary: 'shows pools, queues, rates, the slowest stages and the last errors, refreshed in place',
   flags: {
-    once: { type: 'boolean', help: 'print it once, as is done where the output is no terminal' },
+    once: { type: 'boolean', help: 'print once and exit, the default if the output is not a terminal' },
     interval: { type: 'string', value: '2s', help: 'time between two refreshes, from 1s to 1m (default 2s)' },
     metrics: {
       type: 'string',
       value: 'URL',
-      help: 'metrics of the leading controller of another installation, whose SHUTTERFLEET_DATABASE_URL is set',
+      help: 'metrics URL of the leading controller of another installation; needs SHUTTERFLEET_DATABASE_URL of the same',
     },
     data: dataFlag,
   },

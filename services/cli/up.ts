@@ -12,27 +12,27 @@ type FlagName = keyof typeof upFlags
 const flags = {
   data: { type: 'string', value: 'DIR', help: 'data folder (default .shutterfleet)' },
   port: { type: 'string', value: 'N', help: 'port of the HTTP interface (default 8080; 0: a free one)' },
-  'workers-max': { type: 'string', value: 'N', help: 'most workers, each with a browser (default: two for each core)' },
+  'workers-max': { type: 'string', value: 'N', help: 'maximum of workers, one browser each (default: two per core)' },
   'allow-target': {
     type: 'string',
     value: 'T',
     multiple: true,
-    help: 'target that is captured although it is not public: host, host:port, IP address, ip:port, CIDR',
+    help: 'allow captures of a target that is not public: host, host:port, IP address, ip:port, CIDR',
   },
-  plans: { type: 'string', value: 'FILE', help: 'JSON file with the table of plans, in place of the default one' },
+  plans: { type: 'string', value: 'FILE', help: 'JSON file with plans instead of the default ones' },
   'webhook-retries': {
     type: 'string',
     value: 'LIST',
-    help: 'waits between the attempts of a webhook (default 30s,2m,10m)',
+    help: 'waits between attempts to deliver a webhook (default 30s,2m,10m)',
   },
-  'extra-ca': { type: 'string', value: 'FILE', help: 'PEM certificates that webhook delivery and pages trust too' },
-  'public-url': { type: 'string', value: 'URL', help: 'address under which clients reach the service' },
+  'extra-ca': { type: 'string', value: 'FILE', help: 'more PEM certificates for webhook delivery and pages to trust' },
+  'public-url': { type: 'string', value: 'URL', help: 'URL at which clients reach the service' },
   postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use instead of starting one' },
   nats: { type: 'string', value: 'URL', help: 'NATS server to use instead of starting one' },
   s3: { type: 'string', value: 'URL', help: 'S3-compatible store: https://KEY:SECRET@host:port/bucket?region=R' },
 } as const satisfies Record<FlagName, Command['flags'][string]>
 
-/** Flags that name a file or folder, from where they were typed. */
+/** Flags whose value is a path relative to the working folder. */
 const paths: readonly FlagName[] = ['data', 'plans', 'extra-ca']
 
 const flagValue = (typed: Typed, name: FlagName): string | undefined => {
@@ -41,7 +41,7 @@ const flagValue = (typed: Typed, name: FlagName): string | undefined => {
   return text !== undefined && paths.includes(name) ? resolve(text) : text
 }
 
-/** The environment with the flags in it: a flag wins over its variable. Throws `UsageError` that names a bad flag. */
+/** The environment overridden by the flags. Throws `UsageError` that names an invalid flag. */
 export const withFlags = (env: Env, typed: Typed): Env => {
   const given = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
     const value = flagValue(typed, name as FlagName)
@@ -65,10 +65,10 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
   context.print({ json: started, text })
 }
 
-/** `up`: starts everything on this machine and stays until it is stopped, or returns once it is up with `--detach`. */
+/** `up`: starts everything on this machine and runs until it is stopped; with `--detach` returns once it is up. */
 export const up: Command = {
   usage: 'up [FLAGS]',
-  summary: 'starts the whole system on this machine and proves it with one capture',
+  summary: 'starts the whole system on this machine and verifies it with one capture',
   flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
   run: async (context, typed) => {
     const env = withFlags(context.env, typed)

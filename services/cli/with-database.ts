@@ -3,7 +3,7 @@ import type { Env } from '#shared/config/read-env.ts'
 import type { Typed } from './command.ts'
 import { findDatabaseUrl } from './installation.ts'
 
-/** Opens the database of the installation for one piece of work; `statementMs` as for `openDatabase`. */
+/** Opens the installation's database for the duration of `work`; `statementMs` as for `openDatabase`. */
 export const withDatabase = async <T>(
   env: Env,
   typed: Typed,

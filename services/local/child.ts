@@ -5,23 +5,23 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const logTailLines = 12
 
-/** What to start, and where its output goes. */
+/** A process to start; its output is appended to `logPath`. */
 export type Launch = {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly logPath: string
-  /** Working folder; ours where it is absent. */
+  /** Working folder; by default that of this process. */
   readonly cwd?: string
-  /** Whether the child is one of our services: it announces itself, and stops when we are gone. */
+  /** Opens an IPC channel, for our services: they announce themselves, and stop when it closes. */
   readonly ipc?: boolean
-  /** Open file descriptors that the child has as 3, 4, … (not together with `ipc`). */
+  /** File descriptors that the child inherits as 3, 4, …; ignored with `ipc`. */
   readonly descriptors?: readonly number[]
 }
 
 /**
- * Starts a process in a session of its own: Ctrl-C in a terminal reaches us alone, so that everything stops in order.
- * Throws `SERVICE_UNAVAILABLE` where it cannot be started at all.
+ * Starts a process in a new session, so that Ctrl-C signals only the parent, which stops its children in order.
+ * Throws `SERVICE_UNAVAILABLE` if the process cannot be spawned.
  */
 export const startChild = async (launch: Launch) => {
   await using log = await open(launch.logPath, 'a', 0o600)
@@ -49,19 +49,19 @@ export const startChild = async (launch: Launch) => {
   }
   return {
     pid: child.pid ?? 0,
-    /** Resolves once it has ended, with how: `exit code 1`, `signal SIGKILL`. */
+    /** Resolves on exit with the reason: `exit code 1`, `signal SIGKILL`. */
     exited: exited.promise,
     hasExited: () => ended,
-    /** The first message that it sends over its IPC channel; never resolves where it has none. */
+    /** The first message over the IPC channel; never resolves without one. */
     announced: announced.promise,
     kill: (signal: NodeJS.Signals): void => void child.kill(signal),
   }
 }
 
-/** A process that we started. */
+/** A process started by `startChild`. */
 export type Child = Readonly<Awaited<ReturnType<typeof startChild>>>
 
-/** Asks a child to end, and ends it after `graceMs` whether it agrees or not. */
+/** Sends `signal`, and SIGKILL after `graceMs`; resolves when the child has exited. */
 export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> => {
   if (child.hasExited()) return
   child.kill(signal)
@@ -70,7 +70,7 @@ export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: n
   clearTimeout(timer)
 }
 
-/** The error of a program that did not do `what` it was started for, with the end of its log. */
+/** A start error with the last 12 lines of the log; `what` begins the message. */
 export const startError = async (what: string, logPath: string): Promise<AppError> => {
   const text = await readFile(logPath, 'utf8').catch(() => '')
   const tail = text.trimEnd().split('\n').slice(-logTailLines).join('\n')

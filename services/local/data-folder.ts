@@ -3,7 +3,7 @@ import { access, chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs
 import { dirname, join, resolve } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** The paths below a data folder, whether it exists or not; all are absolute. */
+/** The absolute paths in a data folder, which need not exist. */
 export const pathsOf = (folder: string) => {
   const path = resolve(folder)
   return {
@@ -14,7 +14,7 @@ export const pathsOf = (folder: string) => {
     ports: join(path, 'ports.json'),
     /** The first account and its key. */
     account: join(path, 'account.json'),
-    /** State of `up` for other commands: `local-file.ts`. */
+    /** State of `up` for other commands; see `LocalFile`. */
     localFile: join(path, 'local.json'),
     workerEnv: join(path, 'worker-env.json'),
     stealthWorkerEnv: join(path, 'stealth-worker-env.json'),
@@ -26,14 +26,14 @@ export const pathsOf = (folder: string) => {
   }
 }
 
-/** Where everything of one machine's installation lies. */
+/** The paths of a one-machine installation. */
 export type DataFolder = Readonly<ReturnType<typeof pathsOf>>
 
 const refuse = (path: string, why: string): never => {
   throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })
 }
 
-/** Makes a folder and what is missing above it. Not by `mkdir` with `recursive`, which never returns below `/proc` (Node 24). */
+/** Creates a folder and its parents. `mkdir` with `recursive` never returns below `/proc` (Node 24). */
 const makeFolder = async (path: string): Promise<void> => {
   const make = () => mkdir(path, { mode: 0o700 })
   await make().catch(async (error: NodeJS.ErrnoException) => {
@@ -44,7 +44,7 @@ const makeFolder = async (path: string): Promise<void> => {
   })
 }
 
-/** Makes the data folder where it is missing, for its owner alone. Throws `CONFIGURATION` where it cannot be used. */
+/** Creates the data folder if it is missing, with mode 0700. Throws `CONFIGURATION` if it cannot be used. */
 export const openDataFolder = async (folder: string): Promise<DataFolder> => {
   const paths = pathsOf(folder)
   try {
@@ -56,20 +56,20 @@ export const openDataFolder = async (folder: string): Promise<DataFolder> => {
   const { uid } = await stat(paths.path)
   const me = process.getuid?.()
   if (me !== 0 && uid !== me) refuse(paths.path, 'belongs to another user')
-  await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be made private to its owner'))
+  await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be restricted to its owner'))
   await access(paths.path, constants.W_OK | constants.X_OK).catch(() => refuse(paths.path, 'is not writable'))
   for (const part of [paths.nats, paths.objects, paths.logs]) await makeFolder(part)
   return paths
 }
 
-/** Writes a file for its owner alone; whoever reads it sees the old content or the new, never a part. */
+/** Writes a JSON file atomically, with mode 0600. */
 export const writePrivate = async (path: string, content: unknown): Promise<void> => {
   const draft = `${path}.${process.pid}.new`
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
   await rename(draft, path)
 }
 
-/** What `writePrivate` wrote, or undefined where there is no such file. Throws where it is not JSON. */
+/** Reads a file of `writePrivate`; undefined if there is none. Throws `CONFIGURATION` if it cannot be read or parsed. */
 export const readPrivate = async <T>(path: string): Promise<T | undefined> => {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T

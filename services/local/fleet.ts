@@ -13,7 +13,7 @@ const processOf = (part: Part): LocalProcess => {
   }
 }
 
-/** Makes an empty fleet. `changed` runs after each start of a process, first or later. `stop` ends starts that are under way. */
+/** Creates an empty fleet. `changed` runs after each start or restart of a process. `stop` aborts pending starts. */
 export const createFleet = (deps: {
   readonly events: LocalEvents
   readonly stop: AbortSignal
@@ -30,7 +30,7 @@ export const createFleet = (deps: {
   }
 
   return {
-    /** Starts a part and keeps it running. Throws what its start throws. */
+    /** Starts and supervises a part. Throws the error of its first start. */
     start: async (plan: PartPlan): Promise<Part> => {
       const startedMs = performance.now()
       const part = await supervise(plan, deps.stop, {
@@ -45,7 +45,7 @@ export const createFleet = (deps: {
       await deps.changed(processes())
       return part
     },
-    /** Stops all parts in the given order; those of one group at the same time. Parts in no group do not exist. */
+    /** Stops the groups in order, the parts of a group in parallel. Every part must be in a group. */
     stop: async (order: readonly (readonly string[])[]): Promise<void> => {
       for (const names of order) await Promise.all(names.map(stopOne))
     },

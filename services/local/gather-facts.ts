@@ -2,16 +2,16 @@ import type { QueueUserName } from '#shared/queue/permissions.ts'
 import { directUrlOf } from './local-settings.ts'
 import { choosePorts } from './ports.ts'
 import { postgresUser } from './postgres.ts'
-import { keepSecrets } from './secrets.ts'
+import { loadOrCreateSecrets } from './secrets.ts'
 import type { Facts } from './service-env.ts'
 
 type Given = Pick<Facts, 'operator' | 'settings' | 'folder' | 'root' | 'programs'>
 
-/** Resolves the settings of all services of this machine. Throws `CONFIGURATION` where the requested port is taken. */
+/** Resolves ports, secrets and addresses of all services. Throws `CONFIGURATION` if the requested port is in use. */
 export const gatherFacts = async (given: Given): Promise<Facts> => {
   const { settings, folder } = given
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
-  const kept = await keepSecrets(folder.secrets)
+  const kept = await loadOrCreateSecrets(folder.secrets)
   const secrets = { ...kept, keyPepper: settings.keyPepper || kept.keyPepper }
   const ownDatabase = `postgres://${postgresUser}:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`
   const ownNats = (user: QueueUserName) => `nats://${user}:${secrets.queuePasswords[user]}@127.0.0.1:${ports.nats}`

@@ -1,20 +1,20 @@
 import { readPrivate } from './data-folder.ts'
 
-/** Addresses and processes of `up`, for other programs of its user, in `<data>/local.json`. */
+/** `<data>/local.json`: addresses and processes of `up`, for other programs of the same user. */
 export type LocalFile = {
   readonly base_url: string
   readonly api_key: string
   readonly account_id: string
-  /** PostgreSQL itself, past a pooler. */
+  /** PostgreSQL itself, not a pooler. */
   readonly database_url: string
-  /** With the user that may do everything, where the NATS server is our own. */
+  /** As the user `operator`, which has all permissions, unless the server is external. */
   readonly nats_url: string
-  /** `file:` address of the folder, or the address of the S3-compatible store. */
+  /** `file:` URL of the folder, or URL of the S3-compatible store. */
   readonly object_store: string
   readonly services: readonly LocalProcess[]
 }
 
-/** One process of the system. PostgreSQL and NATS have no addresses to ask. */
+/** One process of the system. The URLs of PostgreSQL and NATS are null. */
 export type LocalProcess = {
   readonly name: string
   readonly pid: number
@@ -22,5 +22,5 @@ export type LocalProcess = {
   readonly health_url: string | null
 }
 
-/** Reads `<data>/local.json`; undefined where nothing runs on this data folder. */
+/** Reads `<data>/local.json`; undefined if nothing runs on the data folder. */
 export const readLocalFile = (path: string): Promise<LocalFile | undefined> => readPrivate<LocalFile>(path)

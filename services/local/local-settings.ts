@@ -8,7 +8,7 @@ import { databaseSettings, storageSettings, trustSettings } from '#shared/config
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 
-/** The setting behind each flag of `up`; a flag is another way to write the environment variable. */
+/** The setting that each flag of `up` overrides. */
 export const upFlags = {
   data: localSettings.data,
   port: gatewaySettings.gatewayPort,
@@ -25,7 +25,7 @@ export const upFlags = {
 
 const optional = ({ name, help, secret }: Setting<string>) => text(name, { help, secret, fallback: '' })
 
-/** The secret that API keys are hashed with; '': that of the data folder. */
+/** The secret that API keys are hashed with; '' means the one in the data folder. */
 export const optionalPepper = optional(gatewaySettings.keyPepper)
 
 const settings = {
@@ -45,7 +45,7 @@ const settings = {
   keyPepper: optionalPepper,
 }
 
-/** Address of PostgreSQL itself, past a pooler; undefined where no database is given. */
+/** URL of PostgreSQL itself, not of a pooler; undefined if no database is given. */
 export const directUrlOf = ({
   givenDatabaseUrl,
   databaseDirectUrl,
@@ -54,12 +54,12 @@ export const directUrlOf = ({
   readonly databaseDirectUrl: string | undefined
 }): string | undefined => givenDatabaseUrl && (databaseDirectUrl ?? givenDatabaseUrl)
 
-/** What one-machine operation itself reads; services read the rest of the environment. */
+/** The settings that `up` itself reads; its services read the rest. */
 export type LocalSettings = ValuesOf<typeof settings>
 
 const localNames: ReadonlySet<string> = new Set(Object.values(settings).map(({ name }) => name))
 
-/** The settings of services that are given: what is wrong with one is reported before anything starts. */
+/** The settings of services that are set, to validate them before anything starts. */
 const givenServiceSettings = (env: Env): Settings =>
   Object.fromEntries(
     Object.values(allSettings)
@@ -70,9 +70,9 @@ const givenServiceSettings = (env: Env): Settings =>
   )
 
 /**
- * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included.
- * Where it does not bound the workers, there are two for each of the machine's `cores`, which mostly wait for pages, and one
- * for each that serve a single capture: they also start anew for each. Full Chromium takes two cores. Every core may be used as soon as a capture waits.
+ * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, including those of services' settings.
+ * Default maximums of workers: two per core (they mostly wait for pages), one per core for proxied captures (each starts a
+ * new worker), one per two cores for full Chromium. As many workers as cores may start as soon as a capture waits.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = {

@@ -16,15 +16,15 @@ import { firstPlan, readPlansFile } from './read-plans-file.ts'
 const settings = {
   databaseUrl: databaseSettings.databaseUrl,
   keyPepper: gatewaySettings.keyPepper,
-  keptKey: clientSettings.apiKey,
+  storedKey: clientSettings.apiKey,
   plansFile: localSettings.plansFile,
 }
 
-/** The account of `keptKey` where this database has the key, else a new account with a new key. Throws `CONFIGURATION` where its keys are hashed with another pepper. */
-const keepFirstAccount = async (database: Database, pepper: string, keptKey: string): Promise<FirstAccount> => {
-  if (keptKey !== '') {
-    const { caller } = await checkRequest(database, { keyHash: hashKey(pepper, keptKey), originHost: null })
-    if (caller) return { accountId: caller.accountId, apiKey: keptKey }
+/** The account of `storedKey` if this database has the key, else a new account with a new key. Throws `CONFIGURATION` if its keys are hashed with another pepper. */
+const findOrCreateAccount = async (database: Database, pepper: string, storedKey: string): Promise<FirstAccount> => {
+  if (storedKey !== '') {
+    const { caller } = await checkRequest(database, { keyHash: hashKey(pepper, storedKey), originHost: null })
+    if (caller) return { accountId: caller.accountId, apiKey: storedKey }
   }
   await confirmPepper(database, pepper)
   const { id } = await createAccount(database, { name: 'local', email: 'local@localhost', plan: firstPlan })
@@ -32,12 +32,12 @@ const keepFirstAccount = async (database: Database, pepper: string, keptKey: str
   return { accountId: id, apiKey: key }
 }
 
-// A process of its own, so that the database client's memory is given back before anything else runs.
+// A separate process, so that the database client's memory is freed before anything else runs.
 await runMain('prepare', async ({ env, announce }) => {
-  const { databaseUrl, keyPepper, keptKey, plansFile } = readEnv(settings, env)
+  const { databaseUrl, keyPepper, storedKey, plansFile } = readEnv(settings, env)
   const plans = await readPlansFile(plansFile)
   await using database = openDatabase({ url: databaseUrl, poolMax: 2, statementMs: migrationStatementMs })
   await migrate(database)
   await replacePlans(database, plans)
-  announce(await keepFirstAccount(database, keyPepper, keptKey))
+  announce(await findOrCreateAccount(database, keyPepper, storedKey))
 })

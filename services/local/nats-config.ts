@@ -20,7 +20,7 @@ const userText = ({ name, publish, subscribe }: QueueUser, passwords: QueuePassw
         publish: ${list(publish)}
         subscribe: ${list(subscribe)} } }`
 
-/** What the services' account offers to one pool's account, and to no other. */
+/** The services' exports to one pool's account only. */
 const exportTexts = ({ name, pulls, publishes, subscribes }: PoolAccount) => [
   ...pulls.map((subject) => `{ service: ${quote(subject)}, response_type: stream, accounts: [${name}] }`),
   ...publishes.map((subject) => `{ service: ${quote(subject)}, accounts: [${name}] }`),
@@ -52,13 +52,13 @@ ${lines(importTexts(account))}    ]
   }
 `
 
-/** Accounts and permissions; a server without this part of the configuration file allows everybody everything. */
+/** Accounts and permissions; without this section a server allows every client everything. */
 export const accountsText = (passwords: QueuePasswords): string =>
   `accounts {
 ${servicesText(passwords)}${poolAccounts.map((account) => poolText(account, passwords)).join('')}}
 `
 
-/** The configuration file of the one machine's NATS server: loopback only, JetStream in `storeFolder`. */
+/** The configuration of the local NATS server: loopback only, JetStream in `storeFolder`. */
 export const natsConfig = (options: { port: number; storeFolder: string; passwords: QueuePasswords }): string =>
   `listen: "127.0.0.1:${options.port}"
 max_payload: ${maxMessageBytes}

@@ -7,13 +7,13 @@ import { natsConfig } from './nats-config.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 import { waitUntil } from './wait-for.ts'
 
-/** Reading back what JetStream has stored takes a while after a crash. */
+/** Allows for JetStream's recovery of its streams after a crash. */
 const startMs = 30_000
 const helloMs = 1000
 
 const greetingCharactersMax = 65_536
 
-/** The INFO that a NATS server sends first, before its client authenticates. Throws where it does not within `waitMs`. */
+/** Reads the INFO that a NATS server sends before authentication. Throws after `waitMs` of silence, or if the connection closes. */
 export const readGreeting = async (to: { host: string; port: number }, waitMs: number): Promise<string> => {
   const socket = connect(to).setEncoding('utf8')
   socket.setTimeout(waitMs, () => socket.destroy(new Error('no answer')))
@@ -26,7 +26,7 @@ export const readGreeting = async (to: { host: string; port: number }, waitMs: n
   throw new Error('closed without INFO')
 }
 
-const greets = (port: number): Promise<boolean> => succeeds(readGreeting({ host: '127.0.0.1', port }, helloMs))
+const isServing = (port: number): Promise<boolean> => succeeds(readGreeting({ host: '127.0.0.1', port }, helloMs))
 
 /** Starts our own nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNats = async (facts: Facts, program: string, signal: AbortSignal): Promise<Child> => {
@@ -42,8 +42,8 @@ export const startNats = async (facts: Facts, program: string, signal: AbortSign
     env: machineEnv(facts.operator),
     logPath,
   })
-  await waitUntil(startMs, async () => child.hasExited() || signal.aborted || (await greets(port)))
-  if (!child.hasExited() && !signal.aborted && (await greets(port))) return child
+  await waitUntil(startMs, async () => child.hasExited() || signal.aborted || (await isServing(port)))
+  if (!child.hasExited() && !signal.aborted && (await isServing(port))) return child
   await stopChild(child, 'SIGTERM', 5000)
   throw await startError('NATS did not start', logPath)
 }

@@ -3,10 +3,10 @@ import { startChild, startError, stopChild } from './child.ts'
 import type { Running } from './supervise.ts'
 
 const startMs = 60_000
-/** MiB for new objects, of 16: saves 20 to 25 MiB in each idle gateway and ledger, whose memory is otherwise touched once at the start and kept. */
+/** 4 MiB for new objects instead of 16 saves 20 to 25 MiB in each idle gateway and ledger, which touch that memory once at the start. */
 const youngSpace = '--max-semi-space-size=4'
 
-/** One of our services as a process of its own. */
+/** A service to run as a Node process. */
 export type NodeProcess = {
   readonly name: string
   /** Main file, as an absolute path. */
@@ -15,7 +15,7 @@ export type NodeProcess = {
   readonly logPath: string
 }
 
-/** Starts a service and waits for its announcement. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+/** Starts a service and waits at most 60 s for its announcement. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal): Promise<Running> => {
   const child = await startChild({
     command: process.execPath,

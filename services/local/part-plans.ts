@@ -17,7 +17,7 @@ import { healthProbe, untilUnresponsive } from './watchdog.ts'
 
 const logOf = ({ folder }: Facts, name: string) => join(folder.logs, `${name}.log`)
 
-/** How our own PostgreSQL is started, in the folder's `postgres`. */
+/** The plan of the local PostgreSQL, in `<data>/postgres`. */
 export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
   name: 'postgres',
   // Fast shutdown: open transactions are rolled back, nothing committed is lost.
@@ -39,7 +39,7 @@ export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
   }),
 })
 
-/** How our own NATS is started, in the folder's `nats`. */
+/** The plan of the local NATS server, in `<data>/nats`. */
 export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   name: 'nats',
   stopSignal: 'SIGTERM',
@@ -47,7 +47,7 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
-/** Our services, and how long each may take to end in good order. The controller waits for its workers, who finish their captures. */
+/** Our services and their stop timeouts. The controller waits for its workers, which finish their captures. */
 const services = {
   egress: { folder: 'egress', env: egressEnv, stopMs: 40_000 },
   'webhook-egress': { folder: 'egress', env: webhookEgressEnv, stopMs: 40_000 },
@@ -57,7 +57,7 @@ const services = {
   controller: { folder: 'controller', env: controllerEnv, stopMs: 120_000 },
 } as const
 
-/** How one of our services is started. */
+/** The plan of a service. */
 export const servicePlan = (facts: Facts, name: keyof typeof services): PartPlan => ({
   name,
   stopSignal: 'SIGTERM',

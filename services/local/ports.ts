@@ -6,10 +6,10 @@ import { readPrivate, writePrivate } from './data-folder.ts'
 
 const others = ['objects', 'egress', 'webhookEgress', 'postgres', 'nats'] as const
 
-/** Ports of loopback that others remember: addresses signed in one run are used in the next. */
+/** Ports on loopback. They are stored because URLs signed in one run are used in the next. */
 export type Ports = Readonly<Record<'gateway' | (typeof others)[number], number>>
 
-/** Listens for a moment. Answers the port, or why it cannot be had. */
+/** Listens briefly; returns the port, or the error if it cannot be used. */
 const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
   const server = createServer()
   try {
@@ -23,7 +23,7 @@ const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
   }
 }
 
-/** Below what the kernel gives to connections: nobody takes one by chance before the part that it is for. */
+/** Below the kernel's ephemeral ports, so that no outgoing connection takes a chosen port before its service does. */
 const range = { from: 10_240, to: 32_768 }
 const triesMax = 50
 
@@ -45,7 +45,7 @@ const required = async (port: number): Promise<number> => {
   })
 }
 
-/** Ports that are free now: the wanted one for the gateway (0: any), and for the rest those of the last run where they still are. */
+/** Chooses free ports: `gatewayPort` for the gateway (0: any); others as in the last run if still free. Throws `CONFIGURATION` if `gatewayPort` is in use. */
 export const choosePorts = async (path: string, gatewayPort: number): Promise<Ports> => {
   const kept: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
   const gateway = gatewayPort === 0 ? await choose(kept.gateway, new Set()) : await required(gatewayPort)

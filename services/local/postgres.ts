@@ -8,22 +8,22 @@ import { asUser, findUser, type SystemUser } from './system-user.ts'
 import { waitUntil } from './wait-for.ts'
 
 const initMs = 60_000
-/** Recovery after a crash reads the log since the last checkpoint. */
+/** Allows for crash recovery, which replays the WAL since the last checkpoint. */
 const startMs = 60_000
 const formerStopMs = 20_000
 const run = promisify(execFile)
 
-/** User of the database inside PostgreSQL. */
+/** The database user. */
 export const postgresUser = 'shutterfleet'
 
-/** The user of the machine that PostgreSQL runs as where we are root, which it refuses to be. */
+/** The system user that PostgreSQL runs as if we are root, because it refuses to run as root. */
 const systemUser = 'shutterfleet-db'
 
-/** A PostgreSQL of our own. */
+/** A local PostgreSQL server. */
 export type PostgresOptions = {
   /** Folder with `postgres` and `initdb`. */
   readonly bin: string
-  /** Folder of the cluster, made where it is missing. */
+  /** Folder of the cluster; created if missing. */
   readonly folder: string
   readonly password: string
   readonly port: number
@@ -31,7 +31,7 @@ export type PostgresOptions = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** For a few hundred captures a minute on a machine that also runs browsers; durable, and reached over loopback only. */
+/** Sized for a few hundred captures a minute beside browsers; durable, loopback only. */
 const settings = (port: number) =>
   Object.entries({
     listen_addresses: '127.0.0.1',
@@ -43,7 +43,7 @@ const settings = (port: number) =>
     fsync: 'on',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
-/** Who PostgreSQL runs as: undefined where that is us. Makes the system's user where we are root and it is missing. */
+/** The user that PostgreSQL runs as; undefined means our own. Creates the system user if we are root and it is missing. */
 const findOwner = async (): Promise<SystemUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
   const known = await findUser(systemUser)
@@ -52,12 +52,12 @@ const findOwner = async (): Promise<SystemUser | undefined> => {
   return findUser(systemUser)
 }
 
-/** The parent-death signal lets nothing outlive us, even when we are killed. */
+/** The parent-death signal stops the server even if we are killed. */
 const setpriv = (owner: SystemUser | undefined) => ['--pdeathsig', 'INT', ...(owner ? asUser(owner) : [])]
 
 /**
- * PostgreSQL gets its folder as an open descriptor: its user need not be able to walk there, so that the folder can lie
- * in a private home directory, and no mount and no privilege is needed for it.
+ * PostgreSQL inherits its folder as an open descriptor, so that the folder can be in a private home directory that the
+ * system user may not traverse, without a mount or privileges.
  */
 const asDescriptor = '/proc/self/fd/3'
 
@@ -85,18 +85,18 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return
   await rm(cluster, { recursive: true, force: true })
-  throw await startError(`PostgreSQL could not make its cluster (${ended ?? 'too slow'})`, logPath)
+  throw await startError(`PostgreSQL could not create its cluster (${ended ?? 'too slow'})`, logPath)
 }
 
-/** Lines of the file that a running PostgreSQL keeps in its folder; the first is its process id, the eighth its state. */
+/** Lines of `postmaster.pid`; the first is the process id, the eighth the state. */
 const pidFile = async (cluster: string): Promise<string[]> =>
   (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
 
 /**
- * A server of this cluster that outlived its parent is ended; a left file of another process's id is removed. The lock on
- * the data folder is ours, so nobody else starts one.
+ * Stops a server of this cluster that outlived its parent; removes a stale `postmaster.pid`. Our lock on the data folder
+ * excludes concurrent starts.
  */
-const clearFormer = async (cluster: string) => {
+const stopFormerServer = async (cluster: string) => {
   const pid = Number((await pidFile(cluster))[0])
   if (!pid) return
   const isOurs = async () => (await readlink(`/proc/${pid}/fd/3`).catch(() => '')) === cluster
@@ -115,16 +115,16 @@ const untilReady = async (child: Child, cluster: string, signal: AbortSignal): P
     return Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready'
   }).then((inTime) => inTime && !child.hasExited() && !signal.aborted)
 
-/** When memory ends others go first. Only root may say so, and not in every container. */
+/** Makes the OOM killer prefer other processes. Needs root, and fails in some containers. */
 const protectFromOomKiller = (pid: number) => writeFile(`/proc/${pid}/oom_score_adj`, '-500').catch(() => {})
 
-/** Starts PostgreSQL on loopback and waits until it takes connections; makes its cluster first where there is none. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+/** Starts PostgreSQL on loopback and waits until it is ready; creates its cluster first if missing. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startPostgres = async (options: PostgresOptions, signal: AbortSignal): Promise<Child> => {
   const cluster = join(options.folder, 'cluster')
   const owner = await findOwner()
   const isMade = await stat(join(cluster, 'global', 'pg_control')).catch(() => undefined)
   if (!isMade) await initialise(options, owner)
-  await clearFormer(cluster)
+  await stopFormerServer(cluster)
   await using folder = await open(cluster)
   const child = await startChild({
     command: 'setpriv',

@@ -4,10 +4,10 @@ import { readPrivate, writePrivate } from './data-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 
-/** The account that `up` makes at the first start, and its API key. */
+/** The account that `up` creates at the first start, and its API key. */
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
-/** Brings the database to this version's schema and plans, in a process of its own, and finds or makes the first account. */
+/** Migrates the database, loads the plans, and finds or creates the first account, in a separate process. */
 export const prepareDatabase = async (facts: Facts, signal: AbortSignal): Promise<FirstAccount> => {
   const { folder, root, settings } = facts
   const kept = await readPrivate<FirstAccount>(folder.account)

@@ -3,7 +3,7 @@ import { defaultPlans } from './default-plans.ts'
 import { type PlanEntry, readPlans } from '#shared/db/read-plans.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 
-/** The plan of the account that `up` makes. */
+/** The plan of the account that `up` creates. */
 export const firstPlan = 'unlimited'
 
 const read = async (path: string): Promise<PlanEntry[]> => {
@@ -17,8 +17,8 @@ const read = async (path: string): Promise<PlanEntry[]> => {
 }
 
 /**
- * The plans that shall be in force: the file's in place of the default ones (`''`: no file), and `unlimited` where the
- * file has none. Throws `CONFIGURATION` with everything that is wrong with the file.
+ * The plans of a file, with `unlimited` added if the file lacks it; the default plans if `path` is ''. Throws
+ * `CONFIGURATION` with all errors of the file.
  */
 export const readPlansFile = async (path: string): Promise<readonly PlanEntry[]> => {
   if (path === '') return defaultPlans

@@ -5,7 +5,7 @@ import { type Env, prefix } from '#shared/config/read-env.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
-import { boundLogs } from './bound-log.ts'
+import { rotateLogs } from './rotate-log.ts'
 import { openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
 import { findPrograms, programSearch } from './find-programs.ts'
@@ -27,20 +27,20 @@ export type Started = {
   readonly pid: number
 }
 
-/** What one-machine operation runs with. */
+/** Dependencies of `runLocal`. */
 export type LocalDeps = {
   readonly env: Env
   readonly stop: AbortSignal
   /** Folder of the project. */
   readonly root: string
   readonly events: LocalEvents
-  /** Runs once, when the first capture has succeeded. */
+  /** Called once, after the first capture has succeeded. */
   readonly started: (started: Started) => void
 }
 
 /**
- * The controller goes first: its workers finish what they run, and put images to the gateway. The gateway answers who
- * still waits, which needs the ledger; the sender of webhooks finishes what is in flight. Then nobody needs the rest.
+ * The controller stops first: its workers finish their captures and upload images to the gateway. The gateway then
+ * responds to waiting clients, which needs the ledger; webhooks finishes deliveries in flight. Their dependencies stop last.
  */
 const stopOrder = [
   ['controller'],
@@ -49,11 +49,11 @@ const stopOrder = [
   ['webhook-egress', 'nats', 'postgres'],
 ] as const
 
-/** Throws `CONFIGURATION` where a file that the operator named is not what it is to be. */
+/** Throws `CONFIGURATION` if a certificate or plans file is invalid. */
 const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> => {
   await readExtraCertificates(extraCa)
   if (plansFile === '') return
-  // Loaded only where there is a file to check: it brings a compiler of schemas along.
+  // Imported only if there is a file, because it loads a JSON schema compiler.
   const { readPlansFile } = await import('./read-plans-file.ts')
   await readPlansFile(plansFile)
 }
@@ -72,8 +72,8 @@ const localFileOf = (
   services,
 })
 
-/** Keeps `holder.json` and, once the system is up, `local.json` in step with the processes that run. */
-const createRecord = (facts: Facts, lock: Lock) => {
+/** Updates `holder.json` and, once the system is up, `local.json` with the running processes. */
+const createStateFiles = (facts: Facts, lock: Lock) => {
   const { localFile } = facts.folder
   let last = Promise.resolve()
   let up: StartedFleet | undefined
@@ -84,34 +84,34 @@ const createRecord = (facts: Facts, lock: Lock) => {
     if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
     else await rm(localFile, { force: true })
   }
-  /** One write after the other, in the order of the calls. */
-  const record = (stopping: boolean) => (last = write(last, stopping))
+  /** Serializes the writes in call order. */
+  const enqueue = (stopping: boolean) => (last = write(last, stopping))
   return {
     changed: (processes: readonly LocalProcess[]) => {
       children = processes
-      return record(false)
+      return enqueue(false)
     },
-    isUp: (started: StartedFleet) => {
-      up = started
-      return record(false)
+    started: (fleet: StartedFleet) => {
+      up = fleet
+      return enqueue(false)
     },
-    stops: () => record(true),
+    stopping: () => enqueue(true),
   }
 }
 
-/** Starts the system, proves it, and keeps it running until `stop`. */
+/** Starts the system, verifies it with one capture, and keeps it running until `stop`. */
 const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalDeps): Promise<void> => {
   const abandoned = new AbortController()
   const starting = AbortSignal.any([stop, abandoned.signal])
-  const record = createRecord(facts, lock)
-  const fleet = createFleet({ events, stop: starting, changed: record.changed })
+  const stateFiles = createStateFiles(facts, lock)
+  const fleet = createFleet({ events, stop: starting, changed: stateFiles.changed })
   try {
     const beganMs = performance.now()
     const up = await startFleet(fleet, facts, { starting, failed: (error) => abandoned.abort(error) })
     const upMs = performance.now()
     await captureFirst(up.baseUrl, up.account.apiKey, stop)
     events.step('the first capture has succeeded', performance.now() - upMs)
-    await record.isUp(up)
+    await stateFiles.started(up)
     events.step('everything is up', performance.now() - beganMs)
     const { baseUrl, account } = up
     const from = { base_url: baseUrl, api_key: account.apiKey, account_id: account.accountId }
@@ -121,12 +121,12 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
     if (!stop.aborted) throw abandoned.signal.reason ?? error
   } finally {
     events.stopping()
-    await record.stops()
+    await stateFiles.stopping()
     await fleet.stop(stopOrder)
   }
 }
 
-/** Runs the whole system on this machine until `stop`. Throws before anything has started where that cannot work, and leaves no process behind in any case. */
+/** Runs the whole system on this machine until `stop`. Validates settings, programs and folder before it starts anything, and always stops every process. */
 export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const { env, root, events } = deps
   const settings = readLocalSettings(env, availableParallelism())
@@ -141,6 +141,6 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   await writePrivate(folder.workerEnv, workerEnv(facts, 'standard'))
   await writePrivate(folder.stealthWorkerEnv, workerEnv(facts, 'stealth'))
   await writePrivate(folder.proxiedWorkerEnv, workerEnv(facts, 'proxied'))
-  using _logs = boundLogs(folder.logs)
+  using _logs = rotateLogs(folder.logs)
   await runOn(facts, lock, deps)
 }

@@ -15,29 +15,29 @@ const generate = () => ({
   keyPepper: key(),
   storageSigningKey: key(),
   linkSigningKey: key(),
-  /** Tokens of the two instances of egress: that of pages, and that of webhooks. */
+  /** Tokens of the two egress instances, for pages and for webhooks. */
   egressToken: password(),
   webhookEgressToken: password(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
   sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Record<Pool, SealingKeys>,
-  /** To which the secrets of webhooks are sealed. */
+  /** Key pair that webhook secrets are sealed with. */
   webhookKeys: generateSealingKeys(),
 })
 
-/** What is generated at the first start and kept: the data folder is worthless without it. */
+/** Generated at the first start; the data folder is unusable without them. */
 export type Secrets = Readonly<ReturnType<typeof generate>>
 
-/** The secrets at `path`, made at the first call; what an earlier version did not know yet is added. */
-export const keepSecrets = async (path: string): Promise<Secrets> => {
-  const kept = await readPrivate<Partial<Secrets>>(path)
-  const made = generate()
+/** Reads the secrets at `path`; generates and stores those that are missing, all or those that a newer version added. */
+export const loadOrCreateSecrets = async (path: string): Promise<Secrets> => {
+  const stored = await readPrivate<Partial<Secrets>>(path)
+  const generated = generate()
   const secrets = {
-    ...made,
-    ...kept,
-    queuePasswords: { ...made.queuePasswords, ...kept?.queuePasswords },
-    sealingKeys: { ...made.sealingKeys, ...kept?.sealingKeys },
+    ...generated,
+    ...stored,
+    queuePasswords: { ...generated.queuePasswords, ...stored?.queuePasswords },
+    sealingKeys: { ...generated.sealingKeys, ...stored?.sealingKeys },
   }
-  if (isDeepStrictEqual(kept, secrets)) return secrets
+  if (isDeepStrictEqual(stored, secrets)) return secrets
   await writePrivate(path, secrets)
   return secrets
 }

@@ -16,12 +16,12 @@ import type { LocalSettings } from './local-settings.ts'
 import type { Ports } from './ports.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What is settled of the services of one machine before the first of them starts. */
+/** Everything that is decided before the first service of this machine starts. */
 export type Facts = {
-  /** The environment of `up`: each service gets its own settings from it, and nothing else. */
+  /** The environment of `up`. Each service gets only its own settings of it. */
   readonly operator: Env
   readonly settings: LocalSettings
-  /** A data folder that is ours alone. */
+  /** The locked data folder. */
   readonly folder: DataFolder
   /** Folder of the project. */
   readonly root: string
@@ -29,7 +29,7 @@ export type Facts = {
   readonly secrets: Secrets
   readonly ports: Ports
   readonly databaseUrl: string
-  /** PostgreSQL itself: another address than `databaseUrl` where that is a pooler. */
+  /** PostgreSQL itself; differs from `databaseUrl` if that is a pooler. */
   readonly directUrl: string
   readonly natsUrlOf: (user: QueueUserName) => string
 }
@@ -41,11 +41,11 @@ const machineNames = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'NODE_EXTRA_CA
 const defined = (env: Env): ProcessEnv =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** What every process of this machine may see of the environment: nothing of ours, nothing secret. */
+/** The variables that every process gets: no settings of ours and no secrets. */
 export const machineEnv = (operator: Env): ProcessEnv =>
   defined(Object.fromEntries(machineNames.map((name) => [name, operator[name]])))
 
-/** What the operator has set of a group of settings, except for the names in `decided`. */
+/** The operator's values of a group of settings, without the names in `decided`. */
 const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
   const names = Object.values(settings).flatMap(({ name }) => (decided.includes(name) ? [] : [name, `${name}_FILE`]))
   return defined(Object.fromEntries(names.map((name) => [prefix + name, operator[prefix + name]])))
@@ -54,7 +54,7 @@ const settingsOf = (operator: Env, settings: Settings, decided: readonly string[
 const prefixed = (values: Readonly<Record<string, string>>): ProcessEnv =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
 
-/** Environment of one service: what the operator has set for it, and `values` by the settings' names, which are decided here. */
+/** Environment of a service: the operator's settings, overridden by `values` (by setting name). */
 const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<string, string>>): ProcessEnv => {
   const decided = { PROBE_PORT: '0', ...values }
   return {
@@ -64,7 +64,7 @@ const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<st
   }
 }
 
-/** With the standard variables of tracing, which may hold a receiver's token: for services that send spans alone. */
+/** Adds the OTEL_ variables, which may contain a receiver's token: only for services that send spans. */
 const tracedEnv = (
   facts: Facts,
   ...of: [settings: Settings, values: Readonly<Record<string, string>>]
@@ -94,16 +94,16 @@ const filterEnv = (facts: Facts, port: number, token: string): ProcessEnv =>
 /** Environment of the egress filter. */
 export const egressEnv = (facts: Facts): ProcessEnv => filterEnv(facts, facts.ports.egress, facts.secrets.egressToken)
 
-/** Environment of the filter through which webhooks leave: the same rules, an address of its own. */
+/** Environment of the webhooks' egress filter: same rules, separate port and token. */
 export const webhookEgressEnv = (facts: Facts): ProcessEnv =>
   filterEnv(facts, facts.ports.webhookEgress, facts.secrets.webhookEgressToken)
 
-/** Where clients reach the gateway of this machine when the operator names no address. */
+/** Base URL of the gateway: the operator's, else its address on this machine. */
 const gatewayUrl = ({ operator, ports }: Facts): string =>
   operator[prefix + gatewaySettings.publicUrl.name] ||
   `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
 
-/** Environment of the sender of webhooks: the database and its own filter, no queue and no store. */
+/** Environment of the webhooks service: database and egress filter, no queue and no object store. */
 export const webhooksEnv = (facts: Facts): ProcessEnv =>
   tracedEnv(
     facts,
@@ -117,7 +117,7 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
     },
   )
 
-/** The key of links to images, unless the operator has keys: so they can be rotated. */
+/** The generated key for signed links, unless the operator sets keys, who can then rotate them. */
 const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
   ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
     ? {}
@@ -151,7 +151,7 @@ export const ledgerEnv = (facts: Facts): ProcessEnv =>
     { ...database(facts), NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
   )
 
-/** Environment of the workers of one pool, which the controller starts. */
+/** Environment of a pool's workers, which the controller starts. */
 export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
   serviceEnv(
     facts,
@@ -167,7 +167,7 @@ export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
     },
   )
 
-/** Environment of the controller; that of each kind of worker is in the file that it names. */
+/** Environment of the controller; it names a file with the environment of each kind of worker. */
 export const controllerEnv = (facts: Facts): ProcessEnv => {
   const { settings, folder, programs } = facts
   return serviceEnv(

@@ -4,20 +4,20 @@ import { type FirstAccount, prepareDatabase } from './prepare-database.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 import { warmCompileCache } from './warm-compile-cache.ts'
 
-/** A system that is up. */
+/** The result of a successful start. */
 export type StartedFleet = { readonly baseUrl: string; readonly account: FirstAccount }
 
 /**
- * Starts every part as soon as what it needs is up. Throws what the first failing start throws, when all others are up or
- * gone: `failed` is called with it at once, and is to abort `starting`.
+ * Starts every part as soon as its dependencies are up. Calls `failed` immediately with the first error, which must abort
+ * `starting`; throws that error after all other starts have settled.
  */
 export const startFleet = async (
   fleet: Fleet,
   facts: Facts,
   { starting, failed }: { readonly starting: AbortSignal; readonly failed: (error: unknown) => void },
 ): Promise<StartedFleet> => {
-  const after = async <T>(needs: readonly Promise<unknown>[], start: () => Promise<T>): Promise<T> => {
-    await Promise.all(needs)
+  const after = async <T>(dependencies: readonly Promise<unknown>[], start: () => Promise<T>): Promise<T> => {
+    await Promise.all(dependencies)
     try {
       return await start()
     } catch (error) {
@@ -25,8 +25,8 @@ export const startFleet = async (
       throw error
     }
   }
-  const service = (name: Parameters<typeof servicePlan>[1], needs: readonly Promise<unknown>[]) =>
-    after(needs, () => fleet.start(servicePlan(facts, name)))
+  const service = (name: Parameters<typeof servicePlan>[1], dependencies: readonly Promise<unknown>[]) =>
+    after(dependencies, () => fleet.start(servicePlan(facts, name)))
 
   const { postgresBin, natsServer } = facts.programs
   const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(facts, postgresBin)))

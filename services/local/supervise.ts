@@ -4,37 +4,37 @@ import { backOffMs } from '#shared/policy/back-off.ts'
 import { type Child, stopChild } from './child.ts'
 
 const backOff = { firstMs: 250, lastMs: 30_000 }
-/** A part that has lived this long was healthy: the next wait is the shortest again. */
+/** After this uptime the back-off is reset. */
 const healthyMs = 30_000
 
-/** A part of the system that is up: its process, and the addresses that it announced. */
+/** A started part: its process and the addresses that it announced. */
 export type Running = { readonly child: Child; readonly addresses: Readonly<Record<string, string>> }
 
-/** How to start one part of the system, and how to end it. */
+/** How to start and stop one part of the system. */
 export type PartPlan = {
   readonly name: string
-  /** Resolves once the part is up. Throws within a bound of its own, or when `signal` aborts, and leaves nothing behind then. */
+  /** Resolves once the part is up. Throws on its own timeout or when `signal` aborts, and leaves no process then. */
   readonly start: (signal: AbortSignal) => Promise<Running>
-  /** What asks the process to end in good order. */
+  /** The signal for a graceful stop. */
   readonly stopSignal: NodeJS.Signals
-  /** How long it may take for that; SIGKILL afterwards. */
+  /** Timeout of the graceful stop; SIGKILL afterwards. */
   readonly stopMs: number
-  /** Resolves with the reason once the part is up and no longer responds; it is killed then. Rejects when `signal` aborts. */
+  /** Resolves with the reason when the part stops responding, which kills it. Rejects when `signal` aborts. */
   readonly untilUnresponsive?: (running: Running, signal: AbortSignal) => Promise<string>
 }
 
-/** A part that is started again whenever it ends. */
+/** A supervised part, which is restarted whenever it ends. */
 export type Part = Awaited<ReturnType<typeof supervise>>
 
-/** Who wants to know of a part's life. */
+/** Callbacks of `supervise`. */
 export type PartWatcher = {
-  /** The part is down, and is started again after `waitMs`. */
+  /** The part is down and will be restarted after `waitMs`. */
   readonly down: (name: string, why: string, waitMs: number) => void
-  /** The part is up again as another process. */
+  /** The part was restarted as process `pid`. */
   readonly back: (name: string, pid: number) => Promise<void>
 }
 
-/** Resolves once the process has ended, with how; kills one that no longer responds, unless it is being stopped. */
+/** Resolves with the reason when the process has ended; kills a process that stops responding, unless it is being stopped. */
 const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping: AbortSignal): Promise<string> => {
   const { child } = running
   const ended = new AbortController()
@@ -42,19 +42,19 @@ const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping
   const unresponsive = untilUnresponsive?.(running, signal).catch(() => child.exited)
   const how = await Promise.race([child.exited, unresponsive ?? child.exited])
   ended.abort()
-  // A blocked event loop handles no other signal.
+  // A blocked event loop handles no signal that can be caught.
   if (!child.hasExited()) child.kill('SIGKILL')
   await child.exited
   return how
 }
 
-/** Starts a part and keeps it running. The first start's error is thrown; later ones are repeated with back-off until `stop`. */
+/** Starts a part and restarts it whenever it ends. Throws if the first start fails; retries later starts with back-off until `stop`. */
 export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: PartWatcher) => {
   let running = await plan.start(signal)
   const stopping = new AbortController()
 
-  /** Answers how often it had to try; throws when the part is being stopped. */
-  const startAgain = async (firstCause: string, failuresBefore: number): Promise<number> => {
+  /** Returns the number of consecutive failures, this end included; throws when the part is being stopped. */
+  const restart = async (firstCause: string, failuresBefore: number): Promise<number> => {
     let why = firstCause
     for (let failures = failuresBefore; ; failures += 1) {
       const waitMs = backOffMs(backOff, failures)
@@ -75,7 +75,7 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
     for (let failures = 0; ;) {
       const since = performance.now()
       const how = await endOf(running, plan, stopping.signal)
-      failures = await startAgain(how, performance.now() - since > healthyMs ? 0 : failures)
+      failures = await restart(how, performance.now() - since > healthyMs ? 0 : failures)
       await watcher.back(plan.name, running.child.pid)
     }
   }
@@ -85,9 +85,9 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
 
   return {
     name: plan.name,
-    /** The process that runs now, or the last one that did. */
+    /** The current process, or the last one during a restart. */
     current: (): Running => running,
-    /** Ends the part for good, within the bound of its plan. */
+    /** Stops the part permanently, within `stopMs`. */
     stop: async (): Promise<void> => {
       stopping.abort()
       await stopChild(running.child, plan.stopSignal, plan.stopMs)

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 /** A user of this machine. */
 export type SystemUser = { readonly uid: number; readonly gid: number }
 
-/** Finds a user by name in passwd(5); undefined where there is none. */
+/** Finds a user by name in /etc/passwd; undefined if there is none. */
 export const findUser = async (wanted: string): Promise<SystemUser | undefined> => {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
   const [, , uid, gid] = lines.find(([name]) => name === wanted) ?? []
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
 }
 
-/** Arguments with which setpriv(1) runs a program as the user. */
+/** Arguments of setpriv(1) to run a program as the user. */
 export const asUser = ({ uid, gid }: SystemUser): readonly string[] => [
   `--reuid=${uid}`,
   `--regid=${gid}`,

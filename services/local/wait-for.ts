@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const pollMs = 25
 
-/** Whether `holds` became true within `withinMs`. */
-export const waitUntil = async (withinMs: number, holds: () => Promise<boolean>): Promise<boolean> => {
+/** Polls every 25 ms; returns whether `condition` became true within `withinMs`. */
+export const waitUntil = async (withinMs: number, condition: () => Promise<boolean>): Promise<boolean> => {
   const end = performance.now() + withinMs
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (performance.now() >= end) return false
     await sleep(pollMs)
   }

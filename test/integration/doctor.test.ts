@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { outsideChecks } from '#local/doctor/outside-checks.ts'
+import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
@@ -75,6 +75,6 @@ t.test('doctor: looks at what runs, and names with advice what does not work', a
 t.test('doctor: names the setting of a NATS server that takes no large captures', async (t) => {
   const nats = await startNats(t, { config: 'max_payload: 1048576' })
   const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
-  const check = outsideChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
-  await t.rejects(check!.look(), { message: /max_payload is 1048576, .* need 8388608/ })
+  const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
+  await t.rejects(check!.run(), { message: /max_payload is 1048576, .* need 8388608/ })
 })

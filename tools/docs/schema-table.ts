@@ -1,11 +1,11 @@
 import type { StructuralSchema } from './structural-schema.ts'
 
-/** A field of a schema; `path` names those above it too, as `cookies[].name`. */
+/** A field of a schema; `path` includes its parents, as in `cookies[].name`. */
 export type Field = { readonly path: string; readonly schema: StructuralSchema; readonly required: boolean }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
 
-/** A schema's fields in reading order, each before what is below it. */
+/** A schema's fields in order, parents before children. */
 export const fieldsOf = (schema: StructuralSchema, path = ''): Field[] =>
   Object.entries(schema.properties ?? {}).flatMap(([name, each]) => {
     const field = { path: below(path, name), schema: each, required: schema.required?.includes(name) ?? false }
@@ -13,7 +13,7 @@ export const fieldsOf = (schema: StructuralSchema, path = ''): Field[] =>
     return [field, ...inner]
   })
 
-/** A text as it stands in a cell of a table. */
+/** Escapes a text for a cell of a Markdown table. */
 export const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 const rangeOf = ({ minimum, maximum }: StructuralSchema) => {
@@ -21,7 +21,7 @@ const rangeOf = ({ minimum, maximum }: StructuralSchema) => {
   return minimum === undefined ? '' : `, at least ${minimum}`
 }
 
-/** What a value may be, in words. */
+/** Describes type and bounds of a value. */
 export const kindOf = (schema: StructuralSchema): string => {
   const { type, maxLength, maxItems, maxProperties, additionalProperties } = schema
   if (schema.enum) return schema.enum.join(' | ')
@@ -40,10 +40,10 @@ const defaultOf = ({ schema, required }: Field): string => {
   return `\`${typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default)}\``
 }
 
-/** A field's row: name, kind, default and what it means. */
+/** A field's table row: path, type, default and meaning. */
 export const fieldRow = (field: Field, meaning = field.schema.description ?? ''): string =>
   `| \`${field.path}\` | ${cell(kindOf(field.schema))} | ${defaultOf(field)} | ${cell(meaning)} |`
 
-/** A section that is a table. */
+/** A Markdown section with a table. */
 export const table = (title: string, head: readonly string[], rows: readonly string[]): string =>
   [`## ${title}`, '', `| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows, ''].join('\n')

@@ -1,4 +1,4 @@
-/** The part of a JSON schema that Kubernetes knows and this project uses. */
+/** The JSON Schema keywords that Kubernetes supports and this project uses. */
 export type StructuralSchema = {
   readonly description?: string
   readonly type?: string
@@ -36,8 +36,8 @@ const structural = (schema: StructuralSchema): StructuralSchema => {
 }
 
 /**
- * A JSON schema in the form that people meet: fields with a default need not be given (for readers they are always there),
- * and the description comes first.
+ * A JSON schema as users see it: fields with a default are not required (the schemas in the code require them, because the
+ * default is filled in), and the description comes first.
  */
 export const structuralSchema = (source: object): StructuralSchema =>
   structural(JSON.parse(JSON.stringify(source)) as StructuralSchema)

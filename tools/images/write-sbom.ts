@@ -1,5 +1,5 @@
-// write-sbom.ts IMAGE: writes what an image holds to sbom.cdx.json as CycloneDX 1.5: the npm packages of package-lock.json that
-// are installed, the Debian packages, and Node. Runs in the image; the same packages give the same bytes.
+// write-sbom.ts IMAGE: writes an image's contents to sbom.cdx.json as CycloneDX 1.5: the installed npm packages of
+// package-lock.json, the Debian packages, and Node. Runs in the image; the same packages give the same bytes.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

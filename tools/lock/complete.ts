@@ -1,5 +1,5 @@
 // Adds to package-lock.json the optional binaries of other platforms that npm left out because its registry did not have
-// them. Without these entries `npm ci` calls the lock file incomplete. They carry no checksum: nothing here installs them.
+// them. Without these entries `npm ci` rejects the lock file as incomplete. They have no checksum: nothing installs them.
 // Run after a change of dependencies: node tools/lock/complete.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { loadAllYaml } from '@kubernetes/client-node'
 
 /**
- * Compares what a Role allows with what the controller asked for while all tests ran, and exits 1 where one is more than
- * the other. Arguments: the Role's file, and a folder of files with one request kind per line, `patch deployments.apps/scale`.
+ * Compares the verbs of a Role with the controller's requests in all tests, and exits 1 if they differ. Arguments: the Role's
+ * file, and a folder of files with one verb and resource per line, such as `patch deployments.apps/scale`.
  */
 const [roleFile = '', folder = ''] = process.argv.slice(2)
 
@@ -15,7 +15,7 @@ type Manifest = {
   readonly rules?: readonly Rule[]
 }
 
-/** As an audit log's verb and object are written in the folder's files. */
+/** Formats a right like the lines of the folder's files. */
 const lineOf = (verb: string, group: string, resource: string): string => {
   const [plural, ...sub] = resource.split('/')
   return [`${verb} ${plural}${group && `.${group}`}`, ...sub].join('/')

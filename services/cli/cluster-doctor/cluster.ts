@@ -10,42 +10,42 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 
 type Selected = { readonly namespace?: string | undefined; readonly labelSelector?: string }
 
-/** What the cluster of the caller's kubeconfig shows to one look, all of whose requests end with it. */
-export type Cluster = Readonly<ReturnType<typeof boundTo>>
+/** Read access to the cluster for one check; its signal aborts all requests. */
+export type Cluster = Readonly<ReturnType<typeof createCluster>>
 
-/** Something that is wrong, or may be, and what to do about it. */
-export type Trouble = { readonly detail: string; readonly advice: string }
+/** A fault, or a possible one, and what to do about it. */
+export type Problem = { readonly detail: string; readonly advice: string }
 
-/** What a look at one part of an installation found; `summary` is there for where nothing is wrong. */
-export type Found = {
+/** The result of checking one part of an installation; `summary` is shown if there are no problems. */
+export type PartResult = {
   readonly summary: string
-  readonly troubles?: readonly Trouble[]
-  readonly warnings?: readonly Trouble[]
+  readonly problems?: readonly Problem[]
+  readonly warnings?: readonly Problem[]
 }
 
-/** What is found where one thing is wrong. */
-export const failing = (detail: string, advice: string): Found => ({ summary: '', troubles: [{ detail, advice }] })
+/** A result with one problem. */
+export const failing = (detail: string, advice: string): PartResult => ({ summary: '', problems: [{ detail, advice }] })
 
-const lookMs = 20_000
+const checkMs = 20_000
 const objectsMax = 10_000
 
-/** `SHUTTERFLEET_KUBECONFIG`, else what kubectl goes by; undefined where only Kubernetes itself can give it, to a pod. */
+/** `SHUTTERFLEET_KUBECONFIG`, else the kubeconfig of kubectl; undefined if there is none, as in a pod. */
 const kubeconfigOf = (env: Env): string | undefined => {
   const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
-  // Of several files kubectl merges what is in them; the first is the one that it writes to.
+  // kubectl merges several files; only the first, to which it writes, is read here.
   const [first = ''] = (env['KUBECONFIG'] ?? '').split(':')
   const home = join(env['HOME'] ?? '', '.kube/config')
   return kubeconfig || first || (existsSync(home) ? home : undefined)
 }
 
-const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal) => {
+const createCluster = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: AbortSignal) => {
   const send = (request: KubeRequest) =>
     connection.send({ ...request, signal: AbortSignal.any([request.signal, until]) })
   const { get, create, list } = createKubeApi({ send })
   return {
     get,
     create,
-    /** All objects of a kind, in one namespace or in all, 10,000 at most. */
+    /** Objects of a kind in one namespace or in all. Stops after the page that reaches 10,000. */
     list: async <T extends KubeObject>(
       resource: Resource,
       { namespace, ...selection }: Selected = {},
@@ -58,38 +58,38 @@ const boundTo = (connection: Pick<KubeConnection, 'send' | 'namespace'>, until: 
       }
       return items
     },
-    /** The answer to a GET, for at most `waitMs`. */
-    read: (path: string, waitMs = lookMs): Promise<KubeAnswer> =>
+    /** Sends a GET with a timeout of `waitMs`. */
+    read: (path: string, waitMs = checkMs): Promise<KubeAnswer> =>
       send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
-    /** The namespace that the kubeconfig names. */
     namespace: connection.namespace,
   }
 }
 
-/** A connection to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` where there is none. */
+/** Connects to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` if there is none. */
 export const connectAsCaller = (env: Env): KubeConnection => {
   const kubeconfig = kubeconfigOf(env)
   return openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
 }
 
-const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Found): Finding[] => {
-  const failed = troubles.map((trouble) => ({ name, ok: false, ...trouble }))
+const findingsOf = (name: string, { summary, problems = [], warnings = [] }: PartResult): Finding[] => {
+  const failed = problems.map((problem) => ({ name, ok: false, ...problem }))
   const warned = warnings.map(({ detail, advice }) => ({ name, ok: true, detail: `warning: ${detail}`, advice }))
   return failed.length === 0 ? [{ name, ok: true, detail: summary }, ...warned] : [...failed, ...warned]
 }
 
-/** The missing right, from the API server's message: the part behind its code. */
-const deniedIn = (message: string) => message.replace(/^.*?: 40[13] \w* /, '')
+/** The missing right: the API server's message without everything up to the status code. */
+const missingRightIn = (message: string) => message.replace(/^.*?: 40[13] \w* /, '')
 
-/** Examines a part for at most 20 s, and never throws. What the account may not read is reported as not checked. */
+/** Runs one check for at most 20 s; never throws. A check that the account has no rights for is reported as not checked. */
 export const examine = async (
   connection: Pick<KubeConnection, 'send' | 'namespace'>,
   name: string,
-  look: (cluster: Cluster) => Promise<Found>,
+  check: (cluster: Cluster) => Promise<PartResult>,
   stop: AbortSignal,
 ): Promise<Finding[]> => {
   try {
-    return findingsOf(name, await look(boundTo(connection, AbortSignal.any([stop, AbortSignal.timeout(lookMs)]))))
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(checkMs)])
+    return findingsOf(name, await check(createCluster(connection, signal)))
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     if (outcomeOf(thrown) !== 'forbidden') {
@@ -97,6 +97,6 @@ export const examine = async (
       return [{ name, ok: false, detail: message, advice }]
     }
     const advice = 'ask for that right, or let somebody who has it run this'
-    return [{ name, ok: false, checked: false, detail: `not checked, ${deniedIn(message)}`, advice }]
+    return [{ name, ok: false, checked: false, detail: `not checked, ${missingRightIn(message)}`, advice }]
   }
 }

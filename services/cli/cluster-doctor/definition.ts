@@ -1,7 +1,7 @@
 import { browserPools, browserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { type Cluster, failing, type Found } from './cluster.ts'
+import { type Cluster, failing, type PartResult } from './cluster.ts'
 import { type Condition, conditionOf, kinds } from './objects.ts'
 
 const [group = '', version = ''] = browserPools.apiVersion.split('/')
@@ -20,14 +20,14 @@ type Definition = KubeObject & {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-/** Fields that `own` has and `theirs` has not, as paths. */
+/** Paths of the fields of `own` that `theirs` lacks. */
 const missingFields = (own: Schema, theirs: Schema | undefined, path: string): readonly string[] =>
   Object.entries(own.properties ?? {}).flatMap(([field, schema]) => {
     const other = theirs?.properties?.[field]
     return other ? missingFields(schema, other, `${path}.${field}`) : [`${path}.${field}`]
   })
 
-const judge = ({ spec: { versions }, ...definition }: Definition): Found => {
+const compareDefinition = ({ spec: { versions }, ...definition }: Definition): PartResult => {
   const served = versions.filter((each) => each.served)
   const own = served.find((each) => each.name === version)
   if (!own) {
@@ -45,10 +45,10 @@ const judge = ({ spec: { versions }, ...definition }: Definition): Found => {
   return failing(detail, `\`${apply}\`, or an upgrade of the chart with crds.upgrade`)
 }
 
-/** Whether the BrowserPool of this release is what the cluster serves. Who may not read definitions, and reads pools of the namespace, learns that it is served. */
-export const lookAtDefinition = async (cluster: Cluster, namespace: string): Promise<Found> => {
+/** Checks that the cluster serves this release's BrowserPool. If the account may not read definitions, listing the pools shows at least that it is served. */
+export const checkDefinition = async (cluster: Cluster, namespace: string): Promise<PartResult> => {
   try {
-    return judge(await cluster.get<Definition>({ resource: kinds.definitions, name }))
+    return compareDefinition(await cluster.get<Definition>({ resource: kinds.definitions, name }))
   } catch (thrown) {
     const outcome = outcomeOf(thrown)
     if (outcome === 'not-found') {
@@ -59,7 +59,7 @@ export const lookAtDefinition = async (cluster: Cluster, namespace: string): Pro
       throw outcomeOf(other) === 'not-found' ? other : thrown
     })
     return {
-      summary: `${version} is served; whether it has all fields only those see who may read ${kinds.definitions.plural}`,
+      summary: `${version} is served; not checked whether it has all fields, which needs the right to read ${kinds.definitions.plural}`,
     }
   }
 }

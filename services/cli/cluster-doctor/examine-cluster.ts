@@ -3,42 +3,41 @@ import type { Finding } from '#local/doctor/check.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
-import { type Cluster, connectAsCaller, examine, failing, type Found } from './cluster.ts'
-import { lookAtDefinition } from './definition.ts'
-import { findInstallation, type Installation, type Wanted } from './installation.ts'
-import { lookAtMetrics, lookAtPolicies } from './network.ts'
-import { lookAtNodes } from './nodes.ts'
-import { lookAtPools, lookAtQuotas } from './pools.ts'
-import { lookAtRights } from './rights.ts'
-import { lookAtSecrets } from './secrets.ts'
-import { lookAtDeployments, lookAtJobs } from './workloads.ts'
+import { type Cluster, connectAsCaller, examine, failing, type PartResult } from './cluster.ts'
+import { checkDefinition } from './definition.ts'
+import { findInstallation, type Installation, type ReleaseSelection } from './installation.ts'
+import { checkMetrics, checkPolicies } from './network.ts'
+import { checkNodes } from './nodes.ts'
+import { checkPools, checkQuotas } from './pools.ts'
+import { checkRights } from './rights.ts'
+import { checkSecrets } from './secrets.ts'
+import { checkDeployments, checkJobs } from './workloads.ts'
 
-/** Longest time of the whole examination. */
-const allMs = 120_000
+const examinationMs = 120_000
 
-/** What is examined. `root`: folder of the project. */
+/** `root`: folder of the project. */
 export type Examination = {
   readonly env: Env
   readonly root: string
-  readonly wanted: Wanted
+  readonly wanted: ReleaseSelection
   readonly stop: AbortSignal
 }
 
-type InstallationLook = (cluster: Cluster, of: Installation) => Promise<Found>
+type InstallationCheck = (cluster: Cluster, of: Installation) => Promise<PartResult>
 
-/** Parts of an installation, in the order of the way from its objects to what it serves. */
-const partsOf = (root: string): readonly (readonly [name: string, look: InstallationLook])[] => [
-  ['deployments', lookAtDeployments],
-  ['jobs', lookAtJobs],
-  ['secrets', lookAtSecrets],
-  ['pools', lookAtPools],
-  ['quotas', lookAtQuotas],
-  ['policies', lookAtPolicies],
-  ['metrics', lookAtMetrics],
-  ['cluster rights', (cluster, of) => lookAtRights(cluster, of, root)],
+/** The checks of an installation, from its objects to its metrics and rights. */
+const partsOf = (root: string): readonly (readonly [name: string, check: InstallationCheck])[] => [
+  ['deployments', checkDeployments],
+  ['jobs', checkJobs],
+  ['secrets', checkSecrets],
+  ['pools', checkPools],
+  ['quotas', checkQuotas],
+  ['policies', checkPolicies],
+  ['metrics', checkMetrics],
+  ['cluster rights', (cluster, of) => checkRights(cluster, of, root)],
 ]
 
-const lookAtServer = async ({ read }: Cluster): Promise<Found> => {
+const checkServer = async ({ read }: Cluster): Promise<PartResult> => {
   const { statusCode, body } = await read('/version')
   const { gitVersion } = (await json(body)) as { gitVersion?: string }
   if (statusCode === 200) return { summary: `Kubernetes ${gitVersion ?? 'of unknown version'} answers` }
@@ -59,20 +58,21 @@ const examineParts = async (
   stop: AbortSignal,
 ): Promise<Finding[]> => {
   const parts = partsOf(root)
-  const part = (name: string, look: (cluster: Cluster) => Promise<Found>) => examine(connection, name, look, stop)
+  const part = (name: string, check: (cluster: Cluster) => Promise<PartResult>) =>
+    examine(connection, name, check, stop)
 
-  const server = await part('cluster', lookAtServer)
+  const server = await part('cluster', checkServer)
   if (server.some(({ ok }) => !ok)) return withoutCluster(...server)
   let installation: Installation | undefined
   const where = await part('installation', async (cluster) => {
-    const seen = await findInstallation(cluster, wanted)
-    installation = seen.installation
-    return seen.found
+    const search = await findInstallation(cluster, wanted)
+    installation = search.installation
+    return search.result
   })
   const of = installation
   const pools = of?.workersNamespace ?? wanted.namespace ?? connection.namespace
-  const definition = await part('definition', (cluster) => lookAtDefinition(cluster, pools))
-  const nodes = await part('nodes', (cluster) => lookAtNodes(cluster, of?.isolation ?? 'namespace'))
+  const definition = await part('definition', (cluster) => checkDefinition(cluster, pools))
+  const nodes = await part('nodes', (cluster) => checkNodes(cluster, of?.isolation ?? 'namespace'))
   const findings = [...server, ...where, ...definition, ...nodes]
   if (!of)
     return [
@@ -82,18 +82,18 @@ const examineParts = async (
         'installation',
       ),
     ]
-  for (const [name, look] of parts) findings.push(...(await part(name, (cluster) => look(cluster, of))))
+  for (const [name, check] of parts) findings.push(...(await part(name, (cluster) => check(cluster, of))))
   return findings
 }
 
 /**
- * Examines an installation on Kubernetes with the rights of the caller: it reads, and requests reviews of rights, and shows
- * no value of a Secret. Ends within two minutes, and never throws for what it finds.
+ * Examines an installation on Kubernetes with the rights of the caller. Only reads objects and creates access reviews; shows
+ * no value of a Secret. Ends within two minutes; reports failures as findings and never throws.
  */
 export const examineCluster = async (of: Examination): Promise<Finding[]> => {
   try {
     await using connection = connectAsCaller(of.env)
-    return await examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(allMs)]))
+    return await examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(examinationMs)]))
   } catch (thrown) {
     const advice = 'name the cluster with KUBECONFIG or SHUTTERFLEET_KUBECONFIG'
     return withoutCluster({ name: 'cluster', ok: false, detail: toAppError(thrown).message, advice })

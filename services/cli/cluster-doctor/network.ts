@@ -1,10 +1,10 @@
 import { poolLabels } from '#shared/kube/names.ts'
-import type { Cluster, Found, Trouble } from './cluster.ts'
+import type { Cluster, PartResult, Problem } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
 
-/** Whether the NetworkPolicies of the release are there. What the network plugin enforces cannot be seen from here. */
-export const lookAtPolicies = async (cluster: Cluster, of: Installation): Promise<Found> => {
+/** Checks that the NetworkPolicies of the release exist, not that the network plugin enforces them. */
+export const checkPolicies = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
   const namesIn = async (namespace: string) =>
     (await cluster.list<Named>(kinds.networkPolicies, { namespace })).map(
       ({ metadata }) => `${namespace}/${metadata.name}`,
@@ -13,28 +13,28 @@ export const lookAtPolicies = async (cluster: Cluster, of: Installation): Promis
   const services = new Set(
     pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => componentOf(pod)),
   )
-  const there = new Set([...(await namesIn(of.namespace)), ...(await namesIn(of.workersNamespace))])
-  const wanted = [
+  const existing = new Set([...(await namesIn(of.namespace)), ...(await namesIn(of.workersNamespace))])
+  const expected = [
     `${of.namespace}/${of.instance}`,
     `${of.workersNamespace}/${of.instance}-workers`,
     ...[...services].toSorted().map((component) => `${of.namespace}/${of.instance}-${component}`),
   ]
-  const missing = wanted.filter((name) => !there.has(name))
-  const summary = `${wanted.length} there; whether the network plugin enforces them cannot be seen from here`
+  const missing = expected.filter((name) => !existing.has(name))
+  const summary = `${expected.length} there; whether the network plugin enforces them was not checked`
   if (missing.length === 0) return { summary }
-  if (missing.length < wanted.length) {
+  if (missing.length < expected.length) {
     return {
       summary,
-      troubles: missing.map((name) => ({
+      problems: missing.map((name) => ({
         detail: `${name} is missing`,
-        advice: `${upgradeCommand(of)} makes it again`,
+        advice: `${upgradeCommand(of)} recreates it`,
       })),
     }
   }
-  const detail = 'there are none: only the filter of egress keeps pages from the network of the cluster'
-  const none: Trouble = { detail, advice: 'set networkPolicy.enabled, or bring policies of your own' }
-  // Without namespaces of their own browsers see the network of their pod.
-  return of.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, troubles: [none] }
+  const detail = 'there are none: only the egress filter keeps pages from the cluster network'
+  const none: Problem = { detail, advice: 'set networkPolicy.enabled, or apply your own policies' }
+  // Without their own network namespaces, browsers share the network of their pod.
+  return of.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, problems: [none] }
 }
 
 const metricsLabel = 'shutterfleet.dev/metrics'
@@ -43,9 +43,9 @@ const answerMs = 2000
 const bytesMax = 4 * 1024 * 1024
 
 /** The outcome of a request for a pod's metrics through the API server. */
-type Reached = 'metrics' | 'unreached' | 'denied' | 'other'
+type MetricsOutcome = 'metrics' | 'unreached' | 'denied' | 'other'
 
-const reach = async ({ read }: Cluster, { metadata: { namespace, name } }: Pod): Promise<Reached> => {
+const requestMetrics = async ({ read }: Cluster, { metadata: { namespace, name } }: Pod): Promise<MetricsOutcome> => {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy/metrics`
   try {
     const { statusCode, body } = await read(path, answerMs)
@@ -58,15 +58,15 @@ const reach = async ({ read }: Cluster, { metadata: { namespace, name } }: Pod):
     }
     const text = Buffer.concat(chunks).toString()
     if (statusCode === 200) return text.includes('shutterfleet_') ? 'metrics' : 'other'
-    // Whatever stands before the pod may answer with 403 too.
+    // A proxy in front of the pod may respond with 403 too.
     return statusCode === 403 && text.includes('pods/proxy') ? 'denied' : 'unreached'
   } catch {
     return 'unreached'
   }
 }
 
-/** Whether a pod of each service, and a worker, show their metrics to the API server; a NetworkPolicy may well keep it from them. */
-export const lookAtMetrics = async (cluster: Cluster, of: Installation): Promise<Found> => {
+/** Reads metrics of one pod per service and of a worker through the API server, which a NetworkPolicy may rightly block. */
+export const checkMetrics = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
   const { 'app.kubernetes.io/managed-by': manager = '', 'app.kubernetes.io/instance': instance = '' } = poolLabels(
     of.instance,
     'any',
@@ -79,10 +79,11 @@ export const lookAtMetrics = async (cluster: Cluster, of: Installation): Promise
   })
   const ready = [...own, ...workers].filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')
   const firsts = [...Map.groupBy(ready, componentOf).values()].flatMap(([first]) => first ?? [])
-  const reached = await Promise.all(firsts.map(async (pod) => ({ pod, as: await reach(cluster, pod) })))
-  const namesOf = (as: Reached) => reached.filter((each) => each.as === as).map(({ pod }) => componentOf(pod))
-  const troubles = reached
-    .filter(({ as }) => as === 'other')
+  const requested = await Promise.all(firsts.map(async (pod) => ({ pod, outcome: await requestMetrics(cluster, pod) })))
+  const namesOf = (outcome: MetricsOutcome) =>
+    requested.filter((each) => each.outcome === outcome).map(({ pod }) => componentOf(pod))
+  const problems = requested
+    .filter(({ outcome }) => outcome === 'other')
     .map(({ pod: { metadata } }) => ({
       detail: `${metadata.name} answers on port ${metricsPort}, and not with metrics of ours`,
       advice: `\`kubectl get --raw /api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}:${metricsPort}/proxy/metrics\``,
@@ -91,10 +92,10 @@ export const lookAtMetrics = async (cluster: Cluster, of: Installation): Promise
     ...(namesOf('denied').length > 0 ? ['your account may not reach pods through the API server'] : []),
     ...(namesOf('unreached').length > 0
       ? [
-          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is as it should be where networkPolicy.metrics lets in nobody else`,
+          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is expected if networkPolicy.metrics admits only other clients`,
         ]
       : []),
   ]
   const read = namesOf('metrics').length === 0 ? [] : [`of ${namesOf('metrics').join(', ')}`]
-  return { summary: [...read, ...unread].join('; ') || 'no pod is ready', troubles }
+  return { summary: [...read, ...unread].join('; ') || 'no pod is ready', problems }
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { type Cluster, failing, type Found } from './cluster.ts'
+import { type Cluster, failing, type PartResult } from './cluster.ts'
 import { type Condition, conditionOf, kinds } from './objects.ts'
 
 /** Fields of a node that decide whether the workers' sandbox can run on it. */
@@ -20,15 +20,15 @@ export type Node = KubeObject & {
   }
 }
 
-/** What user namespaces of pods need of a node, with an unmasked `/proc` in them; of other runtimes than containerd no version is known. */
+/** Minimum versions for pods with user namespaces and an unmasked `/proc`; unknown for runtimes other than containerd. */
 const needs = [
   { what: 'kubelet', least: [1, 33], form: /^v(\d{1,6})\.(\d{1,6})/, of: 'kubeletVersion' },
   { what: 'Linux', least: [6, 3], form: /^(\d{1,6})\.(\d{1,6})/, of: 'kernelVersion' },
   { what: 'containerd', least: [2, 0], form: /^containerd:\/\/v?(\d{1,6})\.(\d{1,6})/, of: 'containerRuntimeVersion' },
 ] as const
 
-/** What keeps the sandbox of workers from running on a node, one entry for each cause; a version that is not readable is no cause. */
-export const sandboxFaults = ({ status }: Node): readonly string[] => {
+/** The reasons why a node cannot run the workers' sandbox; an unreadable version is not counted. */
+export const sandboxProblems = ({ status }: Node): readonly string[] => {
   const old = needs.flatMap(({ what, least, form, of }) => {
     const [, major, minor] = (form.exec(status?.nodeInfo?.[of] ?? '') ?? []).map(Number)
     if (major === undefined || minor === undefined) return []
@@ -39,31 +39,31 @@ export const sandboxFaults = ({ status }: Node): readonly string[] => {
   return handler?.features?.userNamespaces === false ? [...old, 'its runtime has no user namespaces'] : old
 }
 
-const takesPods = (node: Node) => conditionOf(node, 'Ready')?.status === 'True' && node.spec?.unschedulable !== true
+const isSchedulable = (node: Node) => conditionOf(node, 'Ready')?.status === 'True' && node.spec?.unschedulable !== true
 
-/** Whether there are nodes on which workers can keep browsers apart in the way that is set. */
-export const lookAtNodes = async (cluster: Cluster, isolation: string): Promise<Found> => {
+/** Checks that some node can isolate browsers as `isolation` requires. */
+export const checkNodes = async (cluster: Cluster, isolation: string): Promise<PartResult> => {
   const nodes = await cluster.list<Node>(kinds.nodes)
-  const taking = nodes.filter(takesPods)
-  if (taking.length === 0) {
+  const schedulable = nodes.filter(isSchedulable)
+  if (schedulable.length === 0) {
     const advice = '`kubectl get nodes`; `kubectl uncordon` those that were drained'
     return failing(`none of ${nodes.length} is Ready and takes pods`, advice)
   }
-  const count = `${taking.length} of ${nodes.length} take pods`
-  if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} needs nothing of them` }
-  const unfit = taking.flatMap((node) => {
-    const faults = sandboxFaults(node)
-    return faults.length === 0 ? [] : [`${node.metadata.name}: ${faults.join('; ')}`]
+  const count = `${schedulable.length} of ${nodes.length} take pods`
+  if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} has no requirements for nodes` }
+  const unfit = schedulable.flatMap((node) => {
+    const problems = sandboxProblems(node)
+    return problems.length === 0 ? [] : [`${node.metadata.name}: ${problems.join('; ')}`]
   })
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
-  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events show`
-  if (unfit.length === taking.length) {
-    const advice = 'use newer nodes, or workers.isolation=flags-only and read about it in docs/kubernetes.md'
+  const summary = `${count}, ${schedulable.length - unfit.length} can run the sandbox; only a worker's events show whether the seccomp profile is on them`
+  if (unfit.length === schedulable.length) {
+    const advice = 'use newer nodes, or workers.isolation=flags-only (see docs/kubernetes.md)'
     return failing(`none can run the sandbox of workers: ${named}`, advice)
   }
   const advice = 'keep workers from them with a nodeSelector in the template of the pools'
   return {
     summary,
-    warnings: unfit.length === 0 ? [] : [{ detail: `on some the sandbox cannot run: ${named}`, advice }],
+    warnings: unfit.length === 0 ? [] : [{ detail: `the sandbox cannot run on: ${named}`, advice }],
   }
 }

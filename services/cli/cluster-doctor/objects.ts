@@ -1,6 +1,6 @@
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 
-/** Kinds of Kubernetes that are read. */
+/** The Kubernetes resources that the commands use. */
 export const kinds = {
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
   statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
@@ -17,7 +17,7 @@ export const kinds = {
   networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
 } as const satisfies Readonly<Record<string, Resource>>
 
-/** The state of an object. */
+/** A status condition of an object. */
 export type Condition = {
   readonly type: string
   readonly status: string
@@ -38,10 +38,10 @@ export type Named = KubeObject & {
 /** A Secret, its values in base64. */
 export type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
 
-/** Which keys of a Secret a volume takes; without `items` all of them. */
+/** The keys of a Secret that a volume mounts; all without `items`. */
 type SecretSource = { readonly items?: readonly { readonly key: string }[] }
 
-/** Pods as somebody wants them. */
+/** Fields of a pod spec that the checks read. */
 export type PodSpec = {
   readonly serviceAccountName?: string
   readonly imagePullSecrets?: readonly { readonly name: string }[]
@@ -55,7 +55,7 @@ export type PodSpec = {
   }[]
 }
 
-/** What makes pods: a Deployment, a StatefulSet or a Job. */
+/** A Deployment, a StatefulSet or a Job. */
 export type Workload = Named & {
   readonly spec: { readonly replicas?: number; readonly template: { readonly spec: PodSpec } }
   readonly status?: {
@@ -69,7 +69,7 @@ export type Workload = Named & {
 
 type ContainerState = { readonly waiting?: { readonly reason?: string; readonly message?: string } }
 
-/** Fields of a pod that show why it does not work. */
+/** Fields of a pod that show why it is not ready. */
 export type Pod = Named & {
   readonly status?: {
     readonly phase?: string
@@ -79,10 +79,10 @@ export type Pod = Named & {
   }
 }
 
-/** The component of the chart that an object belongs to. */
+/** The chart component of an object; '' without the label. */
 export const componentOf = ({ metadata }: Named): string => metadata.labels?.['app.kubernetes.io/component'] ?? ''
 
-/** A condition of an object, by its type. */
+/** Finds a condition by type. */
 export const conditionOf = (
   { status }: { readonly status?: { readonly conditions?: readonly Condition[] } },
   type: string,

@@ -1,14 +1,14 @@
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
-import type { Cluster, Found, Trouble } from './cluster.ts'
+import type { Cluster, PartResult, Problem } from './cluster.ts'
 import type { Installation } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Named } from './objects.ts'
 
 const podsAdvice = '`kubectl get pods` there, and `kubectl describe` one that is not ready'
 const ledgerAdvice = 'see deployments: ledger and NATS report the queue, `kubectl logs` of the ledger has the reason'
 
-/** What to do about the words that the controller has for a pool that is not as it should be. */
+/** Advice by the reason of a pool's condition. */
 const reasonAdvice: Readonly<Record<string, string>> = {
-  ImagePull: "bring the workers' image to the registry, or name its Secret in image.pullSecrets",
+  ImagePull: "push the workers' image to the registry, or name its Secret in image.pullSecrets",
   Unschedulable: "add nodes, or lower the resources of the pool's template",
   WaitingForNodes: 'wait for the node autoscaler; without one add nodes',
   ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
@@ -18,62 +18,63 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   AtMaximum: 'raise the maximum of the pool if captures wait for long',
   PoolTaken: 'two BrowserPools name one queue: delete one',
   ApplyFailed: '`kubectl logs` of the controller has what the API server refused',
-  RolloutFailed: 'change the template, or roll back; the workers of before go on',
+  RolloutFailed: 'change the template, or roll back; the previous workers keep running',
   BacklogUnknown: ledgerAdvice,
   MissingHeartbeats: ledgerAdvice,
   Paused: 'set spec.paused to false',
 }
 
-type Judged = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'trouble' | 'warning' }
+type ConditionRule = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'problem' | 'warning' }
 
-/** Conditions of a pool that differs from its spec; of several with one reason the first is shown. */
-const judged: readonly Judged[] = [
-  { type: 'Stalled', when: 'True', as: 'trouble' },
-  { type: 'Degraded', when: 'True', as: 'trouble' },
-  { type: 'MetricsAvailable', when: 'False', as: 'trouble' },
-  { type: 'Ready', when: 'False', as: 'trouble' },
+/** Conditions that report a problem; of several with the same reason only the first is shown. */
+const conditionRules: readonly ConditionRule[] = [
+  { type: 'Stalled', when: 'True', as: 'problem' },
+  { type: 'Degraded', when: 'True', as: 'problem' },
+  { type: 'MetricsAvailable', when: 'False', as: 'problem' },
+  { type: 'Ready', when: 'False', as: 'problem' },
   { type: 'ScalingLimited', when: 'True', as: 'warning' },
 ]
 
-const troubleOf = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Trouble => ({
+const problemOf = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Problem => ({
   detail: `${metadata.name} is ${type}=${status}, ${reason}: ${message}`,
   advice: `${reasonAdvice[reason] ?? podsAdvice} (namespace ${metadata.namespace})`,
 })
 
-const lookAtPool = (pool: BrowserPool): Required<Found> => {
+const checkPool = (pool: BrowserPool): Required<PartResult> => {
   const { metadata, spec, status } = pool
   const { readyReplicas = 0, replicas = 0, queue } = status ?? {}
   const summary = `${metadata.name}: ${readyReplicas} of ${replicas} workers ready, ${queue ?? 'unknown'} waiting`
   if (!status?.conditions || (status.observedGeneration ?? 0) < metadata.generation) {
     const detail = `${metadata.name}: no controller has looked at it${status ? ' since it was changed' : ''}`
-    const advice = 'see deployments: the controller must run, and its SHUTTERFLEET_POOLS_NAMESPACE be that of the pool'
-    return { summary, troubles: [{ detail, advice }], warnings: [] }
+    const advice = 'see deployments: the controller must run, with SHUTTERFLEET_POOLS_NAMESPACE set to that of the pool'
+    return { summary, problems: [{ detail, advice }], warnings: [] }
   }
-  const holding = judged.flatMap(({ type, when, as }) => {
+  const reported = conditionRules.flatMap(({ type, when, as }) => {
     const condition = conditionOf(pool, type)
     return condition?.status === when ? [{ condition, as }] : []
   })
-  // One cause shows in several conditions.
-  const first = holding.filter(
-    ({ condition }, index) => holding.findIndex((each) => each.condition.reason === condition.reason) === index,
+  // One cause sets several conditions.
+  const first = reported.filter(
+    ({ condition }, index) => reported.findIndex((each) => each.condition.reason === condition.reason) === index,
   )
-  const isBad = ({ as, condition }: (typeof holding)[number]) =>
-    as === 'trouble' || condition.reason === 'QuotaExceeded'
+  const isProblem = ({ as, condition }: (typeof reported)[number]) =>
+    as === 'problem' || condition.reason === 'QuotaExceeded'
   const paused = { detail: `${metadata.name} is paused`, advice: reasonAdvice['Paused'] ?? '' }
   return {
     summary,
-    troubles: first.filter(isBad).map(({ condition }) => troubleOf(pool, condition)),
+    problems: first.filter(isProblem).map(({ condition }) => problemOf(pool, condition)),
     warnings: [
-      ...first.filter((each) => !isBad(each)).map(({ condition }) => troubleOf(pool, condition)),
+      ...first.filter((each) => !isProblem(each)).map(({ condition }) => problemOf(pool, condition)),
       ...(spec.paused ? [paused] : []),
     ],
   }
 }
 
 /** Checks that each BrowserPool matches its spec, and that one serves the queue `standard`. */
-export const lookAtPools = async (cluster: Cluster, { workersNamespace: namespace }: Installation): Promise<Found> => {
+export const checkPools = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
+  const namespace = of.workersNamespace
   const pools = await cluster.list<BrowserPool>(browserPools, { namespace })
-  const found = pools.map(lookAtPool)
+  const results = pools.map(checkPool)
   const unserved = pools.some(({ spec }) => spec.pool === 'standard')
     ? []
     : [
@@ -83,13 +84,13 @@ export const lookAtPools = async (cluster: Cluster, { workersNamespace: namespac
         },
       ]
   return {
-    summary: found.map(({ summary }) => summary).join('; '),
-    troubles: [...unserved, ...found.flatMap(({ troubles }) => troubles)],
-    warnings: found.flatMap(({ warnings }) => warnings),
+    summary: results.map(({ summary }) => summary).join('; '),
+    problems: [...unserved, ...results.flatMap(({ problems }) => problems)],
+    warnings: results.flatMap(({ warnings }) => warnings),
   }
 }
 
-/** 2 ** 10 or 1000 to the place of a suffix. */
+/** Suffixes by power: 1000, or 1024 with an `i`, to the power of index + 1. */
 const suffixes = ['k', 'M', 'G', 'T', 'P']
 
 const factorOf = (suffix: string): number => {
@@ -99,7 +100,7 @@ const factorOf = (suffix: string): number => {
   return power === 0 ? Number.NaN : (suffix.endsWith('i') ? 1024 : 1000) ** power
 }
 
-/** A quantity of Kubernetes such as `500m` or `2Gi` as a number; NaN where it is none. */
+/** Parses a Kubernetes quantity such as `500m` or `2Gi`; NaN if it is invalid. */
 export const quantity = (text: string): number => {
   const [, digits = '', suffix = ''] = /^([0-9.]+)([a-zA-Z]*)$/.exec(text) ?? []
   return digits === '' ? Number.NaN : Number(digits) * factorOf(suffix)
@@ -112,18 +113,18 @@ type Quota = Named & {
   }
 }
 
-/** Whether ResourceQuotas of both namespaces leave room. */
-export const lookAtQuotas = async (cluster: Cluster, of: Installation): Promise<Found> => {
+/** Checks that no ResourceQuota of the two namespaces is used up. */
+export const checkQuotas = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
   const namespaces = [...new Set([of.namespace, of.workersNamespace])]
   const lists = namespaces.map((namespace) => cluster.list<Quota>(kinds.quotas, { namespace }))
   const quotas = (await Promise.all(lists)).flat()
-  const troubles = quotas.flatMap(({ metadata: { name, namespace }, status: { hard = {}, used = {} } = {} }) =>
-    Object.entries(hard).flatMap(([resource, most]) => {
-      const now = used[resource] ?? '0'
-      if (!(quantity(now) >= quantity(most))) return []
-      const detail = `${name} in ${namespace} is full: ${resource} ${now} of ${most}`
+  const problems = quotas.flatMap(({ metadata: { name, namespace }, status: { hard = {}, used = {} } = {} }) =>
+    Object.entries(hard).flatMap(([resource, limit]) => {
+      const current = used[resource] ?? '0'
+      if (!(quantity(current) >= quantity(limit))) return []
+      const detail = `${name} in ${namespace} is full: ${resource} ${current} of ${limit}`
       return [{ detail, advice: 'raise it, with room for a rolling update, or lower the maximum of the pools' }]
     }),
   )
-  return { summary: quotas.length === 0 ? 'there are none' : `${quotas.length} with room`, troubles }
+  return { summary: quotas.length === 0 ? 'there are none' : `${quotas.length} with room`, problems }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { type Cluster, failing, type Found } from './cluster.ts'
+import { type Cluster, failing, type PartResult } from './cluster.ts'
 import type { Installation } from './installation.ts'
 
 type Right = { readonly group: string; readonly resource: string; readonly subresource?: string; readonly verb: string }
@@ -12,7 +12,7 @@ type Review = KubeObject & {
   readonly status?: { readonly allowed?: boolean }
 }
 
-/** Of one namespace: who administers it may ask, and not the administrators of the cluster alone. */
+/** The local review, because administrators of a single namespace may create it. */
 const reviews = {
   apiVersion: 'authorization.k8s.io/v1',
   kind: 'LocalSubjectAccessReview',
@@ -27,7 +27,7 @@ const listed = (text: string | undefined) =>
 
 const ruleForm = /apiGroups: \[(.*)\]\n\s+resources: \[(.*)\]\n\s+verbs: \[(.*)\]/g
 
-/** The rights that the Role of our file gives, one by one. Throws where it finds none. */
+/** The rights in the text of k8s/controller-role.yaml, one for each resource and verb. Throws if there are none. */
 export const rightsIn = (role: string): Right[] => {
   const rights = [...role.matchAll(ruleForm)].flatMap(([, groups, resources, verbs]) =>
     listed(groups).flatMap((group) =>
@@ -41,7 +41,7 @@ export const rightsIn = (role: string): Right[] => {
   return rights
 }
 
-/** A service account, by the user name of its requests. */
+/** User and groups of the requests of the controller's service account. */
 const userOf = ({ namespace, controllerAccount }: Installation) => ({
   user: `system:serviceaccount:${namespace}:${controllerAccount}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
@@ -58,12 +58,12 @@ const isAllowed = async ({ create }: Pick<Cluster, 'create'>, of: Installation, 
 
 const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
 
-/** Checks with the API server each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
-export const lookAtRights = async (
+/** Reviews each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
+export const checkRights = async (
   cluster: Pick<Cluster, 'create'>,
   of: Installation,
   root: string,
-): Promise<Found> => {
+): Promise<PartResult> => {
   const rights = rightsIn(await readFile(join(root, 'k8s/controller-role.yaml'), 'utf8'))
   const missing: Right[] = []
   for (const right of rights) if (!(await isAllowed(cluster, of, right))) missing.push(right)

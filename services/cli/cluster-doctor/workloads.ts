@@ -1,15 +1,14 @@
-import type { Cluster, Found, Trouble } from './cluster.ts'
+import type { Cluster, PartResult, Problem } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
 
 /** Deployments that every release has. */
 const components = ['gateway', 'ledger', 'webhooks', 'controller', 'egress', 'webhook-egress'] as const
 
-const imageAdvice =
-  'bring the image to the registry that image.registry names, and name its Secret in image.pullSecrets'
+const imageAdvice = 'push the image to the registry in image.registry, and name its Secret in image.pullSecrets'
 const startAdvice = 'a Secret or one of its keys is missing: see secrets, then `kubectl describe pod`'
 
-/** What to do about the words that Kubernetes has for a container that waits. */
+/** Advice by the reason of a waiting container. */
 const waitAdvice: Readonly<Record<string, string>> = {
   ImagePullBackOff: imageAdvice,
   ErrImagePull: imageAdvice,
@@ -21,14 +20,14 @@ const waitAdvice: Readonly<Record<string, string>> = {
   PodInitializing: 'its init container waits: `kubectl logs POD -c migrate` has the reason',
 }
 
-/** What the first container of a pod waits for that has not started. */
+/** Reason and message of a pod's first waiting container, init containers first. */
 const waitingIn = ({ status = {} }: Pod) =>
   [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].flatMap(
     ({ state }) => state?.waiting ?? [],
   )[0]
 
-/** Why a pod is not ready, in Kubernetes' words, and what to do; undefined where it is. */
-const podTrouble = (pod: Pod): Trouble | undefined => {
+/** Kubernetes' reason why a pod is not ready, with advice; undefined if it is ready. */
+const podProblem = (pod: Pod): Problem | undefined => {
   const { name, namespace } = pod.metadata
   if (conditionOf(pod, 'Ready')?.status === 'True') return undefined
   const scheduled = conditionOf(pod, 'PodScheduled')
@@ -41,19 +40,19 @@ const podTrouble = (pod: Pod): Trouble | undefined => {
   return { detail: `${name} is ${reason}${message ? ` (${message})` : ''}`, advice: waitAdvice[reason] ?? logs }
 }
 
-const isSettled = ({ metadata, spec: { replicas = 1 }, status = {} }: Workload) =>
+const isRolledOut = ({ metadata, spec: { replicas = 1 }, status = {} }: Workload) =>
   (status.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
   (status.updatedReplicas ?? 0) >= replicas &&
   (status.readyReplicas ?? 0) >= replicas
 
-const workloadTrouble = (workload: Workload, pods: readonly Pod[]): Trouble | undefined => {
-  if (isSettled(workload)) return undefined
+const workloadProblem = (workload: Workload, pods: readonly Pod[]): Problem | undefined => {
+  if (isRolledOut(workload)) return undefined
   const { metadata, spec, status = {} } = workload
   const own = pods.filter((pod) => componentOf(pod) === componentOf(workload))
-  const first = own.flatMap((pod) => podTrouble(pod) ?? [])[0]
+  const first = own.flatMap((pod) => podProblem(pod) ?? [])[0]
   const { replicas = 1 } = spec
   const refused: Condition | undefined = conditionOf(workload, 'ReplicaFailure')
-  const why = first?.detail ?? refused?.message ?? 'its pods are on their way'
+  const why = first?.detail ?? refused?.message ?? 'its pods are starting'
   return {
     detail: `${metadata.name}: ${status.readyReplicas ?? 0} of ${replicas} pods ready, ${status.updatedReplicas ?? 0} of this revision; ${why}`,
     advice:
@@ -62,8 +61,8 @@ const workloadTrouble = (workload: Workload, pods: readonly Pod[]): Trouble | un
   }
 }
 
-/** Whether each service of the release is there, and all its pods are ready and of its latest revision. */
-export const lookAtDeployments = async (cluster: Cluster, of: Installation): Promise<Found> => {
+/** Checks that each service of the release exists, with all pods ready and of its latest revision. */
+export const checkDeployments = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
   const objects = releaseObjects(of)
   const [deployments, statefulSets, pods] = await Promise.all([
     cluster.list<Workload>(kinds.deployments, objects),
@@ -75,16 +74,16 @@ export const lookAtDeployments = async (cluster: Cluster, of: Installation): Pro
     .filter((component) => !deployments.some((each) => componentOf(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,
-      advice: `${upgradeCommand(of)} makes it again`,
+      advice: `${upgradeCommand(of)} recreates it`,
     }))
-  const troubles = [...missing, ...workloads.flatMap((each) => workloadTrouble(each, pods) ?? [])]
-  return { summary: `${workloads.length} with all their pods ready`, troubles }
+  const problems = [...missing, ...workloads.flatMap((each) => workloadProblem(each, pods) ?? [])]
+  return { summary: `${workloads.length} with all their pods ready`, problems }
 }
 
-/** Whether Jobs and hooks of the release have done their work; hooks that have are gone. */
-export const lookAtJobs = async (cluster: Cluster, of: Installation): Promise<Found> => {
+/** Checks that no Job or hook of the release has failed; Helm deletes completed hooks. */
+export const checkJobs = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
   const jobs = await cluster.list<Workload>(kinds.jobs, releaseObjects(of))
-  const troubles = jobs.flatMap((job) => {
+  const problems = jobs.flatMap((job) => {
     const failed = conditionOf(job, 'Failed')
     if (failed?.status !== 'True') return []
     const { name } = job.metadata
@@ -93,5 +92,5 @@ export const lookAtJobs = async (cluster: Cluster, of: Installation): Promise<Fo
   })
   const running = jobs.filter((job) => !conditionOf(job, 'Failed') && !conditionOf(job, 'Complete'))
   const names = running.map(({ metadata }) => metadata.name).join(', ')
-  return { summary: running.length === 0 ? 'none has failed' : `none has failed; running: ${names}`, troubles }
+  return { summary: running.length === 0 ? 'none has failed' : `none has failed; running: ${names}`, problems }
 }

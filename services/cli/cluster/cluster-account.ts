@@ -10,15 +10,15 @@ import type { SecretTexts } from './make-keys.ts'
 
 const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySettings.keyPepper }
 
-/** `cluster account`: creates the first account and its key, and keeps both in a Secret; resumes where a former try failed. */
+/** `cluster account`: creates the first account and its key and stores both in a Secret; resumes after a failed attempt. */
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
-  summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
+  summary: 'creates the first account and its API key in a Kubernetes Secret that has none yet',
   flags: {
-    secret: { type: 'string', value: 'NAME', help: 'Secret that gets account-id and api-key' },
+    secret: { type: 'string', value: 'NAME', help: 'Secret for account-id and api-key' },
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as unlimited' },
     name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
-    email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
+    email: { type: 'string', value: 'E', help: 'email address of its owner' },
   },
   run: async ({ env, print }, typed) => {
     const secret = requiredText(typed, 'secret')
@@ -31,7 +31,7 @@ export const clusterAccount: Command = {
       const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
       const id = kept ?? (await createAccount(database, { name, email, plan })).id
-      // Before its key, so that a retry resumes with this account.
+      // Store the account before its key is created, so that a retry reuses the account.
       await fill({ 'account-id': id })
       const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })
       await fill({ 'api-key': key })

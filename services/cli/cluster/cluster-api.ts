@@ -5,10 +5,10 @@ import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import type { SecretTexts } from './make-keys.ts'
 
-/** The API server of the pod that this runs in, or of `SHUTTERFLEET_KUBECONFIG`, and the namespace that is its own there. */
+/** API server and own namespace: of the pod that this process runs in, or of `SHUTTERFLEET_KUBECONFIG`. */
 export type ClusterApi = { readonly api: Pick<KubeApi, 'get' | 'patch'>; readonly namespace: string }
 
-/** Runs `work` with the cluster that the environment names. Throws `CONFIGURATION` where it names none. */
+/** Runs `work` with a connection to the cluster. Throws `CONFIGURATION` if the environment names none. */
 export const withCluster = async <T>(env: Env, work: (cluster: ClusterApi) => Promise<T>): Promise<T> => {
   const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
   const options = { ...(kubeconfig !== '' && { kubeconfig }), userAgent: 'shutterfleet' }
@@ -19,14 +19,14 @@ export const withCluster = async <T>(env: Env, work: (cluster: ClusterApi) => Pr
 const mapValues = (data: SecretTexts, change: (value: string) => string): SecretTexts =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, change(value)]))
 
-/** Reads a Secret, which must exist. */
+/** Reads and decodes a Secret. Throws if it does not exist. */
 export const readSecret = async (api: ClusterApi['api'], namespace: string, name: string) => {
   const { data = {}, metadata } = await api.get<Secret>({ resource: kinds.secrets, namespace, name })
   const texts = mapValues(data, (value) => Buffer.from(value, 'base64').toString())
   return { data: texts, resourceVersion: metadata?.resourceVersion ?? '' }
 }
 
-/** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Returns the names. */
+/** Patches the keys of a Secret that differ from `wanted`; fails on a conflicting update. Returns all data and the changed keys. */
 export const fillSecret = async (
   api: ClusterApi['api'],
   { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },

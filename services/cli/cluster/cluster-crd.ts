@@ -7,21 +7,21 @@ import { withCluster } from './cluster-api.ts'
 
 type Definition = KubeObject & { readonly metadata: { readonly name: string }; readonly spec: object }
 
-/** `cluster crd`: brings a CustomResourceDefinition that a cluster has to this release's. Helm only installs them. */
+/** `cluster crd`: updates an installed CustomResourceDefinition to this release's, which Helm does not do. */
 export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
-  summary: "brings a cluster's CustomResourceDefinition to that of a file, in JSON",
+  summary: "updates a cluster's CustomResourceDefinition to that of a JSON file",
   flags: {},
   run: async ({ env, print }, typed) => {
     const { metadata, spec } = JSON.parse(await readFile(typed.operands[0] ?? '', 'utf8')) as Definition
     await withCluster(env, async ({ api }) => {
-      // Versions are a list, which a merge replaces as a whole: what the release has no more goes.
+      // `versions` is a list, which a merge patch replaces as a whole: removed versions and fields disappear.
       const { name } = metadata
       try {
         await api.patch({ resource: kinds.definitions, name }, { kind: 'merge', body: { spec }, fieldManager: 'helm' })
       } catch (error) {
         if (outcomeOf(error) !== 'not-found') throw error
-        // Argo CD runs this before it has applied anything.
+        // Argo CD runs this hook before it applies any manifest.
         return print({
           json: { name, missing: true },
           text: `${name} is not there: whoever installs it brings this release's`,

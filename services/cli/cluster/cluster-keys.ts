@@ -8,7 +8,7 @@ import { makeKeys, type SecretTexts, workerKeys } from './make-keys.ts'
 
 const readFolder = async (folder: string | undefined): Promise<SecretTexts> => {
   if (folder === undefined) return {}
-  // What Kubernetes mounts has links to folders beside the keys.
+  // A mounted Secret contains symbolic links to folders beside the keys.
   const names = (await readdir(folder)).filter((name) => name.endsWith('-url'))
   const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)
   return Object.fromEntries(await Promise.all(texts))
@@ -33,29 +33,29 @@ const manifestOf = (name: string, namespace: string | undefined, stringData: Sec
   stringData,
 })
 
-/** `cluster keys`: makes the keys of an installation on Kubernetes, those that its Secret has not. */
+/** `cluster keys`: generates the keys that the Secrets of an installation on Kubernetes lack. */
 export const clusterKeys: Command = {
   usage: 'cluster keys --secret NAME --worker-secret NAME [--pool POOL]… [--manifest]',
-  summary: 'makes the keys of an installation on Kubernetes, where its Secrets lack some',
+  summary: 'generates the keys that the Secrets of an installation on Kubernetes lack',
   flags: {
     secret: { type: 'string', value: 'NAME', help: 'Secret of the services, in the namespace of the pod' },
-    'worker-secret': { type: 'string', value: 'NAME', help: 'Secrets of the workers, this name and the pool' },
+    'worker-secret': { type: 'string', value: 'NAME', help: 'name prefix of the Secrets of workers; the pool follows' },
     'workers-namespace': { type: 'string', value: 'NS', help: 'namespace of the workers (default that of the pod)' },
     pool: { type: 'string', value: 'POOL', multiple: true, help: 'pool of workers that gets a Secret' },
-    nats: { type: 'string', value: 'HOST:PORT', help: 'makes the users of a NATS server of the own' },
-    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the addresses of another, as worker-POOL-url' },
-    postgres: { type: 'string', value: 'HOST:PORT', help: 'makes the password of a PostgreSQL of the own' },
+    nats: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled NATS server: generates its users' },
+    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the URLs of an external NATS, as worker-POOL-url' },
+    postgres: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled PostgreSQL: generates its password' },
     authorities: {
       type: 'string',
       value: 'FILE',
-      help: 'PEM certificates that workers trust, which their Secrets get',
+      help: 'PEM certificates that workers trust, for their Secrets',
     },
     manifest: { type: 'boolean', help: 'print new Secrets as a manifest, without a cluster' },
   },
   run: async ({ env, print }, typed) => {
     const name = requiredText(typed, 'secret')
     const workerSecret = requiredText(typed, 'worker-secret')
-    const foreign = {
+    const external = {
       natsUrls: await readFolder(flagText(typed, 'nats-urls')),
       authorities: await readAuthorities(flagText(typed, 'authorities')),
     }
@@ -66,7 +66,7 @@ export const clusterKeys: Command = {
     if (typed.flags['manifest'] === true) {
       const keys = makeKeys({}, servers)
       const ofWorkers = workers.map((each) =>
-        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, foreign)),
+        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, external)),
       )
       const items = [manifestOf(name, undefined, keys), ...ofWorkers]
       const list = { apiVersion: 'v1', kind: 'List', items }
@@ -76,11 +76,11 @@ export const clusterKeys: Command = {
       const filled = await fillSecret(api, { namespace, name, wanted: (data) => makeKeys(data, servers) })
       const written = { [name]: filled.written }
       for (const each of workers) {
-        const wanted = () => workerKeys(each.pool, filled.data, foreign)
-        const place = { namespace: workersNamespace ?? namespace, name: each.name }
-        written[each.name] = (await fillSecret(api, { ...place, wanted })).written
+        const wanted = () => workerKeys(each.pool, filled.data, external)
+        const target = { namespace: workersNamespace ?? namespace, name: each.name }
+        written[each.name] = (await fillSecret(api, { ...target, wanted })).written
       }
-      const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'nothing lacked'}`)
+      const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'unchanged'}`)
       print({ json: written, text: lines.join('\n') })
     })
   },

@@ -9,14 +9,14 @@ import { maxMessageBytes } from '#shared/queue/topology.ts'
 /** The data of a Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string>>
 
-/** Servers of the release's own, as host:port: their passwords are made with the other keys. */
+/** Servers that the release itself runs, as host:port; their passwords are generated with the other keys. */
 export type OwnServers = { readonly nats: string | undefined; readonly postgres: string | undefined }
 
 const password = () => randomBytes(24).toString('base64url')
 const key = () => randomBytes(32).toString('base64')
 const database = 'shutterfleet'
 
-/** Halves of one pair: a Secret has both or neither. */
+/** A generated key pair. Throws `CONFIGURATION` if the Secret has one half only. */
 const pair = (kept: SecretTexts, name: string): SecretTexts => {
   const [sealing, opening] = [`sealing-key-${name}`, `opening-keys-${name}`]
   if ((kept[sealing] === undefined) !== (kept[opening] === undefined)) {
@@ -32,7 +32,7 @@ const postgresKeys = (kept: SecretTexts, host: string | undefined): SecretTexts 
   return { 'postgres-password': secret, 'database-url': `postgres://${database}:${secret}@${host}/${database}` }
 }
 
-/** As the Secret of a NATS that is not the release's own has it. */
+/** The key in a Secret with the addresses of NATS. */
 const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
 
 const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
@@ -51,13 +51,13 @@ jetstream { store_dir: /data }
   }
 }
 
-/** The token of the clients of an egress, and the list of those that it takes, which is longer while one replaces another. */
+/** The token that clients of an egress send, and the list that the egress accepts, longer during a rotation. */
 const tokens = (kept: SecretTexts, name: string): SecretTexts => {
   const token = kept[name] ?? password()
   return { [name]: token, [`${name}s`]: token }
 }
 
-/** `kept` and what it lacks; the configuration of NATS is always made from the passwords, so that it has the users of this version. Throws `CONFIGURATION` where it has half of a pair of keys. */
+/** Adds to `kept` the keys that it lacks; always regenerates the configuration of NATS, so that it has this version's users. Throws `CONFIGURATION` if one half of a key pair is missing. */
 export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
@@ -70,11 +70,11 @@ export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): Sec
   ...natsKeys(kept, nats),
 })
 
-/** Of a release whose servers are not its own: addresses of NATS as `worker-POOL-url`, and the authorities that workers trust, as PEM. */
-export type Foreign = { readonly natsUrls: SecretTexts; readonly authorities: string | undefined }
+/** Inputs from outside of the release: addresses of an external NATS as `worker-POOL-url`, and authorities that workers trust, as PEM. */
+export type ExternalInputs = { readonly natsUrls: SecretTexts; readonly authorities: string | undefined }
 
-/** The Secret of a pool's workers, of `keys` and what is not the release's own. Throws `CONFIGURATION` where a key is missing. */
-export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: Foreign): SecretTexts => {
+/** The data of a pool's worker Secret; an external NATS address wins over that in `keys`. Throws `CONFIGURATION` if a key is missing. */
+export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: ExternalInputs): SecretTexts => {
   const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {

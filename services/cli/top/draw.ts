@@ -2,13 +2,12 @@ import { stripVTControlCharacters } from 'node:util'
 import type { PoolFigures } from './read-pools.ts'
 import { type CaptureFigures, type QueueFigures, type ShownFailure, type Snapshot, windowSeconds } from './snapshot.ts'
 
-/** What is drawn on. Without a bound of `rows` everything is shown. */
+/** The size in characters. Without `rows` the height is unlimited. */
 export type Canvas = { readonly columns: number; readonly rows?: number; readonly colour: boolean }
 
-/** How a text stands out. */
-type Look = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
-type Cell = { readonly text: string; readonly look?: Look | undefined }
-/** `drop`: columns go where the screen is too narrow, the highest first; 0 stays. */
+type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
+type Cell = { readonly text: string; readonly style?: Style | undefined }
+/** `drop`: order in which columns are left out of a narrow screen, highest first; 0 is always shown. */
 type Column<T> = {
   readonly heading: string
   readonly drop: number
@@ -16,19 +15,19 @@ type Column<T> = {
   readonly cell: (row: T) => Cell
 }
 
-const codes: Readonly<Record<Look, number>> = { bold: 1, dim: 2, red: 31, yellow: 33, green: 32 }
+const codes: Readonly<Record<Style, number>> = { bold: 1, dim: 2, red: 31, yellow: 33, green: 32 }
 const gap = '  '
 
-/** Only after the text has its width: codes take no room. */
-const paint = (text: string, look: Look | undefined, { colour }: Canvas): string =>
-  colour && look !== undefined ? `\u001B[${codes[look]}m${text}\u001B[0m` : text
+/** Apply it after padding: escape codes have no width. */
+const paint = (text: string, style: Style | undefined, { colour }: Canvas): string =>
+  colour && style !== undefined ? `\u001B[${codes[style]}m${text}\u001B[0m` : text
 
 const cut = (text: string, width: number): string => {
   if (text.length <= width) return text
   return width <= 0 ? '' : `${text.slice(0, width - 1)}…`
 }
 
-/** A whole number, shorter from 100,000 on, as columns stay narrow. */
+/** A whole number, in thousands from 100,000 on. */
 const count = (value: number | undefined): string => {
   if (value === undefined) return '–'
   return value < 100_000 ? String(value) : `${Math.round(value / 1000)}k`
@@ -40,7 +39,7 @@ const units = [
   { of: 's', ms: 1000 },
 ] as const
 
-/** A time in at most five characters. */
+/** A duration in at most five characters. */
 export const shortTime = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)}ms`
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)}s`
@@ -61,21 +60,21 @@ const tableOf = <T>(columns: readonly Column<T>[], rows: readonly T[], canvas: C
   }
   const lineOf = (cells: readonly Cell[]) => {
     const last = cells.findLastIndex(({ text }) => text !== '')
-    const filled = cells.slice(0, last + 1).map(({ text, look }, index) => {
+    const filled = cells.slice(0, last + 1).map(({ text, style }, index) => {
       const { width = 0, column } = shown[index] ?? {}
-      if (!column?.left) return paint(text.padStart(width), look, canvas)
-      return paint(index === last ? text : text.padEnd(width), look, canvas)
+      if (!column?.left) return paint(text.padStart(width), style, canvas)
+      return paint(index === last ? text : text.padEnd(width), style, canvas)
     })
     return filled.join(gap)
   }
   return [
-    lineOf(shown.map(({ column: { heading } }) => ({ text: heading, look: 'dim' }))),
+    lineOf(shown.map(({ column: { heading } }) => ({ text: heading, style: 'dim' }))),
     ...rows.map((row) => lineOf(shown.map(({ column }) => column.cell(row)))),
   ]
 }
 
 const plain = (text: string): Cell => ({ text })
-const atLeastOne = (value: number, look: Look): Look | undefined => (value > 0 ? look : undefined)
+const ifPositive = (value: number, style: Style): Style | undefined => (value > 0 ? style : undefined)
 
 const barCells = 10
 const bar = (part: number) => {
@@ -83,18 +82,18 @@ const bar = (part: number) => {
   return '█'.repeat(full) + '░'.repeat(barCells - full)
 }
 
-const readyLook = ({ ready, desired = 0 }: PoolFigures): Look => {
+const readyStyle = ({ ready, desired = 0 }: PoolFigures): Style => {
   if (ready === undefined) return 'dim'
   return ready < desired ? 'yellow' : 'green'
 }
 
 const poolColumns: readonly Column<PoolFigures>[] = [
-  { heading: 'POOL', drop: 0, left: true, cell: ({ pool }) => ({ text: pool, look: 'bold' }) },
+  { heading: 'POOL', drop: 0, left: true, cell: ({ pool }) => ({ text: pool, style: 'bold' }) },
   { heading: 'QUEUE', drop: 6, left: true, cell: ({ queue }) => plain(queue) },
   {
     heading: 'READY',
     drop: 1,
-    cell: (pool) => ({ text: `${count(pool.ready)}/${count(pool.desired)}`, look: readyLook(pool) }),
+    cell: (pool) => ({ text: `${count(pool.ready)}/${count(pool.desired)}`, style: readyStyle(pool) }),
   },
   { heading: 'STARTING', drop: 7, cell: ({ coming }) => plain(count(coming)) },
   {
@@ -102,7 +101,7 @@ const poolColumns: readonly Column<PoolFigures>[] = [
     drop: 5,
     cell: ({ min, max, desired }) => ({
       text: `${count(min)}–${count(max)}`,
-      look: max !== undefined && max > 0 && desired === max && max !== min ? 'yellow' : undefined,
+      style: max !== undefined && max > 0 && desired === max && max !== min ? 'yellow' : undefined,
     }),
   },
   { heading: 'SLOTS', drop: 2, cell: ({ busy, slots }) => plain(`${count(busy)}/${count(slots)}`) },
@@ -116,17 +115,17 @@ const poolColumns: readonly Column<PoolFigures>[] = [
 ]
 
 const queueColumns: readonly Column<QueueFigures>[] = [
-  { heading: 'QUEUE', drop: 0, left: true, cell: ({ queue }) => ({ text: queue, look: 'bold' }) },
+  { heading: 'QUEUE', drop: 0, left: true, cell: ({ queue }) => ({ text: queue, style: 'bold' }) },
   {
     heading: 'WAITING',
     drop: 1,
-    cell: ({ pending }) => ({ text: count(pending), look: atLeastOne(pending, 'yellow') }),
+    cell: ({ pending }) => ({ text: count(pending), style: ifPositive(pending, 'yellow') }),
   },
   { heading: 'OLDEST', drop: 5, cell: ({ pending, oldestMs }) => plain(pending > 0 ? shortTime(oldestMs) : '–') },
   { heading: 'RUNNING', drop: 4, cell: ({ processing }) => plain(count(processing)) },
   { heading: 'ACCEPTED/min', drop: 6, cell: ({ accepted }) => plain(count(accepted)) },
   { heading: 'DONE/min', drop: 2, cell: ({ completed }) => plain(count(completed)) },
-  { heading: 'FAILED/min', drop: 3, cell: ({ failed }) => ({ text: count(failed), look: atLeastOne(failed, 'red') }) },
+  { heading: 'FAILED/min', drop: 3, cell: ({ failed }) => ({ text: count(failed), style: ifPositive(failed, 'red') }) },
 ]
 
 type StageRow = {
@@ -148,12 +147,12 @@ const failuresMax = 5
 
 const clock = (at: Date) => at.toTimeString().slice(0, 8)
 
-/** What came from a page is shown without what would steer a terminal. */
-const harmless = (text: string) => stripVTControlCharacters(text).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+/** Removes escape sequences and control characters: the text may come from a page. */
+const sanitize = (text: string) => stripVTControlCharacters(text).replaceAll(/[\p{Cc}\s]+/gu, ' ')
 
 const failureLine = ({ at, code, host, message, id }: ShownFailure, canvas: Canvas): string => {
   const head = `${clock(new Date(at))}  ${code}`
-  const what = harmless([host, message].filter((part) => part).join(': '))
+  const what = sanitize([host, message].filter((part) => part).join(': '))
   const rest = `${gap}${what}${gap}${id}`
   return paint(cut(head, canvas.columns), 'red', canvas) + cut(rest, canvas.columns - head.length)
 }
@@ -175,17 +174,17 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   ]
 }
 
-const notRead = (what: string, reason: string, canvas: Canvas): string[] => [
+const unreadPart = (what: string, reason: string, canvas: Canvas): string[] => [
   paint(cut(`${what} not read: ${reason}`, canvas.columns), 'red', canvas),
 ]
 
 const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
-  if (typeof pools === 'string') return notRead('pools', pools, canvas)
+  if (typeof pools === 'string') return unreadPart('pools', pools, canvas)
   if (pools.length > 0) return tableOf(poolColumns, pools, canvas)
-  return notRead('pools', 'this controller shows none; of several the one that leads does', canvas)
+  return unreadPart('pools', 'this controller shows none; of several the one that leads does', canvas)
 }
 
-/** Draws a snapshot as lines, none wider than the canvas, and no more than it has rows. */
+/** Renders a snapshot as lines that fit the canvas. */
 export const draw = ({ at, of, pools, captures }: Snapshot, canvas: Canvas): string[] => {
   const title = `shutterfleet  ${of}`
   const time = clock(at)
@@ -193,7 +192,7 @@ export const draw = ({ at, of, pools, captures }: Snapshot, canvas: Canvas): str
   const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time
   const parts = [
     poolPart(pools, canvas),
-    ...(typeof captures === 'string' ? [notRead('captures', captures, canvas)] : captureParts(captures, canvas)),
+    ...(typeof captures === 'string' ? [unreadPart('captures', captures, canvas)] : captureParts(captures, canvas)),
   ]
   const lines = [head, ...parts.flatMap((part) => ['', ...part])]
   return canvas.rows === undefined ? lines : lines.slice(0, canvas.rows)

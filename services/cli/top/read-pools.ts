@@ -4,7 +4,7 @@ const bytesMax = 8 * 1024 * 1024
 const sampleForm = /^shutterfleet_(\w+)(?:\{([^}]*)\})? (\S+)$/
 const labelForm = /(\w{1,64})="([^"]{0,200})"/g
 
-/** The samples of this project in a text of Prometheus. None of their label values has a quote or a brace. */
+/** Parses this project's samples from the Prometheus text format. None of their label values contains a quote or a brace. */
 const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, list = '', value] = sampleForm.exec(line) ?? []
@@ -15,7 +15,7 @@ const samplesIn = (text: string): Sample[] =>
 
 const comingStates = ['unscheduled', 'starting', 'stuck']
 
-/** The pools that a controller's metrics show; what they do not show of one is undefined. */
+/** The pools in a controller's metrics; a figure without a sample is undefined. */
 export const poolsIn = (text: string) => {
   const samples = samplesIn(text).filter(({ name, labels }) => name.startsWith('pool_') && labels['browserpool'])
   const byPool = Map.groupBy(samples, ({ labels }) => labels['browserpool'] ?? '')
@@ -41,10 +41,10 @@ export const poolsIn = (text: string) => {
   })
 }
 
-/** One pool of `poolsIn`. */
+/** A pool as `poolsIn` returns it. */
 export type PoolFigures = Readonly<ReturnType<typeof poolsIn>[number]>
 
-/** Reads the pools from a controller's metrics. Rejects where it does not answer within `timeoutMs`. */
+/** Reads the pools from a controller's metrics; at most 8 MiB. Rejects if it does not respond with 2xx within `timeoutMs`. */
 export const readPools = async (url: string, stop: AbortSignal, timeoutMs: number): Promise<PoolFigures[]> => {
   const response = await fetch(url, { signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]) })
   const text = await response.text()

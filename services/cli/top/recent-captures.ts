@@ -9,13 +9,13 @@ export type RecentCount = {
   readonly failed: number
 }
 
-/** How long a stage of captures took that completed within the window, in milliseconds. */
+/** Percentiles of a stage's duration over the captures that completed within the window. */
 export type RecentStage = { readonly stage: string; readonly p50Ms: number; readonly p95Ms: number }
 
 /** A capture that failed within the last hour. */
 export type RecentFailure = {
   readonly id: string
-  /** In the contract's form. */
+  /** ISO 8601, as in the HTTP interface. */
   readonly at: string
   readonly queue: string
   readonly code: string
@@ -23,10 +23,10 @@ export type RecentFailure = {
   readonly url: string | null
 }
 
-/** Bounds of what one call reads, whatever the load: with more in a window, its latest stand for all of it. */
+/** Most rows that one call reads; if a window has more, its latest are the sample. */
 const [acceptedMax, endedMax, timedMax, failuresMax] = [100_000, 100_000, 2000, 20]
 
-/** The lowest id that a capture can have that is accepted at a time in milliseconds since 1970: ids begin with it. */
+/** The lowest id of captures accepted at `ms` since 1970: ids are UUIDv7, which begin with the time. */
 const lowestId = (ms: number): string => {
   const hex = Math.floor(ms).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
@@ -36,7 +36,7 @@ const count = readStatement(import.meta.dirname, 'sql/count-recent.sql')
 const timeStages = readStatement(import.meta.dirname, 'sql/time-stages.sql')
 const failed = readStatement(import.meta.dirname, 'sql/find-failures.sql')
 
-/** Reads what became of captures within the last `windowSeconds` before `nowMs`, and the failures of the hour; the latest first. */
+/** Counts and stage times of the `windowSeconds` before `nowMs`, and the failures of the last hour, latest first; at most 20. */
 export const readRecentCaptures = async (
   database: Sql,
   { windowSeconds, nowMs }: { readonly windowSeconds: number; readonly nowMs: number },

@@ -2,15 +2,15 @@ import { pause } from '#shared/process/pause.ts'
 import type { Screen } from '#cli/command.ts'
 
 const escape = '\u001B['
-/** A screen of its own, without a cursor: what stood on the terminal is there again afterwards. */
+/** Switches to the alternate screen and hides the cursor; `leave` restores both. */
 const enter = `${escape}?1049h${escape}?25l`
 const leave = `${escape}?25h${escape}?1049l`
 
-/** One write for each frame, over the one before: nothing is cleared before it is written anew, so nothing flickers. */
+/** Overwrites the previous frame in one write and clears only the remainders, which avoids flicker. */
 const frameOf = (lines: readonly string[]): string =>
   `${escape}H${lines.map((line) => `${line}${escape}K`).join('\n')}${escape}J`
 
-/** Draws in place every `everyMs` until `stop` aborts, and leaves the terminal as it was, whatever happens. */
+/** Draws in place every `everyMs` until `stop` aborts; restores the terminal, on errors too. */
 export const refresh = async (
   screen: Screen,
   frame: (size: ReturnType<Screen['size']>) => Promise<readonly string[]>,

@@ -7,19 +7,19 @@ import { readPools } from './read-pools.ts'
 export const windowSeconds = 60
 const answerMs = 3000
 
-/** Read from the database. */
+/** The figures read from the database. */
 export type CaptureFigures = Awaited<ReturnType<typeof readCaptures>>
 
-/** One queue: what is in it, and what came and went within the window. */
+/** One queue: its backlog, and the captures accepted and ended within the window. */
 export type QueueFigures = CaptureFigures['queues'][number]
 
-/** A failure as it is shown: of the address its host alone. */
+/** A failure with the host of its URL only. */
 export type ShownFailure = CaptureFigures['failures'][number]
 
-/** What is shown at one time; a part that could not be read is the reason for it. */
+/** A part that could not be read is the reason as text. */
 export type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>
 
-/** Where it is read. `controllerUrl`: address of the metrics of the leading controller; undefined where none is known. */
+/** `of`: title. `controllerUrl`: metrics of the leading controller; undefined if unknown. */
 export type Sources = {
   readonly of: string
   readonly database: Sql | undefined
@@ -42,7 +42,7 @@ const readCaptures = async (database: Sql, nowMs: number) => {
   const slowest = recent.stages.toSorted((one, other) => other.p95Ms - one.p95Ms)
   return {
     queues: queues.toSorted((one, other) => one.queue.localeCompare(other.queue)),
-    /** The slowest first; `total` is not among them. */
+    /** Slowest first, without `total`. */
     stages: slowest.filter(({ stage }) => stage !== 'total'),
     total: slowest.find(({ stage }) => stage === 'total'),
     failures: recent.failures.map(({ url, ...failure }) => ({ ...failure, host: hostOf(url) })),
@@ -54,7 +54,7 @@ const reasonOf = (thrown: unknown): string => {
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }
 
-/** Reads everything at once; what does not answer within its bound is its reason, and the rest is there. */
+/** Reads both sources in parallel; a source that fails or times out does not affect the other. */
 export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Sources, at: Date) => {
   const [pools, captures] = await Promise.all([
     controllerUrl === undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Check } from './check.ts'
 
-const run = promisify(execFile)
+const exec = promisify(execFile)
 const runMs = 20_000
 const dayMs = 86_400_000
 
@@ -11,20 +11,20 @@ type Described = {
   readonly kind: string
   readonly name: string
   readonly version: string
-  /** When its file was last written, in milliseconds since 1970. */
+  /** Modification time of its file, in milliseconds since 1970. */
   readonly modifiedMs: number
 }
 
 /**
- * What workers block by: each list with its version and how many days ago its file was written. `root`: folder of the
- * project; `folder`: the operator's lists, '' for none.
+ * Lists the block lists of workers with version and age of the file in days. `root`: folder of the project; `folder`: the
+ * operator's lists, '' for none.
  */
 export const blockListsCheck = ({ root, folder, now }: { root: string; folder: string; now: () => number }): Check => ({
   name: 'block lists',
-  advice: 'mend or empty the folder, which is described in docs/configuration.md',
-  look: async () => {
+  advice: 'fix or empty the folder, which is described in docs/configuration.md',
+  run: async () => {
     const program = join(root, 'services/worker/block-lists/main-describe.ts')
-    const { stdout } = await run(process.execPath, [program, folder], { timeout: runMs })
+    const { stdout } = await exec(process.execPath, [program, folder], { timeout: runMs })
     const lists = JSON.parse(stdout) as readonly Described[]
     const ageOf = ({ modifiedMs }: Described) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`
     return lists.map((list) => `${list.kind}/${list.name}@${list.version} (${ageOf(list)})`).join(', ')

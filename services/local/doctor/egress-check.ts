@@ -8,14 +8,14 @@ import type { Check } from './check.ts'
 const startMs = 20_000
 const answerMs = 10_000
 
-/** How the filter is started. */
+/** Inputs of the egress check. */
 export type EgressFacts = {
   /** Folder of the project. */
   readonly root: string
   readonly path: string
 }
 
-/** Starts a filter of our own that allows no target beyond what is public. */
+/** Starts a separate filter that allows public targets only. Throws if it is not up within 20 s. */
 const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable & { readonly url: URL }> => {
   const child = fork(join(root, 'services/egress/main.ts'), {
     execArgv: [],
@@ -31,23 +31,23 @@ const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable
   const announcement = await Promise.race([announced, ended.then(() => undefined)]).catch(() => undefined)
   if (announcement) return { url: new URL(announcement[0].egress), [Symbol.asyncDispose]: dispose }
   await dispose()
-  throw new Error('the filter does not start')
+  throw new Error('the filter did not start')
 }
 
-/** Asks the filter for a tunnel to a port of this machine; answers its status. */
-const askFor = async ({ hostname, port }: URL, target: string): Promise<number> => {
-  const asking = request({ host: hostname, port, method: 'CONNECT', path: target, agent: false })
-  asking.setTimeout(answerMs, () => asking.destroy(new Error('the filter does not answer')))
-  asking.end()
-  const [answer, socket] = (await once(asking, 'connect')) as [IncomingMessage, { destroy: () => void }]
+/** Sends a CONNECT request to the filter and returns the status. Throws after 10 s without a response. */
+const requestTunnel = async ({ hostname, port }: URL, target: string): Promise<number> => {
+  const connecting = request({ host: hostname, port, method: 'CONNECT', path: target, agent: false })
+  connecting.setTimeout(answerMs, () => connecting.destroy(new Error('the filter does not respond')))
+  connecting.end()
+  const [answer, socket] = (await once(connecting, 'connect')) as [IncomingMessage, { destroy: () => void }]
   socket.destroy()
   return answer.statusCode ?? 0
 }
 
-const lookAtEgress = async (facts: EgressFacts) => {
-  let heard = 0
+const probeEgress = async (facts: EgressFacts) => {
+  let connections = 0
   const canary = createServer((client) => {
-    heard += 1
+    connections += 1
     client.destroy()
   })
   canary.listen(0, '127.0.0.1')
@@ -57,18 +57,19 @@ const lookAtEgress = async (facts: EgressFacts) => {
     const { port } = canary.address() as AddressInfo
     const statuses: number[] = []
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
-      statuses.push(await askFor(filter.url, `${host}:${port}`))
+      statuses.push(await requestTunnel(filter.url, `${host}:${port}`))
     }
-    if (heard > 0 || statuses.includes(200)) throw new Error('the filter let a connection through to this machine')
-    return 'refuses this machine in every spelling; the canary heard nothing'
+    if (connections > 0 || statuses.includes(200))
+      throw new Error('the filter let a connection through to this machine')
+    return 'refuses this machine in every spelling; the canary received no connection'
   } finally {
     canary.close()
   }
 }
 
-/** Whether pages are kept from this machine: a filter as it is shipped must leave its canary silent. */
+/** Checks that pages cannot reach this machine: a filter as shipped must not connect to a canary server on loopback. */
 export const egressCheck = (facts: EgressFacts): Check => ({
   name: 'egress',
-  advice: 'do not serve captures: reinstall this version, and report it if it stays so',
-  look: () => lookAtEgress(facts),
+  advice: 'do not serve captures: reinstall this version, and report the failure if it remains',
+  run: () => probeEgress(facts),
 })

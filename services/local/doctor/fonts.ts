@@ -5,17 +5,17 @@ import { promisify } from 'node:util'
 
 const runMs = 20_000
 
-/** What fontconfig calls a script, and the files that Debian's packages bring for it. */
+/** A script's fontconfig pattern, and the font files of Debian's packages for it. */
 type Script = { readonly pattern: string; readonly files: readonly string[] }
 
-/** Without these most pages look wrong. */
+/** The check fails without these. */
 const required: Readonly<Record<string, Script>> = {
   Latin: { pattern: ':lang=en', files: ['LiberationSans-Regular.ttf'] },
   CJK: { pattern: ':lang=ja', files: ['NotoSansCJK-Regular.ttc', 'wqy-microhei.ttc', 'wqy-zenhei.ttc'] },
   emoji: { pattern: ':lang=und-zsye', files: ['NotoColorEmoji.ttf'] },
 }
 
-/** By a letter of each, in hexadecimal: a language may be written in several scripts. The name is that of its Noto font. */
+/** Noto font names with a letter of the script in hexadecimal; not a language, which may have several scripts. */
 const others: Readonly<Record<string, Script>> = Object.fromEntries(
   Object.entries({
     Arabic: '628',
@@ -50,7 +50,7 @@ const others: Readonly<Record<string, Script>> = Object.fromEntries(
 /** Counts the font files of a script. */
 export type CountFonts = (script: Script) => Promise<number>
 
-/** Counts by fontconfig; by file names where only its library is there and not its program. */
+/** Counts with fc-list; by file names in /usr/share/fonts if that program is missing. */
 export const countFonts: CountFonts = async ({ pattern, files }) => {
   try {
     const { stdout } = await promisify(execFile)('fc-list', [pattern, 'file'], { timeout: runMs })
@@ -68,8 +68,8 @@ const missingOf = async (scripts: Readonly<Record<string, Script>>, count: Count
   return counted.flatMap(({ name, files }) => (files === 0 ? [name] : []))
 }
 
-/** Which scripts have fonts. Throws where Latin, CJK or emoji have none; others are listed. */
-export const lookAtFonts = async (count: CountFonts): Promise<string> => {
+/** Describes which scripts have fonts. Throws if Latin, CJK or emoji have none. */
+export const checkFonts = async (count: CountFonts): Promise<string> => {
   const missing = await missingOf(required, count)
   const missingOthers = await missingOf(others, count)
   const boxes = missingOthers.length === 0 ? '' : `; boxes for ${missingOthers.join(', ')}: install fonts-noto-core`

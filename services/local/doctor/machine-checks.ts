@@ -3,15 +3,15 @@ import { promisify } from 'node:util'
 import { isAtLeast, readVersion } from '#local/find-programs.ts'
 import { asUser, findUser } from '#local/system-user.ts'
 import type { Check } from './check.ts'
-import { countFonts, lookAtFonts } from './fonts.ts'
+import { countFonts, checkFonts } from './fonts.ts'
 
-const run = promisify(execFile)
+const exec = promisify(execFile)
 const runMs = 20_000
 const nodeLeast = [24, 21] as const
-/** Whom Chromium runs as where root asks: its sandbox refuses root. */
+/** Users to run Chromium as if we are root, which its sandbox refuses. */
 const browserUsers = ['shutterfleet-browser', 'nobody']
 
-/** Paths of the programs that are looked at; undefined where there is none. */
+/** Paths of programs are undefined if not found. */
 export type MachineFacts = {
   readonly chromium: string | undefined
   readonly stealthChromium: string | undefined
@@ -19,7 +19,7 @@ export type MachineFacts = {
   readonly isRoot: boolean
 }
 
-const lookAtNode = async (version: string) => {
+const checkNode = async (version: string) => {
   if (!isAtLeast(version.split('.').map(Number), nodeLeast))
     throw new Error(`${version}, and ${nodeLeast.join('.')} is needed`)
   return version
@@ -36,39 +36,39 @@ const browserUser = async (): Promise<readonly string[]> => {
   throw new Error(`neither of the users ${browserUsers.join(', ')} is there`)
 }
 
-/** A page shown by Chromium with its sandbox on, in namespaces without a network, as workers have it. */
-const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
+/** Renders a page with Chromium's sandbox, in namespaces without network, as workers do. */
+const checkSandbox = async ({ chromium, isRoot }: MachineFacts) => {
   const own = isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'cap_setuid', '--cap-add', 'cap_setgid'] : ['--unshare-user']
   const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--die-with-parent']
   const tree = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--perms', '1777', '--tmpfs', '/tmp']
   const identity = isRoot ? await browserUser() : []
   const page = ['--dump-dom', '--disable-gpu', 'data:text/html,<p>sandboxed</p>']
   const args = [...own, ...namespaces, ...tree, '--', 'setpriv', ...identity, required(chromium), ...page]
-  const { stdout } = await run('bwrap', args, {
+  const { stdout } = await exec('bwrap', args, {
     timeout: runMs,
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/tmp' },
   })
-  if (!stdout.includes('sandboxed')) throw new Error('Chromium shows nothing')
-  return 'Chromium runs with it, in namespaces of its own'
+  if (!stdout.includes('sandboxed')) throw new Error('Chromium rendered nothing')
+  return 'Chromium runs with it, in separate namespaces'
 }
 
-/** What this machine itself must have. */
+/** Checks of Node, browsers, sandbox and fonts on this machine. */
 export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'node',
     advice: "run 'make setup', and start programs with bin/shutterfleet, which finds its own Node",
-    look: () => lookAtNode(facts.nodeVersion),
+    run: () => checkNode(facts.nodeVersion),
   },
   {
     name: 'chromium',
     advice: "run 'make setup', or set SHUTTERFLEET_CHROMIUM to a headless-shell or Chromium binary",
-    look: async () => readVersion(required(facts.chromium)),
+    run: async () => readVersion(required(facts.chromium)),
   },
   {
     name: 'full chromium',
     advice: 'set SHUTTERFLEET_STEALTH_CHROMIUM to a full Chromium binary that runs, or to none',
-    look: async () => {
+    run: async () => {
       const { stealthChromium } = facts
       return stealthChromium === undefined ? 'none: captures with stealth are refused' : readVersion(stealthChromium)
     },
@@ -77,11 +77,11 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
     name: 'sandbox',
     needs: 'chromium',
     advice: 'install bubblewrap, allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
-    look: () => lookAtSandbox(facts),
+    run: () => checkSandbox(facts),
   },
   {
     name: 'fonts',
     advice: 'install fonts-liberation, fonts-noto-cjk, fonts-noto-color-emoji, or others for the same scripts',
-    look: () => lookAtFonts(countFonts),
+    run: () => checkFonts(countFonts),
   },
 ]

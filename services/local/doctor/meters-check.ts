@@ -3,7 +3,7 @@ import { type Drift, findDrift, findOpenAccounts, recountMeters } from '#shared/
 import type { Check } from './check.ts'
 
 const accountsAtOnce = 100
-/** Those of a hundred thousand accounts: more have never anything in the queue at one time. */
+/** Bounds the check to 100,000 accounts with captures in the queue. */
 const batchesMax = 1000
 
 const findAllDrift = async (database: Database) => {
@@ -22,11 +22,11 @@ const findAllDrift = async (database: Database) => {
 const wordsOf = (accountId: string, drift: readonly Drift[]) =>
   `${accountId}: ${drift.map(({ meter, part, counted, actual }) => `${meter} ${part} ${counted} instead of ${actual}`).join(', ')}`
 
-/** Whether meters match what is in the queue; with `recount` those that do not are corrected. */
+/** Compares meters with the captures in the queue; with `recount` corrects those that differ. */
 export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string; recount: boolean }): Check => ({
   name: 'meters',
   advice: "run 'bin/shutterfleet doctor --recount', or recount single accounts in the administration",
-  look: async () => {
+  run: async () => {
     await using database = openDatabase({ url, poolMax: 2 })
     const { drift, count } = await findAllDrift(database)
     const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
@@ -34,6 +34,6 @@ export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string
     const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
     if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
     for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
-    return `those of ${wrong.size} accounts were wrong and are recounted: ${words.join('; ')}`
+    return `those of ${wrong.size} accounts were wrong and have been recounted: ${words.join('; ')}`
   },
 })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
-import { captureOver } from '#cli/http-interface.ts'
+import { captureViaHttp } from '#cli/http-interface.ts'
 
 type Answer = { status: number; headers?: Record<string, string>; body?: unknown; image?: string }
 
@@ -29,7 +29,7 @@ const record = (status: string, more: object = {}) => ({ status: 200, body: { da
 
 t.test('http interface: an image at once, and then its record', async (t) => {
   const { at, asked } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
-  const { image, record: found } = await captureOver(at, { url: 'http://x' }, 1000)
+  const { image, record: found } = await captureViaHttp(at, { url: 'http://x' }, 1000)
   t.strictSame([image?.toString(), found.status], ['bytes', 'completed'])
   t.strictSame(asked, [
     { line: 'POST /v1/screenshots/capture', key: 'Bearer key', body: { url: 'http://x' } },
@@ -45,19 +45,19 @@ t.test('http interface: follows a capture that goes on', async (t) => {
     { status: 200, image: 'late' },
   ]
   const { at, asked } = await startService(answers)
-  t.equal((await captureOver(at, {}, 10_000)).image?.toString(), 'late')
+  t.equal((await captureViaHttp(at, {}, 10_000)).image?.toString(), 'late')
   t.equal(asked.at(-1)?.line, 'GET /v1/screenshots/abc/image')
 })
 
 t.test('http interface: gives up on one that goes on for too long, and says so', async (t) => {
   const { at } = await startService([{ status: 202, headers: id }, record('pending')])
-  await t.rejects(captureOver(at, {}, 0), { message: /abc is still pending/ })
+  await t.rejects(captureViaHttp(at, {}, 0), { message: /abc is still pending/ })
 })
 
 t.test('http interface: a failed capture has a record and no image', async (t) => {
   const refused = { status: 422, body: { error: { code: 'BLOCKED', message: 'no', screenshot_id: 'abc' } } }
   const { at } = await startService([refused, record('failed', { error: { code: 'BLOCKED', message: 'no' } })])
-  t.match(await captureOver(at, {}, 1000), { image: undefined, record: { error: { code: 'BLOCKED' } } })
+  t.match(await captureViaHttp(at, {}, 1000), { image: undefined, record: { error: { code: 'BLOCKED' } } })
 })
 
 t.test('http interface: a refused request says which parameter is wrong', async (t) => {
@@ -65,12 +65,12 @@ t.test('http interface: a refused request says which parameter is wrong', async 
   const { at } = await startService([
     { status: 422, body: { error: { code: 'VALIDATION_ERROR', message: 'm', details } } },
   ])
-  await t.rejects(captureOver(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
+  await t.rejects(captureViaHttp(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
 })
 
 t.test('http interface: says that nobody answers', async (t) => {
   const { at } = await startService([])
-  await t.rejects(captureOver({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
+  await t.rejects(captureViaHttp({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
     message: /does not answer.*status/,
   })
 })

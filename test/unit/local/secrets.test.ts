@@ -1,13 +1,13 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { keepSecrets } from '#local/secrets.ts'
+import { loadOrCreateSecrets } from '#local/secrets.ts'
 import { open, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 
 t.test('secrets: makes secrets once and keeps them, for their owner alone', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
-  const made = await keepSecrets(path)
-  t.strictSame(await keepSecrets(path), made)
+  const made = await loadOrCreateSecrets(path)
+  t.strictSame(await loadOrCreateSecrets(path), made)
   t.equal((statSync(path).mode & 0o777).toString(8), '600')
   t.equal(Buffer.from(made.keyPepper, 'base64').length, 32)
   t.equal(Buffer.from(made.storageSigningKey, 'base64').length, 32)
@@ -17,18 +17,18 @@ t.test('secrets: makes secrets once and keeps them, for their owner alone', asyn
 
 t.test('secrets: what an earlier version did not know is added, and what it made stays', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
-  const { linkSigningKey: _unknown, ...made } = await keepSecrets(path)
+  const { linkSigningKey: _unknown, ...made } = await loadOrCreateSecrets(path)
   const { gateway, ...passwords } = made.queuePasswords
   writeFileSync(path, JSON.stringify({ ...made, queuePasswords: passwords }))
-  const kept = await keepSecrets(path)
+  const kept = await loadOrCreateSecrets(path)
   t.match(kept, { keyPepper: made.keyPepper, sealingKeys: made.sealingKeys, queuePasswords: passwords })
   t.equal(Buffer.from(kept.linkSigningKey, 'base64').length, 32)
   t.not(kept.queuePasswords.gateway, gateway)
-  t.strictSame(await keepSecrets(path), kept)
+  t.strictSame(await loadOrCreateSecrets(path), kept)
 })
 
 t.test("what is sealed to a pool's public key opens with its private key alone", async (t) => {
-  const { sealingKeys } = await keepSecrets(join(t.testdir(), 'secrets.json'))
+  const { sealingKeys } = await loadOrCreateSecrets(join(t.testdir(), 'secrets.json'))
   const sealed = seal(readSealingKey(sealingKeys.standard.public), 'id', Buffer.from('plain'))
   t.equal(open([readOpeningKey(sealingKeys.standard.private)], 'id', sealed).toString(), 'plain')
   t.throws(() => open([readOpeningKey(sealingKeys.stealth.private)], 'id', sealed), { code: 'JOB_FAILED' })

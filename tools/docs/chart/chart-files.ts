@@ -17,7 +17,7 @@ const copies = (root: string, ...names: readonly string[]) =>
     names.map((name) => [`${chart}/files/${name}`, readFileSync(join(root, 'k8s', name), 'utf8')] as const),
   )
 
-/** The generated files of the chart below `root`, by their paths. Helm packs no file from outside of it: some are copies. */
+/** The chart's generated files by path. Some are copies, because Helm packs only files in the chart. `root`: folder of the project. */
 export const chartFiles = (root: string, crd: string): Readonly<Record<string, string>> => {
   const values = readValues(readFileSync(join(root, chart, 'values.yaml'), 'utf8'))
   return {

@@ -33,6 +33,6 @@ const rowsOf = (values: readonly ChartValue[]): readonly string[] =>
     return [...(help === '' ? [] : [`| \`${path.join('.')}\` | | ${cell(help)} |`]), ...rowsOf(below)]
   })
 
-/** The text of the chart's README: every value with its default and what its comment says. */
+/** The chart's README: every value with its default and its comment. */
 export const chartReadme = (values: readonly ChartValue[]): string =>
   [intro, '| Value | Default | What it sets |', '|---|---|---|', ...rowsOf(values), ''].join('\n')

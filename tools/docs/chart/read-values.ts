@@ -3,12 +3,12 @@ import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 /** A value of the chart, or a section of values. */
 export type ChartValue = {
   readonly path: readonly string[]
-  /** What the comment above it says; '' where there is none. */
+  /** The comment above it; '' if there is none. */
   readonly help: string
-  /** JSON Schema keywords after `@schema` in that comment. */
+  /** JSON Schema keywords after `@schema` in the comment. */
   readonly schema: Readonly<Record<string, unknown>>
   readonly value: unknown
-  /** Values below it that have a comment of their own; undefined where it is one value. */
+  /** The values of a section; undefined if this is a single value. */
   readonly values?: readonly ChartValue[]
 }
 
@@ -17,7 +17,7 @@ const marker = '@schema'
 const readComment = (comment: string) => {
   const lines = comment.split('\n').map((line) => line.trim())
   const [schema = '{}'] = lines.filter((line) => line.startsWith(marker)).map((line) => line.slice(marker.length))
-  // A blank line ends what is about something else.
+  // Text before a blank line does not belong to this value.
   const help = lines.slice(lines.lastIndexOf('') + 1).filter((line) => !line.startsWith(marker))
   return { help: help.join(' '), schema: JSON.parse(schema) as ChartValue['schema'] }
 }
@@ -32,11 +32,11 @@ const readPair = (pair: Pair, above: readonly string[], inherited: string): Char
   return { path, ...own, value, values: readMap(pair.value as YAMLMap, path) }
 }
 
-/** The comment above the first of a section stands with the section. */
+/** The YAML parser attaches the comment above a section's first value to the section. */
 const readMap = (map: YAMLMap, path: readonly string[]): ChartValue[] =>
   map.items.map((pair, index) => readPair(pair, path, index === 0 ? (map.commentBefore ?? '') : ''))
 
-/** The values of a chart with their comments, in the order of the file. Throws where a comment's schema is not JSON. */
+/** Parses a chart's values with their comments, in file order. Throws if a schema in a comment is not JSON. */
 export const readValues = (text: string): readonly ChartValue[] => {
   const document = parseDocument(text)
   if (!isMap(document.contents)) throw new Error('the values are no map')
@@ -44,6 +44,6 @@ export const readValues = (text: string): readonly ChartValue[] => {
   return document.contents.items.map((pair, index) => readPair(pair, [], index === 0 ? first : ''))
 }
 
-/** All values that are no sections. */
+/** All values without sections, flattened. */
 export const leavesOf = (values: readonly ChartValue[]): readonly ChartValue[] =>
   values.flatMap((each) => (each.values ? leavesOf(each.values) : [each]))

@@ -4,8 +4,8 @@ import type { ChartValue } from './read-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Where the chart's Roles would have to follow. */
-const withheld = ['JOBS_NAMESPACE', 'KUBECONFIG']
+/** Settings that the chart does not offer, because its Roles would have to change with them. */
+const excluded = ['JOBS_NAMESPACE', 'KUBECONFIG']
 const shared = ['Every service', 'PostgreSQL']
 const groups: Readonly<Record<string, readonly string[]>> = {
   gateway: [...shared, 'NATS', 'Object store', 'Gateway'],
@@ -15,15 +15,15 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   egress: ['Every service', 'Egress'],
 }
 
-/** The settings of a service that the chart leaves to its user: those that no template names. */
+/** The settings of a service that chart users may set: neither secret nor named in a template. */
 const freeSettings = (service: string, templates: string): readonly string[] => {
   const named = templates.match(/\b[A-Z][A-Z\d_]+\b/g) ?? []
-  const decided = new Set([...withheld, ...named.map((name) => name.replace(prefix, ''))])
+  const decided = new Set([...excluded, ...named.map((name) => name.replace(prefix, ''))])
   const settings = (groups[service] ?? []).flatMap((group) => Object.values(allSettings[group] ?? {}))
   return settings.filter(({ name, secret }) => !decided.has(name) && !secret).map(({ name }) => name)
 }
 
-/** The JSON Schema of the chart's values: no name beyond theirs, no other types. */
+/** The JSON Schema of the chart's values; rejects unknown names and other types. */
 export const valuesSchema = (values: readonly ChartValue[], templates: string): string => {
   const objectOf = (each: readonly ChartValue[]): Schema => ({
     type: 'object',

@@ -10,12 +10,12 @@ const outcomes: Panel = {
   queries: [rate('captures_ended_total', ['outcome'])],
 }
 const queueWait: Panel = {
-  title: 'Time from accept to the first attempt',
+  title: 'Time from acceptance to first attempt',
   unit: 's',
   queries: [quantile(0.5, 'capture_queue_seconds'), quantile(0.95, 'capture_queue_seconds', ['queue'])],
 }
 const backlog: Panel = {
-  title: 'Captures that have not ended',
+  title: 'Backlog by queue and status',
   unit: 'short',
   queries: [max('backlog_captures', ['queue', 'status'])],
 }
@@ -31,7 +31,7 @@ const overview: Dashboard = {
   panels: [
     { title: 'Captures', unit: 'ops', isStat: true, queries: [{ ...rate('captures_ended_total', []), legend: '' }] },
     {
-      title: 'Without a fault of the service',
+      title: 'Captures without service errors',
       unit: 'percentunit',
       isStat: true,
       queries: [
@@ -54,7 +54,7 @@ const overview: Dashboard = {
       queries: [{ expr: `sum(${of('pool_workers', 'state="ready"')})`, legend: '' }],
     },
     {
-      title: 'Alerts that fire',
+      title: 'Firing alerts',
       unit: 'short',
       isEventOnly: true,
       queries: [
@@ -70,12 +70,12 @@ const overview: Dashboard = {
     workers,
     { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
     {
-      title: 'Time to the response, by operation',
+      title: 'Response time by operation',
       unit: 's',
       queries: [quantile(0.95, 'http_request_seconds', ['operation'])],
     },
     {
-      title: 'Event loops busy',
+      title: 'Event loop utilization',
       unit: 'percentunit',
       queries: [max('event_loop_utilization_ratio', ['service'])],
     },
@@ -110,12 +110,12 @@ const captures: Dashboard = {
     },
     queueWait,
     {
-      title: 'Time of a capture in its worker',
+      title: 'Capture processing time',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_processing_seconds', ['queue'])),
     },
     {
-      title: 'Time from result to record',
+      title: 'Time from result to commit',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_commit_seconds')),
     },
@@ -124,12 +124,12 @@ const captures: Dashboard = {
     {
       title: 'Taken from the outbox by the relay',
       unit: 'ops',
-      description: 'What the gateway could not publish, or what had waited for its turn.',
+      description: 'Captures that the gateway could not publish, or that waited for admission.',
       isEventOnly: true,
       queries: [rate('relay_captures_total', ['result'])],
     },
     {
-      title: 'Outbox cannot be published for',
+      title: 'Outbox publishing blocked for',
       unit: 's',
       queries: [{ ...max('outbox_unpublished_seconds', []), legend: 'unpublished' }],
     },
@@ -140,25 +140,25 @@ const captures: Dashboard = {
     },
     { title: 'Images stored (files driver)', unit: 'ops', queries: [rate('uploads_total', ['status'])] },
     {
-      title: 'Attempts that a fault of the service broke off',
+      title: 'Attempts interrupted by service faults',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('worker_interruptions_total', ['by', 'fate'])],
     },
     {
-      title: 'Workers that take nothing, by cause',
+      title: 'Workers not taking captures, by cause',
       unit: 'short',
       isEventOnly: true,
       queries: [sum('worker_held', ['cause'])],
     },
     {
-      title: 'Captures that the reaper acted on',
+      title: 'Reaped captures by action',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('captures_reaped_total', ['action'])],
     },
     {
-      title: 'Loops of the ledger that failed',
+      title: 'Ledger loop failures',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('ledger_loop_failures_total', ['loop'])],
@@ -187,7 +187,7 @@ const pools: Dashboard = {
         { ...max('pool_captures_waiting', pool), legend: '{{browserpool}} waiting' },
       ],
     },
-    { title: 'Oldest capture that waits', unit: 's', queries: [max('backlog_oldest_seconds', ['queue'])] },
+    { title: 'Age of the oldest waiting capture', unit: 's', queries: [max('backlog_oldest_seconds', ['queue'])] },
     {
       title: 'Decisions by reason',
       unit: 'ops',
@@ -204,14 +204,14 @@ const pools: Dashboard = {
       isEventOnly: true,
       queries: [quantile(0.9, 'pool_worker_start_seconds', pool)],
     },
-    { title: 'Workers that ended', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
+    { title: 'Ended workers', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
     {
-      title: 'Time of a reconciliation, 95th percentile',
+      title: 'Reconciliation duration, 95th percentile',
       unit: 's',
       queries: [quantile(0.95, 'pool_reconcile_seconds', pool)],
     },
     {
-      title: 'Reconciliations that failed, reads that were unknown',
+      title: 'Failed reconciliations, unknown reads',
       unit: 'ops',
       isEventOnly: true,
       queries: [
@@ -223,19 +223,19 @@ const pools: Dashboard = {
       ],
     },
     {
-      title: 'Controllers that lead',
+      title: 'Leading controllers',
       unit: 'short',
       isKubernetes: true,
       queries: [{ ...sum('operator_leads', []), legend: 'leaders' }],
     },
     {
-      title: 'Conditions that are true',
+      title: 'True conditions',
       unit: 'short',
       isKubernetes: true,
       queries: [max('operator_pool_condition', ['browserpool', 'condition', 'reason'])],
     },
     {
-      title: 'Captures in queues that nobody serves',
+      title: 'Captures in unserved queues',
       unit: 'short',
       isKubernetes: true,
       queries: [max('operator_queue_unserved_captures', ['queue', 'reason'])],
@@ -247,13 +247,13 @@ const pools: Dashboard = {
       queries: [rate('operator_api_requests_total', ['method', 'resource', 'code'])],
     },
     {
-      title: 'Time of the API server, 95th percentile',
+      title: 'API server latency, 95th percentile',
       unit: 's',
       isKubernetes: true,
       queries: [quantile(0.95, 'operator_api_request_seconds', ['method'])],
     },
     {
-      title: 'What failed on the API server',
+      title: 'API server failures',
       unit: 'ops',
       isKubernetes: true,
       isEventOnly: true,
@@ -289,20 +289,20 @@ const jobs: Dashboard = {
         { ...rate('pool_jobs_claimed_total', []), legend: 'claimed' },
       ],
     },
-    { title: 'Jobs that ended', unit: 'ops', queries: [rate('pool_workers_ended_total', ['end'], proxied)] },
+    { title: 'Ended Jobs', unit: 'ops', queries: [rate('pool_workers_ended_total', ['end'], proxied)] },
     {
       title: 'Decisions by reason',
       unit: 'ops',
       queries: [rate('pool_decisions_total', ['decision', 'reason'], proxied)],
     },
     {
-      title: 'Time from accept to the first attempt',
+      title: 'Time from acceptance to first attempt',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_queue_seconds', [], proxied)),
     },
     { title: 'Captures by outcome', unit: 'ops', queries: [rate('captures_ended_total', ['outcome'], proxied)] },
     {
-      title: 'Jobs that were refused, by cause',
+      title: 'Rejected Jobs by cause',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('pool_jobs_refused_total', ['trouble'])],
@@ -316,18 +316,18 @@ const webhooks: Dashboard = {
   panels: [
     { title: 'Attempts by outcome', unit: 'ops', queries: [rate('webhook_attempts_total', ['outcome'])] },
     {
-      title: 'Time of an attempt',
+      title: 'Attempt duration',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'webhook_attempt_seconds')),
     },
     { title: 'In flight', unit: 'short', queries: [{ ...sum('webhook_in_flight', []), legend: 'in flight' }] },
     {
-      title: 'Deliveries that failed for good',
+      title: 'Permanently failed deliveries',
       unit: 'ops',
       queries: [{ ...rate('webhook_deliveries_failed_total', []), legend: 'failed' }],
     },
     {
-      title: 'Attempts put off, turns that failed',
+      title: 'Postponed attempts, failed turns',
       unit: 'ops',
       queries: [
         { ...rate('webhook_not_tried_total', []), legend: 'egress away' },
@@ -342,22 +342,23 @@ const tenants: Dashboard = {
   title: 'Shutterfleet / Tenants and limits',
   panels: [
     {
-      title: 'Requests that a limit or a key refused',
+      title: 'Requests rejected by limits or keys',
       unit: 'ops',
       description:
-        'Per account: GET /admin/v1/queue, and the log of the gateway. No metric has an account for a label.',
+        'For single accounts see GET /admin/v1/queue and the log of the gateway. No metric has an account label.',
       queries: [rate('http_requests_total', ['code'], 'status=~"401|402|403|429"')],
     },
     {
-      title: 'Accepted captures that wait for their turn',
+      title: 'Accepted captures by admission',
       unit: 'ops',
-      description: 'Not admitted: the account had its share of its lane in the queue already, and waits for itself.',
+      description:
+        'Not admitted: the account already had its share of its lane in the queue, and waits for its own captures.',
       queries: [rate('captures_accepted_total', ['lane', 'admitted'])],
     },
     { title: 'Captures that shared a result', unit: 'ops', queries: [rate('captures_accepted_total', ['as'])] },
-    { title: 'Synchronous captures by their end', unit: 'ops', queries: [rate('sync_waits_total', ['end'])] },
+    { title: 'Synchronous captures by outcome', unit: 'ops', queries: [rate('sync_waits_total', ['end'])] },
     {
-      title: 'Meters that differ from the rows',
+      title: 'Drift of meters from the database',
       unit: 'short',
       queries: [{ ...max('meter_drift_captures', []), legend: 'captures' }],
     },
@@ -367,7 +368,7 @@ const tenants: Dashboard = {
       queries: [{ ...rate('http_unreadable_total', []), legend: 'unreadable' }],
     },
     {
-      title: 'Streams of events that ended',
+      title: 'Ended event streams',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('event_streams_total', ['end'])],
@@ -382,10 +383,10 @@ const egress: Dashboard = {
     { title: 'Connections made', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'way'])] },
     { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['way', 'refusal'])] },
     { title: 'Bytes carried', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
-    { title: 'Connections of clients', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
-    { title: 'Connections that ended', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },
+    { title: 'Client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
+    { title: 'Ended connections', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },
     {
-      title: 'Clients cut or refused unserved',
+      title: 'Clients disconnected or rejected',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('egress_clients_cut_total', ['reason'])],

@@ -22,7 +22,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' }
 const tag = 'shutterfleet'
 const size = { stat: { span: 6, height: 4 }, series: { span: 12, height: 8 } }
 
-/** What the description of a panel says of when it has data. */
+/** Notes on missing data, for the descriptions of panels. */
 const notes = {
   isKubernetes: 'Of the controller on Kubernetes.',
   isEventOnly: 'Without data until it happens.',
@@ -68,7 +68,7 @@ const namespaces = () =>
     .current({ selected: true, text: 'All', value: '$__all' })
 
 const toJson = ({ name, title, panels }: Dashboard): string => {
-  // The form that every supported Grafana provisions from a ConfigMap; version 2 of it is read by the newest alone.
+  // Every supported Grafana can provision this schema from a ConfigMap; only the newest can read version 2.
   // oxlint-disable-next-line typescript/no-deprecated
   const builder = new DashboardBuilder(title)
     .uid(`${tag}-${name}`)
@@ -83,7 +83,7 @@ const toJson = ({ name, title, panels }: Dashboard): string => {
   return `${JSON.stringify(builder.build(), null, 2)}\n`
 }
 
-/** The text of each dashboard by its file in the repository. */
+/** The JSON text of each dashboard by its path in the repository. */
 export const dashboardFiles = (): Record<string, string> =>
   Object.fromEntries(
     dashboards.map((dashboard) => [`charts/shutterfleet/files/dashboards/${dashboard.name}.json`, toJson(dashboard)]),

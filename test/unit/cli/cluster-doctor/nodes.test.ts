@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Node, sandboxFaults } from '#cli/cluster-doctor/nodes.ts'
+import { type Node, sandboxProblems } from '#cli/cluster-doctor/nodes.ts'
 
 const nodeOf = (nodeInfo: object, userNamespaces?: boolean): Node => ({
   metadata: { name: 'node' },
@@ -15,17 +15,17 @@ const fresh = {
 }
 
 t.test('nodes: what is new enough has no fault, nor what does not say its version', async (t) => {
-  t.strictSame(sandboxFaults(nodeOf(fresh, true)), [])
-  t.strictSame(sandboxFaults(nodeOf({ ...fresh, containerRuntimeVersion: 'cri-o://1.30.2' })), [])
-  t.strictSame(sandboxFaults({ metadata: { name: 'silent' } }), [])
+  t.strictSame(sandboxProblems(nodeOf(fresh, true)), [])
+  t.strictSame(sandboxProblems(nodeOf({ ...fresh, containerRuntimeVersion: 'cri-o://1.30.2' })), [])
+  t.strictSame(sandboxProblems({ metadata: { name: 'silent' } }), [])
 })
 
 t.test('nodes: every part that is too old is named with what is needed', async (t) => {
   const old = { kubeletVersion: 'v1.32.9', kernelVersion: '5.15.0', containerRuntimeVersion: 'containerd://1.7.27' }
-  t.strictSame(sandboxFaults(nodeOf(old)), [
+  t.strictSame(sandboxProblems(nodeOf(old)), [
     'kubelet 1.32, 1.33 is needed',
     'Linux 5.15, 6.3 is needed',
     'containerd 1.7, 2.0 is needed',
   ])
-  t.strictSame(sandboxFaults(nodeOf(fresh, false)), ['its runtime has no user namespaces'])
+  t.strictSame(sandboxProblems(nodeOf(fresh, false)), ['its runtime has no user namespaces'])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lookAtFonts } from '#local/doctor/fonts.ts'
+import { checkFonts } from '#local/doctor/fonts.ts'
 
 /** Counts one file for each script but those whose pattern is named. */
 const without =
@@ -8,17 +8,17 @@ const without =
     patterns.includes(pattern) ? 0 : 1
 
 t.test('fonts: lists scripts without a font, and fails without Latin, CJK or emoji', async (t) => {
-  t.match(await lookAtFonts(without()), /^for (\d+) of \1 scripts$/)
+  t.match(await checkFonts(without()), /^for (\d+) of \1 scripts$/)
   t.match(
-    await lookAtFonts(without(':charset=e01', ':charset=905')),
+    await checkFonts(without(':charset=e01', ':charset=905')),
     /; boxes for Devanagari, Thai: install fonts-noto-core/,
   )
-  await t.rejects(lookAtFonts(without(':lang=ja', ':charset=e01')), { message: /none for CJK; boxes for Thai/ })
+  await t.rejects(checkFonts(without(':lang=ja', ':charset=e01')), { message: /none for CJK; boxes for Thai/ })
 })
 
 t.test('fonts: the files of every script are those of its own font', async (t) => {
   const patterns: (readonly string[])[] = []
-  await lookAtFonts(async ({ files }) => patterns.push(files))
+  await checkFonts(async ({ files }) => patterns.push(files))
   t.equal(patterns.filter((files) => files.includes('NotoSansThai-Regular.ttf')).length, 1)
   t.equal(patterns.filter((files) => files.includes('NotoSerifTibetan-Regular.ttf')).length, 1)
   t.notOk(patterns.some((files) => files.includes('NotoSans-Regular.ttf')))

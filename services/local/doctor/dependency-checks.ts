@@ -16,22 +16,22 @@ import type { Check } from './check.ts'
 
 const answerMs = 10_000
 
-/** What stands outside of our processes: addresses where it runs, or the programs that `up` would start. */
-export type OutsideFacts = {
+/** External dependencies: addresses if they run, else the programs that `up` would start. */
+export type Dependencies = {
   readonly databaseUrl: string | undefined
   readonly postgresBin: string | undefined
   readonly natsUrl: string | undefined
   readonly natsServer: string | undefined
-  /** A `file:` or S3 address; undefined where none is known yet. */
+  /** A `file:` or S3 URL; undefined before the first start. */
   readonly objectStore: string | undefined
 }
 
 const versionOf = async (program: string | undefined) => {
-  if (program === undefined) throw new Error('there is none, and no address of one that runs')
+  if (program === undefined) throw new Error('not found, and no address of a running one is set')
   return `${await readVersion(program)}, not running`
 }
 
-const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) => {
+const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) => {
   if (url === undefined) return versionOf(postgresBin && join(postgresBin, 'postgres'))
   await using database = openDatabase({ url, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
@@ -40,7 +40,7 @@ const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) =
 
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
 
-const lookAtNats = async ({ natsUrl, natsServer }: OutsideFacts) => {
+const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
   if (natsUrl === undefined) return versionOf(natsServer)
   const { hostname: host, port } = new URL(natsUrl)
   const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
@@ -62,13 +62,13 @@ const tryStore = async (store: ObjectStore) => {
   const got = await store.get(key)
   const same = got !== undefined && bytes.equals(await buffer(got.body))
   await store.delete([key])
-  if (!same) throw new Error('what was put is not what came back')
+  if (!same) throw new Error('an object that was read differs from what was written')
   const left = await store.get(key)
   left?.body.destroy()
-  if (left) throw new Error('what was deleted is still there')
+  if (left) throw new Error('a deleted object still exists')
 }
 
-const lookAtStore = async ({ objectStore }: OutsideFacts) => {
+const checkStore = async ({ objectStore }: Dependencies) => {
   if (objectStore === undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
     await tryStore(filesIn(folder)).finally(() => rm(folder, { recursive: true, force: true }))
@@ -79,22 +79,21 @@ const lookAtStore = async ({ objectStore }: OutsideFacts) => {
   return `${isFiles ? 'files' : 'S3'}: put, get and delete work`
 }
 
-/** What services keep things in. */
-export const outsideChecks = (facts: OutsideFacts): Check[] => [
+/** Checks of PostgreSQL, NATS and the object store. */
+export const dependencyChecks = (facts: Dependencies): Check[] => [
   {
     name: 'postgresql',
-    advice: "look at <data>/logs/postgres.log and the address, or run 'make setup' where there is no server",
-    look: () => lookAtPostgres(facts),
+    advice: "check <data>/logs/postgres.log and the address, or run 'make setup' if there is no server",
+    run: () => checkPostgres(facts),
   },
   {
     name: 'nats',
-    advice: "look at <data>/logs/nats.log and the address, or run 'make setup' where there is no server",
-    look: () => lookAtNats(facts),
+    advice: "check <data>/logs/nats.log and the address, or run 'make setup' if there is no server",
+    run: () => checkNats(facts),
   },
   {
     name: 'object store',
-    advice:
-      'look at the rights and the free space of the folder, or at the address, key and bucket of SHUTTERFLEET_S3_URL',
-    look: () => lookAtStore(facts),
+    advice: 'check permissions and free space of the folder, or address, key and bucket in SHUTTERFLEET_S3_URL',
+    run: () => checkStore(facts),
   },
 ]
