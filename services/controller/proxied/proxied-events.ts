@@ -6,7 +6,7 @@ import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-/** Numbers of a pool of Jobs as status and log show them; what is unknown is `'unknown'`. */
+/** Counts of a pool of Jobs for status and logs; `'unknown'` if they could not be read. */
 export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
   if (jobs === 'unknown') return { jobs, ready: jobs, busy: jobs, waiting: jobs }
   const busy = jobs.filter(({ state }) => state === 'serving').length
@@ -31,7 +31,7 @@ const createJobMetrics = (metrics: Metrics) => ({
 
 type JobMetrics = ReturnType<typeof createJobMetrics>
 
-/** The state of a Job as that of a worker. */
+/** Maps the state of a Job to that of a worker. */
 const workerState: Readonly<Record<SeenJob['state'], (typeof shownStates)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
@@ -84,7 +84,7 @@ const forget = ({ created, claimed, refused }: JobMetrics, pool: PoolLabels) => 
 }
 
 /**
- * Creates the events of pools of Jobs, beside those of every pool. A decision is logged when it does something or its reason
+ * Creates the events of pools of Jobs, in addition to those of all pools. A decision is logged if it acts or its reason
  * changes. Dispose removes their metrics.
  */
 export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMetrics) => {
