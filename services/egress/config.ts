@@ -6,10 +6,10 @@ import { egressSettings } from '#shared/config/settings/egress.ts'
 
 const settings = { ...commonSettings, ...egressSettings }
 
-/** What an operator can set of the egress filter. */
+/** Settings of the egress filter. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads the egress filter's settings; throws `CONFIGURATION` with all problems at once, or where others than this machine could use it without a token. */
+/** Reads the settings. Throws `CONFIGURATION` with all problems at once, or if it would listen beyond loopback without tokens. */
 export const readConfig = (env: Env): Config => {
   const config = readEnv(settings, env)
   const { egressHost, egressTokens } = config

@@ -65,7 +65,8 @@ const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, dept
 export const decideProxied: DecideProxied = (seen, policy, before) => {
   const nothing = { create: 0, giveUp: [], claims: seen.claims, state: undefined, trouble: before.trouble } as const
   const sinceUnknown: ProxiedMemory = { ...before, sinceMs: undefined }
-  if (seen.jobs === 'unknown') return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
+  if (seen.jobs === 'unknown')
+    return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
 
   const groups = classifyJobs(seen.jobs, policy)
   const wanted = Math.min(policy.max, groups.unfinished)

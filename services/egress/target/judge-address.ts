@@ -5,17 +5,17 @@ import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
 import { translated } from './nat64.ts'
 import type { Target } from './parse-target.ts'
 
-/** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
+/** Addresses of this machine, and their networks, whose hosts may trust each other even if public. */
 export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
 
-/** What the addresses of one target are judged by. */
+/** Rules for the addresses of one target. */
 export type Judging = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
   readonly own: OwnNetwork
   /** Prefixes behind which this network translates IPv6 to IPv4. */
   readonly nat64: readonly Cidr[]
-  /** The port that the client came in by. */
+  /** The local port that the client connected to. */
   readonly ownPort: number
 }
 
@@ -32,7 +32,7 @@ const refuseDenied = (ip: string, { deny, own, ownPort }: Judging, { port }: Tar
   if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
 }
 
-/** Whoever writes the name's records chooses its addresses: they open nothing that only this machine or a cloud serves. */
+/** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */
 const opensByName = (ip: string, host: string): boolean =>
   isPublicAddress(ip) || isPrivateAddress(ip) || (host === 'localhost' && isLoopback(ip))
 
@@ -47,7 +47,7 @@ const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Targe
   if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
 }
 
-/** Throws `BLOCKED` where this address of the target may not be reached. One that is translated to IPv4 is judged as that. */
+/** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is judged as its IPv4 address too. */
 export const judgeAddress = (ip: string, judging: Judging, target: Target): void => {
   const behind = translated(ip, judging.nat64)
   for (const each of [ip, ...behind]) refuseDenied(each, judging, target)
