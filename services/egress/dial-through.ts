@@ -27,11 +27,7 @@ const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
 }
 
 /** Whether one of the addresses, or the IPv4 address that NAT64 translates it to, is the proxy's. */
-const includesProxy = async (
-  proxies: readonly string[],
-  addresses: readonly string[],
-  { nat64 }: ProxyDialling['rules'],
-) => {
+const isProxy = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
   const prefixes = addresses.some((ip) => ip.includes(':')) ? await nat64() : []
   return addresses.some((ip) => [ip, ...translated(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
 }
@@ -48,7 +44,7 @@ export const dialThrough = async (
   port: number,
 ): Promise<Socket> => {
   const proxies = isAddress(proxy.host) ? [proxy.host] : await resolver.lookup(proxy.host)
-  if (port === proxy.port && (await includesProxy(proxies, addresses, rules))) {
+  if (port === proxy.port && (await isProxy(proxies, addresses, rules))) {
     throw blocked('the address is the upstream proxy')
   }
   return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {

@@ -21,7 +21,7 @@ export type PlainRoute = Route & { readonly target: PlainTarget }
 export type PlainRequest = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
 
 /** One plain request in flight: its route, its upstream connection, and the connection's bounds. */
-type UpstreamRequest = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
+type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
 
 /** An HTTP proxy gets the request itself, because many refuse tunnels to port 80. */
 const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
@@ -57,10 +57,7 @@ const isProxyError = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 407 || headers['x-squid-error'] !== undefined
 
 /** Sends the request and waits for the head of the response. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
-const send = async (
-  request: IncomingMessage,
-  { route, upstream, bounded }: UpstreamRequest,
-): Promise<IncomingMessage> => {
+const send = async (request: IncomingMessage, { route, upstream, bounded }: Outgoing): Promise<IncomingMessage> => {
   const { path, credentials } = requestTargetOf(route)
   try {
     const outgoing = openRequest({
