@@ -9,7 +9,7 @@ import {
   type PoolMemory,
   type PoolPolicy,
 } from './pool.ts'
-import { type Moment, scale, scaleUp, type Sized } from './scale.ts'
+import { type ScalingInput, scale, scaleUp, type WantedSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
@@ -36,7 +36,7 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Without a backlog report, JetStream's depth alone counts. */
 const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
+const wantedOf = ({ seen, policy, groups }: ScalingInput): WantedSize => {
   const backlog = seen.backlog === 'unknown' ? noBacklog : seen.backlog
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = requiredCapacity({ ...seen, backlog, active: groups.active, busy }, policy)
@@ -46,27 +46,27 @@ const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
 }
 
 /** Scales, and remembers when workers were last drained. */
-const scaled = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
-  const decision = scale(moment, wanted)
-  const { memory, seen } = moment
+const scaled = (input: ScalingInput, wanted: WantedSize): ReturnType<Decide> => {
+  const decision = scale(input, wanted)
+  const { memory, seen } = input
   return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }
 
 /** A fixed size applies at once, without a hold window. */
-const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
-  const wants = [{ atMs: moment.seen.nowMs, size }]
-  const memory = { ...moment.memory, wants, lastWantMs: moment.seen.nowMs }
-  return scaled({ ...moment, memory }, { wanted: size, reason: 'fixed' })
+const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
+  const wants = [{ atMs: input.seen.nowMs, size }]
+  const memory = { ...input.memory, wants, lastWantMs: input.seen.nowMs }
+  return scaled({ ...input, memory }, { wanted: size, reason: 'fixed' })
 }
 
-const decideByQueue = (moment: Moment): ReturnType<Decide> => {
-  const { seen, policy, memory, groups } = moment
+const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
+  const { seen, policy, memory, groups } = input
   const size = groups.active.length
-  const wanted = wantedOf(moment)
+  const wanted = wantedOf(input)
   if (seen.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
+  const next = { ...input, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
   // Only a known backlog allows removing workers, stuck ones included.
   return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)
 }
@@ -118,7 +118,7 @@ export const decide: Decide = (seen, policy, before) => {
   const size = groups.active.length
   const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
   const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: seen.nowMs } : seeded
-  const moment = { seen, policy, memory, groups }
+  const input = { seen, policy, memory, groups }
 
   if (groups.lost.length > 0) {
     const since = { replaceMs: seen.nowMs - memory.lastReplaceMs, suspectMs: seen.nowMs - memory.lastSuspectMs }
@@ -129,7 +129,7 @@ export const decide: Decide = (seen, policy, before) => {
     }
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
-  return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)
+  return policy.size === 'by-queue' ? decideByQueue(input) : decideFixed(input, policy.size)
 }
 
 /** Returns a function that decides by the current policy and keeps the memory between calls. */

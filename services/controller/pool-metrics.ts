@@ -9,7 +9,7 @@ export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
 export const poolLabelNames = ['queue', 'browserpool'] as const
 
 /** Values of the label `state`; only a Job can be `lost`. */
-export const shownStates = [...workerStates, 'lost'] as const
+export const stateLabels = [...workerStates, 'lost'] as const
 
 /** Values of the label `source`: reads of a tick that can fail. */
 export const readSources = ['workers', 'backlog', 'depth'] as const
@@ -108,7 +108,7 @@ export const forgetPool = (on: PoolMetrics, pool: PoolLabels): void => {
     metric.remove(pool)
   for (const source of readSources) on.unknown.remove({ ...pool, source })
   for (const end of workerEnds) on.ended.remove({ ...pool, end })
-  for (const state of shownStates) on.workers.remove({ ...pool, state })
+  for (const state of stateLabels) on.workers.remove({ ...pool, state })
   for (const trouble of troubles) on.stuck.remove({ ...pool, trouble })
   for (const reason of reasons) {
     for (const decision of decisionKinds) on.decisions.remove({ ...pool, decision, reason })

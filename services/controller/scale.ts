@@ -14,10 +14,10 @@ import {
 const stepShare = 0.25
 
 /** A wanted size, and why. */
-export type Sized = { readonly wanted: number; readonly reason: Reason }
+export type WantedSize = { readonly wanted: number; readonly reason: Reason }
 
 /** Input of scaling; `memory` already contains the current wanted size. */
-export type Moment = {
+export type ScalingInput = {
   readonly seen: Observation
   readonly policy: PoolPolicy
   readonly memory: PoolMemory
@@ -27,14 +27,14 @@ export type Moment = {
 const podsOf = (workers: readonly ObservedWorker[]): string[] => workers.map(({ pod }) => pod)
 
 /** Number of requested workers that take no captures: stuck and refused ones. */
-const unavailableOf = ({ seen, groups }: Moment): number => groups.stuck.length + (seen.refused?.count ?? 0)
+const unavailableOf = ({ seen, groups }: ScalingInput): number => groups.stuck.length + (seen.refused?.count ?? 0)
 
 /** The most urgent trouble; undefined without any. */
-const troubleOf = ({ seen, groups }: Moment): Trouble | undefined =>
+const troubleOf = ({ seen, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => seen.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
 /** The largest size wanted within the hold window; the pool does not shrink below it. */
-const heldOf = ({ seen, policy, memory }: Moment): number => {
+const heldOf = ({ seen, policy, memory }: ScalingInput): number => {
   const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
   if (policy.size !== 'by-queue') return held
   const lastStays = policy.min === 0 && seen.nowMs < memory.lastWantMs + policy.zeroAfterMs
@@ -48,24 +48,24 @@ const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly Observed
  * Removes workers above the held size that have not started: refused ones (only all together), stuck ones and unscheduled ones.
  * Keeps stuck ones while others are starting, because a starting one might be removed instead.
  */
-const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
-  const { groups, seen } = moment
+const withdraw = (input: ScalingInput, wanted: number): Decision | undefined => {
+  const { groups, seen } = input
   const refused = seen.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
-  const size = groups.active.length + unavailableOf(moment)
-  const excess = Math.min(refused + idle.length, size - heldOf(moment))
+  const size = groups.active.length + unavailableOf(input)
+  const excess = Math.min(refused + idle.length, size - heldOf(input))
   if (excess <= 0 || excess < refused) return undefined
   return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
 }
 
 /** Scales up to the wanted number, counting stuck and refused workers as started; one at a time while starts fail. */
-export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, memory, groups } = moment
+export const scaleUp = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+  const { seen, memory, groups } = input
   const missing = wanted - groups.active.length
   const undrain = podsOf(groups.leaving.slice(0, missing))
-  const starts = Math.max(0, missing - undrain.length - unavailableOf(moment))
+  const starts = Math.max(0, missing - undrain.length - unavailableOf(input))
   const requested = groups.present + (seen.refused?.count ?? 0)
-  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(moment) ?? reason }
+  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(input) ?? reason }
   if (memory.failures === 0 || starts === 0)
     return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
   const mayTry = seen.nowMs >= memory.retryAtMs && groups.starting.length === 0
@@ -77,12 +77,12 @@ export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => 
 const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
   podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
-const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, policy, memory, groups } = moment
+const scaleDown = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+  const { seen, policy, memory, groups } = input
   const size = groups.active.length
-  const held = heldOf(moment)
+  const held = heldOf(input)
   if (size <= held) {
-    const isLarger = size + unavailableOf(moment) > wanted
+    const isLarger = size + unavailableOf(input) > wanted
     return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
   }
   // In a large pool some workers are always starting; they do not replace ready ones yet.
@@ -96,13 +96,13 @@ const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
 
 /** Moves the pool towards the wanted size: up at once, down in steps and not below the held size. */
-export const scale = (moment: Moment, wanted: Sized): Decision => {
-  if (wanted.wanted > moment.groups.active.length) {
-    const up = scaleUp(moment, wanted)
-    return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
+export const scale = (input: ScalingInput, wanted: WantedSize): Decision => {
+  if (wanted.wanted > input.groups.active.length) {
+    const up = scaleUp(input, wanted)
+    return up.kind === 'hold' ? (withdraw(input, wanted.wanted) ?? up) : up
   }
-  const drained = moment.groups.leaving.filter(({ state }) => state === 'drained')
-  const pods = podsOf([...withdrawableStuck(moment.groups), ...drained])
+  const drained = input.groups.leaving.filter(({ state }) => state === 'drained')
+  const pods = podsOf([...withdrawableStuck(input.groups), ...drained])
   if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
-  return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
+  return withdraw(input, wanted.wanted) ?? scaleDown(input, wanted)
 }

@@ -17,7 +17,7 @@ const requestMs = 300_000
 /** This many clients above `connectionsMax` get a 503; more are disconnected. */
 const refusedMax = 256
 
-const unauthorized = () => new AppError('CONFIGURATION', { message: 'no token of this filter' })
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {

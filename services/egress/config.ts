@@ -14,6 +14,6 @@ export const readConfig = (env: Env): Config => {
   const config = readEnv(settings, env)
   const { egressHost, egressTokens } = config
   if (egressTokens.length > 0 || egressHost === 'localhost' || isLoopback(egressHost)) return config
-  const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: whoever reaches that address would have a proxy; set tokens, or listen on 127.0.0.1`
+  const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: anyone who reaches that address could use the proxy; set tokens, or listen on 127.0.0.1`
   throw new AppError('CONFIGURATION', { message, publicMessage: message })
 }

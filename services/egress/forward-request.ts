@@ -74,10 +74,10 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Outg
     const answer = await awaitResponse(outgoing)
     if (route.proxy?.kind !== 'http' || !isProxyError(answer)) return answer
     upstream.destroy()
-    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the answer is ${answer.statusCode}` })
+    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the response is ${answer.statusCode}` })
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new AppError('CONNECTION_FAILED', { message: 'the target did not answer in HTTP', cause })
+    throw new AppError('CONNECTION_FAILED', { message: 'the target did not respond in HTTP', cause })
   }
 }
 

@@ -58,7 +58,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
     expired: (deliveries: number) => {
       counts.givenUp.inc(deliveries)
-      log.warn({ deliveries }, 'deliveries given up: their receivers did not answer for too long')
+      log.warn({ deliveries }, 'deliveries given up: their receivers did not respond for too long')
     },
     inFlight: (deliveries: number) => counts.inFlight.set(deliveries),
     /** `first`: the turn before did not fail. */

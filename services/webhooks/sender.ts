@@ -1,6 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
 import {
-  type Adapting,
+  type ReceiverBounds,
   expireDeliveries,
   handBackDeliveries,
   noteAttempts,
@@ -79,7 +79,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 }
 
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
-const createDeliveriesInFlight = (sender: Sender, adapting: Adapting, notify: () => void) => {
+const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
   const inFlight = new Set<string>()
   let noted: NotedAttempt[] = []
   let notTried: TakenDelivery[] = []
@@ -95,7 +95,7 @@ const createDeliveriesInFlight = (sender: Sender, adapting: Adapting, notify: ()
   }
 
   const write = async ({ noted: attempts, notTried: untried }: Results) => {
-    await noteAttempts(sender.database, attempts, adapting)
+    await noteAttempts(sender.database, attempts, bounds)
     noted = noted.slice(attempts.length)
     await handBackDeliveries(sender.database, untried, notTriedMs)
     notTried = notTried.slice(untried.length)

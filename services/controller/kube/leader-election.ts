@@ -10,7 +10,7 @@ import { Term } from './term.ts'
 type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
 
 /** The Lease to compete for, and the candidate: `identity` must be unique to each process that ever runs. */
-type Candidacy = {
+type LeaseCandidate = {
   readonly namespace: string
   readonly name: string
   readonly identity: string
@@ -50,7 +50,7 @@ const jitter = 0.5
  */
 export class LeaderElector implements AsyncDisposable {
   readonly #deps: ElectorDeps
-  readonly #of: Candidacy
+  readonly #of: LeaseCandidate
   readonly #timing: ElectionTiming
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -62,7 +62,7 @@ export class LeaderElector implements AsyncDisposable {
   #observed: { readonly spec: string; readonly atMs: number } | undefined
 
   /** Starts competing at once. */
-  constructor(deps: ElectorDeps, of: Candidacy) {
+  constructor(deps: ElectorDeps, of: LeaseCandidate) {
     this.#deps = deps
     this.#of = of
     this.#timing = of.timing

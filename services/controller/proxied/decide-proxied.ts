@@ -23,10 +23,10 @@ const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
 }
 
 type JobGroups = ReturnType<typeof classifyJobs>
-type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
+type JobsInput = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
 type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
 
-const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
+const verdictOf = ({ seen, policy, groups }: JobsInput, memory: ProxiedMemory, depth: Depth): Verdict => {
   const waiting = Math.max(0, depth.waiting + depth.inFlight - groups.serving)
   const missing = Math.max(0, waiting + policy.spares - groups.free)
   const room = Math.max(0, policy.max - groups.unfinished)

@@ -1,6 +1,6 @@
 import type { Tick } from '#controller/loop.ts'
 import { type Decision, troubles } from '#controller/pool.ts'
-import { type PoolLabels, poolLabelNames, type PoolMetrics, shownStates } from '#controller/pool-metrics.ts'
+import { type PoolLabels, poolLabelNames, type PoolMetrics, stateLabels } from '#controller/pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
@@ -32,7 +32,7 @@ const createJobMetrics = (metrics: Metrics) => ({
 type JobMetrics = ReturnType<typeof createJobMetrics>
 
 /** Maps the state of a Job to that of a worker. */
-const workerState: Readonly<Record<SeenJob['state'], (typeof shownStates)[number]>> = {
+const workerState: Readonly<Record<SeenJob['state'], (typeof stateLabels)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
   idle: 'ready',
@@ -51,7 +51,7 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
 const countJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
   on.busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
   on.slots.set(pool, jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length)
-  for (const state of shownStates) {
+  for (const state of stateLabels) {
     on.workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }
   for (const trouble of troubles) {

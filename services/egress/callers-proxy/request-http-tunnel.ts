@@ -18,7 +18,7 @@ export class TunnelRefused extends AppError {
   /** Status of its response. */
   readonly status: number
   constructor(status: number) {
-    super('CONNECTION_FAILED', { message: `the answer to CONNECT is ${status}` })
+    super('CONNECTION_FAILED', { message: `the response to CONNECT is ${status}` })
     this.status = status
   }
 }
@@ -44,7 +44,7 @@ export const requestHttpTunnel = async (
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...(name ? [`${name}: ${value}`] : [])]
   write(`${lines.join('\r\n')}\r\n\r\n`)
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(await readHead()) ?? []
-  if (status === undefined) throw failed('the answer to CONNECT is not HTTP')
+  if (status === undefined) throw failed('the response to CONNECT is not HTTP')
   if (status.startsWith('2')) return
   throw new TunnelRefused(Number(status))
 }

@@ -21,7 +21,7 @@ const authenticate = async ({ write, read }: Line, { credentials }: CallersProxy
   const methods = credentials === undefined ? [noAuthentication] : [noAuthentication, userAndPassword]
   write(Buffer.of(version, methods.length, ...methods))
   const [replyVersion, method] = await read(2)
-  if (replyVersion !== version) throw failed('the answer is not SOCKS5')
+  if (replyVersion !== version) throw failed('the response is not SOCKS5')
   if (method === noAuthentication) return
   if (method !== userAndPassword || credentials === undefined) throw failed('it accepts no offered authentication')
   const texts = [credentials.user, credentials.password].map((text) => withLength(Buffer.from(text)))
@@ -46,7 +46,7 @@ const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promi
   else if (type === domainName) {
     const [length = 0] = await read(1)
     if (length > 0) await read(length)
-  } else throw failed('the answer is not SOCKS5')
+  } else throw failed('the response is not SOCKS5')
   await read(2)
 }
 
@@ -56,7 +56,7 @@ export const requestSocks5Tunnel = async (line: Line, proxy: CallersProxy, targe
   await authenticate(line, proxy)
   line.write(Buffer.of(version, connectCommand, 0, ...address, target.port >> 8, target.port & 0xff))
   const [replyVersion, reply, , type] = await line.read(4)
-  if (replyVersion !== version) throw failed('the answer is not SOCKS5')
-  if (reply !== 0) throw failed(`the answer to the request is ${reply}`)
+  if (replyVersion !== version) throw failed('the response is not SOCKS5')
+  if (reply !== 0) throw failed(`the reply to CONNECT is ${reply}`)
   await skipBoundAddress(line, type)
 }

@@ -9,7 +9,7 @@ import type { Target } from './parse-target.ts'
 export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
 
 /** Rules for the addresses of one target. */
-export type Judging = {
+export type AddressRules = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
   readonly own: OwnNetwork
@@ -25,7 +25,7 @@ export const blocked = (message: string): AppError => new AppError('BLOCKED', { 
 /** Loopback and unspecified addresses reach this machine on every port. */
 const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
-const refuseDenied = (ip: string, { deny, own, ownPort }: Judging, { port }: Target): void => {
+const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }: Target): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blocked('the answer is not an address')
   if (inAny(deny, address)) throw blocked('the address is denied')
@@ -36,10 +36,10 @@ const refuseDenied = (ip: string, { deny, own, ownPort }: Judging, { port }: Tar
 const opensByName = (ip: string, host: string): boolean =>
   isPublicAddress(ip) || isPrivateAddress(ip) || (host === 'localhost' && isLoopback(ip))
 
-const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Target): void => {
+const refuseNonPublic = (ip: string, { allow, own }: AddressRules, { host, port }: Target): void => {
   if (allowsAddress(allow, ip, port)) return
   if (allowsName(allow, host, port)) {
-    if (!opensByName(ip, host)) throw blocked('the address is opened by itself, not by a name')
+    if (!opensByName(ip, host)) throw blocked('the address must be allowed by address, not by name')
     return
   }
   const address = parseAddress(ip)
@@ -48,9 +48,9 @@ const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Targe
 }
 
 /** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is judged as its IPv4 address too. */
-export const judgeAddress = (ip: string, judging: Judging, target: Target): void => {
-  const behind = translated(ip, judging.nat64)
-  for (const each of [ip, ...behind]) refuseDenied(each, judging, target)
-  if (allowsAddress(judging.allow, ip, target.port)) return
-  for (const each of behind.length > 0 ? behind : [ip]) refuseClosed(each, judging, target)
+export const judgeAddress = (ip: string, rules: AddressRules, target: Target): void => {
+  const behind = translated(ip, rules.nat64)
+  for (const each of [ip, ...behind]) refuseDenied(each, rules, target)
+  if (allowsAddress(rules.allow, ip, target.port)) return
+  for (const each of behind.length > 0 ? behind : [ip]) refuseNonPublic(each, rules, target)
 }

@@ -31,7 +31,7 @@ export type TargetRules = {
 const addressesMax = 64
 
 const judgeName = (rules: TargetRules, { host, port }: Target): void => {
-  if (isBadPort(port)) throw blocked('the port is not fetched from')
+  if (isBadPort(port)) throw blocked('the port is a bad port of the Fetch standard')
   if (!isAddress(host) && isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
     throw blocked('the name is internal')
   }
@@ -69,8 +69,8 @@ export const resolveTarget = async (
   judgeName(rules, target)
   const addresses = await addressesOf(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
-  const judging = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
-  for (const ip of addresses) judgeAddress(ip, judging, target)
+  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
+  for (const ip of addresses) judgeAddress(ip, addressRules, target)
   if (nat64 !== undefined) return addresses
   const certain = addresses.filter((ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port))
   if (certain.length > 0) return certain

@@ -21,7 +21,7 @@ export type NotedAttempt = {
 }
 
 /** Bounds of a receiver's concurrency, and the pauses of one that does not respond. */
-export type Adapting = {
+export type ReceiverBounds = {
   /** Concurrency of a new queue, and the least after failures. */
   readonly parallelMin: number
   readonly parallelMax: number
@@ -44,7 +44,7 @@ const note = readStatement(import.meta.dirname, 'sql/note-attempts.sql')
 export const noteAttempts = async (
   database: Sql,
   attempts: readonly NotedAttempt[],
-  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: Adapting,
+  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: ReceiverBounds,
 ): Promise<void> => {
   if (attempts.length === 0) return
   const bounds = [quickMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
