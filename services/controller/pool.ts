@@ -34,7 +34,7 @@ export type ObservedWorker = {
   readonly trouble?: Trouble
   /** Milliseconds since the start; for a worker that had to wait for a node, since it was scheduled. */
   readonly ageMs: number
-  /** Milliseconds since its last heartbeat, counting only time in which the subscription certainly received messages. */
+  /** Milliseconds since its last heartbeat or start, counting only time in which the subscription certainly received messages. */
   readonly silentMs: number
   /** Whether the runtime has lost contact with its node; without heartbeats, the worker is then lost. */
   readonly isNodeLost?: boolean

@@ -40,7 +40,7 @@ const awaitResponse = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     outgoing.once('response', resolve)
     outgoing.once('error', reject)
-    outgoing.once('upgrade', (_answer, socket) => {
+    outgoing.once('upgrade', (_incoming, socket) => {
       socket.destroy()
       reject(new Error('the target switched protocols'))
     })
@@ -71,10 +71,10 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Outg
     outgoing.on('error', () => {})
     request.pipe(outgoing)
     bounded.count(request)
-    const answer = await awaitResponse(outgoing)
-    if (route.proxy?.kind !== 'http' || !isProxyError(answer)) return answer
+    const incoming = await awaitResponse(outgoing)
+    if (route.proxy?.kind !== 'http' || !isProxyError(incoming)) return incoming
     upstream.destroy()
-    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the response is ${answer.statusCode}` })
+    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the response is ${incoming.statusCode}` })
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     throw new AppError('CONNECTION_FAILED', { message: 'the target did not respond in HTTP', cause })
@@ -82,14 +82,14 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Outg
 }
 
 /** Writes the response to the client; resolves to whether it broke off. */
-const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bounded: Bounded): Promise<boolean> => {
+const respond = async (incoming: IncomingMessage, response: ServerResponse, bounded: Bounded): Promise<boolean> => {
   response.sendDate = false
   // A client whose body was not read to its end cannot reuse its connection.
   const closing = response.req.complete ? [] : ['Connection', 'close']
-  const { statusCode = 502, statusMessage, rawHeaders } = answer
+  const { statusCode = 502, statusMessage, rawHeaders } = incoming
   response.writeHead(statusCode, statusMessage, [...endToEndHeaders(rawHeaders), ...closing])
-  const carried = pipeline(answer, response)
-  bounded.count(answer)
+  const carried = pipeline(incoming, response)
+  bounded.count(incoming)
   return !(await succeeds(carried))
 }
 
@@ -112,8 +112,8 @@ export const forwardRequest = async (
     else response.once('close', () => upstream.destroy())
     const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
     egress.events.opened({ ...seen, ...routeFields(route) })
-    const answer = await send(request, { route, upstream, bounded })
-    const broken = await writeAnswer(answer, response, bounded)
+    const incoming = await send(request, { route, upstream, bounded })
+    const broken = await respond(incoming, response, bounded)
     egress.events.ended({ ...seen, ...routeFields(route) }, bounded.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)

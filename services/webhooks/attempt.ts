@@ -12,7 +12,7 @@ export type Post = {
 }
 
 /** Most bytes that are read of a response body: enough to reuse the connection after a usual one. */
-const answerBytesMax = 16_384
+const bodyBytesMax = 16_384
 
 /** Sends a user and password of the URL as Basic authentication; invalid percent-encoding is sent unchanged. */
 const authorization = ({ username, password }: URL): Record<string, string> => {
@@ -58,12 +58,12 @@ const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads a response to its end, or until `answerBytesMax` are exceeded. Rejects if it breaks off. */
-const readAnswer = async (response: IncomingMessage): Promise<void> => {
+/** Reads a response to its end, or until `bodyBytesMax` are exceeded. Rejects if it breaks off. */
+const readBody = async (response: IncomingMessage): Promise<void> => {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > answerBytesMax) return
+    if (bytes > bodyBytesMax) return
   }
 }
 
@@ -86,7 +86,7 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const verdict = judge(status)
-      readAnswer(response).then(
+      readBody(response).then(
         () => end(verdict),
         () => end('connection_failed'),
       )

@@ -22,8 +22,8 @@ const trustOf = async (path: string): Promise<SecureContext | undefined> => {
 }
 
 const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {
-  const answers = await database.ping(databaseProbeMs)
-  return { live: true, ready: answers && !stop.aborted, detail: { database: answers ? 'answers' : 'is away' } }
+  const isUp = await database.ping(databaseProbeMs)
+  return { live: true, ready: isUp && !stop.aborted, detail: { database: isUp ? 'answers' : 'is away' } }
 }
 
 /** Opens the sender's dependencies; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
