@@ -3,7 +3,7 @@ import { within } from '#shared/process/within.ts'
 /** Longest wait for one read; the queue's own bound is longer than a tick. */
 const readMs = 800
 
-/** Reads the value: 'unknown' where that fails, takes longer than 0.8 s, or an earlier read has not ended. */
+/** Bounds a read: it resolves to 'unknown' if it fails, takes longer than 0.8 s, or the previous read has not ended. */
 export const boundedRead = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) => {
   let isReading = false
   return async () => {

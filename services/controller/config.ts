@@ -9,14 +9,14 @@ import type { PoolPolicy } from './pool.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...controllerSettings }
 
-/** A process of this machine that is not ready by then has failed. */
+/** A local worker process that is not ready after this has failed. */
 const startLimitMs = 60_000
 const longestBudgetMs = attemptBudgetMs({ timeout: 60, delay: 10 })
 
 /** The settings of a controller. */
 export type ControllerConfig = ValuesOf<typeof settings>
 
-/** Reads the controller's settings. Throws `CONFIGURATION` with everything that is wrong with them. */
+/** Reads the controller's settings. Throws `CONFIGURATION` with all problems found. */
 export const readConfig = (env: Env): ControllerConfig => {
   const config = readEnv(settings, env)
   const { poolMax, poolMin, poolBuffer } = config
@@ -33,7 +33,7 @@ export const readConfig = (env: Env): ControllerConfig => {
   return config
 }
 
-/** The part of the settings that decides. */
+/** Scaling policy of the main pool. */
 export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   size: 'by-queue',
   isPaused: false,
@@ -49,7 +49,7 @@ export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   drainStepMs: config.poolDrainStepSeconds * 1000,
 })
 
-/** The part of the settings that decides how many workers serve captures with `stealth`: none while there are no such captures. */
+/** Scaling policy of the pool for captures with `stealth`: no workers while there are no such captures. */
 export const stealthPolicyOf = (config: ControllerConfig): PoolPolicy => ({
   ...policyOf(config),
   min: 0,
@@ -59,8 +59,8 @@ export const stealthPolicyOf = (config: ControllerConfig): PoolPolicy => ({
 })
 
 /**
- * Milliseconds after which a single-use worker of this machine has certainly ended: it comes up, waits for its capture, and
- * serves it. Throws `CONFIGURATION` where its environment is wrong.
+ * Longest lifetime of a local single-use worker in milliseconds: start, wait for a capture, and serve it. Throws
+ * `CONFIGURATION` if the worker's environment is invalid.
  */
 export const jobLifeMs = ({ proxiedWorkerEnv }: ControllerConfig): number => {
   const { spareSeconds } = readEnv({ spareSeconds: workerSettings.spareSeconds }, proxiedWorkerEnv)

@@ -8,7 +8,7 @@ import type { ControllerConfig } from './config.ts'
 import { createEvents } from './events.ts'
 import { createLoopsHealth } from './health.ts'
 import type { PoolPolicy } from './pool.ts'
-import { type LoopParts, openPoolLoop, type OwnLoop, type PoolLoopOptions } from './pool-loop.ts'
+import { type LoopParts, openPoolLoop, type WorkerLoop, type PoolLoopOptions } from './pool-loop.ts'
 import { openProxiedLoop } from './proxied/proxied-loop.ts'
 
 /** Longest time of one step of a tick. */
@@ -16,7 +16,7 @@ const limitMs = 5000
 /** Grace period of a worker: the longest attempt that the contract allows, and ten seconds to exit. */
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
-/** How workers are run: the modules that their processes run, and the longest life of a single-use one in milliseconds. */
+/** Entry modules of the worker processes; `jobLifeMs` is the longest lifetime of a single-use worker in milliseconds. */
 type WorkersOptions = {
   readonly policy: PoolPolicy
   readonly stealthPolicy: PoolPolicy
@@ -25,14 +25,14 @@ type WorkersOptions = {
   readonly jobLifeMs: number
 }
 
-/** The numbers of all loops are shown side by side. */
+/** The probe merges the details of all loops into one object, so each loop uses its own keys. */
 const detailOf: PoolLoopOptions['detailOf'] = (detail) => detail
 const stealthDetailOf: PoolLoopOptions['detailOf'] = ({ ready, queue }) => ({
   stealthWorkers: ready,
   stealthWaiting: queue,
 })
 
-/** Connects and starts everything but the loops. Dispose drains all workers and waits for them, then closes the rest. */
+/** Connects and starts everything except the loops. Dispose drains all workers and waits for them, then closes the rest. */
 export const openContext = async (
   config: ControllerConfig,
   { policy, stealthPolicy, workerEntry, jobEntry, jobLifeMs }: WorkersOptions,
@@ -53,7 +53,7 @@ export const openContext = async (
   const probe = opened.use(await startProbeServer(config, { metrics, health: health.health }))
   const timing = { tickMs: config.poolTickMs, limitMs }
   const parts: LoopParts = { queue, events, health, now, timing, killAfterMs }
-  const loops: readonly OwnLoop[] = [
+  const loops: readonly WorkerLoop[] = [
     openPoolLoop(parts, { pool: config.pool, policy, entry: workerEntry, env: config.workerEnv, detailOf }),
     ...(Object.keys(config.stealthWorkerEnv).length > 0
       ? [
@@ -74,7 +74,7 @@ export const openContext = async (
       lifeMs: jobLifeMs,
     }),
   ]
-  // All workers together have as long to end as the slowest.
+  // Disposed in parallel: draining takes as long as the slowest worker.
   opened.defer(async () => void (await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))))
   const rest = opened.move()
   return {

@@ -9,12 +9,12 @@ import {
   type PoolMemory,
   type PoolPolicy,
 } from './pool.ts'
-import { type Moment, scale, scaleUp, type Sized } from './scale.ts'
+import { type ScalingInput, scale, scaleUp, type WantedSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
 
-/** Counts failed starts: each moment with one doubles the wait before the next, a start that succeeds ends the series. */
+/** Counts observations with failed starts: each doubles the wait before the next start, a successful start resets the count. */
 const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolMemory => {
   if (starts.ready > memory.starts.ready) return { ...memory, starts, failures: 0, retryAtMs: nowMs }
   if (starts.failed === memory.starts.failed) return memory
@@ -22,7 +22,7 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
   return { ...memory, starts, failures: memory.failures + 1, retryAtMs: nowMs + waitMs }
 }
 
-/** Adds a wanted size to the hold window; what is too old or will never again be the largest falls out. */
+/** Adds a wanted size to the hold window; drops sizes that are too old or not above the new one. */
 const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
   const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
   const lastWantMs = size > 0 ? nowMs : memory.lastWantMs
@@ -34,10 +34,10 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
 /** Without a backlog report, JetStream's depth alone counts. */
-const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
-  const backlog = seen.backlog === 'unknown' ? uncounted : seen.backlog
+const wantedOf = ({ seen, policy, groups }: ScalingInput): WantedSize => {
+  const backlog = seen.backlog === 'unknown' ? noBacklog : seen.backlog
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = requiredCapacity({ ...seen, backlog, active: groups.active, busy }, policy)
   const wanted = clamp(need.workers, policy)
@@ -45,33 +45,33 @@ const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
   return { wanted, reason: wanted === policy.min && groups.active.length < wanted ? 'below-minimum' : need.reason }
 }
 
-/** Resizes, and remembers when a step down began. */
-const scaled = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
-  const decision = scale(moment, wanted)
-  const { memory, seen } = moment
+/** Scales, and remembers when workers were last drained. */
+const scaled = (input: ScalingInput, wanted: WantedSize): ReturnType<Decide> => {
+  const decision = scale(input, wanted)
+  const { memory, seen } = input
   return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }
 
-/** A fixed size is as wanted now; there is nothing to hold. */
-const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
-  const wants = [{ atMs: moment.seen.nowMs, size }]
-  const memory = { ...moment.memory, wants, lastWantMs: moment.seen.nowMs }
-  return scaled({ ...moment, memory }, { wanted: size, reason: 'fixed' })
+/** A fixed size applies at once, without a hold window. */
+const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
+  const wants = [{ atMs: input.seen.nowMs, size }]
+  const memory = { ...input.memory, wants, lastWantMs: input.seen.nowMs }
+  return scaled({ ...input, memory }, { wanted: size, reason: 'fixed' })
 }
 
-const decideByQueue = (moment: Moment): ReturnType<Decide> => {
-  const { seen, policy, memory, groups } = moment
+const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
+  const { seen, policy, memory, groups } = input
   const size = groups.active.length
-  const wanted = wantedOf(moment)
+  const wanted = wantedOf(input)
   if (seen.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
-  // Stuck workers too are taken away only where it is known what waits.
+  const next = { ...input, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
+  // Only a known backlog allows removing workers, stuck ones included.
   return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)
 }
 
-/** A pause keeps what there is, and so is remembered as if that had been wanted. */
+/** Freezes the pool, and remembers its present size as the wanted one. */
 const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
   const size =
     seen.workers === 'unknown' ? undefined : classifyWorkers(seen.workers, policy, memory.failures > 0).active.length
@@ -82,7 +82,7 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
 }
 
 /**
- * The first row that fits decides.
+ * The first matching row applies.
  *
  * | Seen                                                        | Decision            | Reason                    |
  * |-------------------------------------------------------------|---------------------|---------------------------|
@@ -93,20 +93,20 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
- * | no backlog message for 5 s, JetStream holds no more work    | freeze              | backlog-unknown           |
+ * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
- * | … all that is missing is stuck or refused, none above held  | hold                | the trouble               |
+ * | … all missing ones are stuck or refused, none above held    | hold                | the trouble               |
  * | a worker drained                                            | stop it, stuck ones | drained                   |
- * | more than held, stuck and refused ones counted              | stop stuck ones     | excess                    |
- * | not more than was wanted within the hold window             | hold                | steady, holding, at-max…  |
- * | more, but not more that are ready                           | hold                | starting                  |
- * | more, but the last step down is too young                   | hold                | stepping                  |
- * | more                                                        | drain 1 or a fourth | excess                    |
+ * | more than held, counting stuck and refused ones             | stop stuck ones     | excess                    |
+ * | no more than were wanted within the hold window             | hold                | steady, holding, at-max…  |
+ * | more, but no more than held are ready                       | hold                | starting                  |
+ * | more, but the last step down was too recent                 | hold                | stepping                  |
+ * | more                                                        | drain 1 or 25 %     | excess                    |
  *
- * With a fixed size the two rows of minimum and backlog do not exist, nothing is held, and the reason to grow or to stay is
- * `fixed`. With minimum 0 one worker is held until none was wanted for `zeroAfterMs`. Scaling up first takes back workers that
- * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves.
+ * With a fixed size the rows of minimum and backlog do not apply, nothing is held, and the reason to scale up or hold is `fixed`.
+ * With minimum 0, one worker is held until none has been wanted for `zeroAfterMs`. Scaling up first undrains leaving workers, and
+ * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
 export const decide: Decide = (seen, policy, before) => {
   const followed = followStarts(before, seen)
@@ -118,7 +118,7 @@ export const decide: Decide = (seen, policy, before) => {
   const size = groups.active.length
   const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
   const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: seen.nowMs } : seeded
-  const moment = { seen, policy, memory, groups }
+  const input = { seen, policy, memory, groups }
 
   if (groups.lost.length > 0) {
     const since = { replaceMs: seen.nowMs - memory.lastReplaceMs, suspectMs: seen.nowMs - memory.lastSuspectMs }
@@ -129,10 +129,10 @@ export const decide: Decide = (seen, policy, before) => {
     }
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
-  return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)
+  return policy.size === 'by-queue' ? decideByQueue(input) : decideFixed(input, policy.size)
 }
 
-/** Decides one time after the other by the policy of that time, and remembers what the next decision needs. */
+/** Returns a function that decides by the current policy and keeps the memory between calls. */
 export const createDecider = (policyNow: () => PoolPolicy): ((seen: Observation) => Decision) => {
   let memory = blankMemory
   return (seen) => {

@@ -8,7 +8,7 @@ import type { Tick } from './loop.ts'
 import { type Decision, type Observation, type PoolPolicy, type Trouble, troubles, workerStates } from './pool.ts'
 import { createPoolMetrics, forgetPool, type PoolLabels, type PoolMetrics, readSources } from './pool-metrics.ts'
 
-/** Workers and refused ones that are in this trouble, or in any. */
+/** Number of stuck and refused workers with this trouble; without one, with any. */
 const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number | 'unknown' => {
   if (workers === 'unknown') return workers
   const isMeant = (of: Trouble | undefined) => of !== undefined && (trouble === undefined || of === trouble)
@@ -17,7 +17,7 @@ const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number
   )
 }
 
-/** Numbers of a pool as status, log and metrics show them; what is unknown is `'unknown'`. */
+/** Counts of a pool for status, logs and metrics; `'unknown'` if they could not be read. */
 export const summarize = (seen: Observation) => ({
   ready: seen.workers === 'unknown' ? seen.workers : seen.workers.filter(({ state }) => state === 'ready').length,
   stuck: inTrouble(seen),
@@ -44,7 +44,7 @@ const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
   for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(seen, trouble)))
 }
 
-/** Dispose removes the pool's metrics: the pool is gone, or another controller leads. */
+/** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
 const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) => {
   const pool = labels.browserpool
   let lastMessage = ''
@@ -69,13 +69,13 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
       on.reconcileFailures.inc(labels)
       logger.error({ pool, err: error }, 'reconciliation failed, retrying')
     },
-    /** How long a reconciliation took, in milliseconds, whatever came of it. */
+    /** Duration of a reconciliation in milliseconds, failed ones included. */
     reconciled: (ms: number) => on.reconcileSeconds.observe(labels, ms / 1000),
     worker: (notice: WorkerNotice) => {
       if (notice.kind === 'ready') on.startSeconds.observe(labels, notice.ageMs / 1000)
       if (notice.kind === 'ended') on.ended.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
-      const unasked = notice.kind === 'ended' && !notice.asked
-      logger[unasked ? 'warn' : 'info']({ pool, ...notice }, `worker ${notice.kind}`)
+      const isUnexpected = notice.kind === 'ended' && !notice.asked
+      logger[isUnexpected ? 'warn' : 'info']({ pool, ...notice }, `worker ${notice.kind}`)
     },
     [Symbol.dispose]: () => forgetPool(on, labels),
   }
@@ -85,8 +85,8 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
 export type PoolEvents = ReturnType<typeof createPoolEvents>
 
 /**
- * Creates the events of a controller: each function logs and counts one. A decision is logged when it does something or its
- * reason changes.
+ * Creates the events of a controller: each function logs and counts one. A decision is logged if it acts, or if its kind or
+ * reason differs from the last one's.
  */
 export const createEvents = (logger: Logger, metrics: Metrics) => {
   const on = createPoolMetrics(metrics)

@@ -1,9 +1,9 @@
 import type { Health } from '#shared/telemetry/probe-server.ts'
 
-/** A loop that has ended no tick for this long is stalled. */
+/** A loop that has not ended a tick for this long is stalled. */
 const stalledAfterMs = 30_000
 
-/** Readiness of one loop, and the detail that the probe shows of it. */
+/** Readiness of one loop, and its part of the probe's detail. */
 export type LoopStatus = {
   readonly ready: boolean
   readonly detail: Readonly<Record<string, string | number | boolean>>
@@ -14,14 +14,14 @@ export type LoopsHealth = ReturnType<typeof createLoopsHealth>
 
 /** Creates the health of a controller, which is ready while all its loops are and NATS is connected. */
 export const createLoopsHealth = (isConnected: () => boolean, now: () => number) => {
-  const loops: { turnedMs: number; status: LoopStatus | undefined }[] = []
+  const loops: { lastTickMs: number; status: LoopStatus | undefined }[] = []
   return {
-    /** Adds a loop; the returned function is to be called at the end of each tick, with its status if that has changed. */
+    /** Adds a loop. Call the returned function at the end of each tick, with the loop's status if it has changed. */
     follow: () => {
-      const loop: (typeof loops)[number] = { turnedMs: now(), status: undefined }
+      const loop: (typeof loops)[number] = { lastTickMs: now(), status: undefined }
       loops.push(loop)
       return (status?: LoopStatus): void => {
-        loop.turnedMs = now()
+        loop.lastTickMs = now()
         loop.status = status ?? loop.status
       }
     },
@@ -29,7 +29,7 @@ export const createLoopsHealth = (isConnected: () => boolean, now: () => number)
       const connected = isConnected()
       const detail = Object.assign({}, ...loops.map(({ status }) => status?.detail), { connected })
       return {
-        live: loops.every(({ turnedMs }) => now() - turnedMs < stalledAfterMs),
+        live: loops.every(({ lastTickMs }) => now() - lastTickMs < stalledAfterMs),
         ready: connected && loops.every(({ status }) => status?.ready === true),
         detail: Object.fromEntries(Object.entries(detail).map(([key, value]) => [key, String(value)])),
       }

@@ -6,8 +6,8 @@ import { within } from '#shared/process/within.ts'
 export type Tick<Seen, Decision> = { readonly seen: Seen; readonly decision: Decision }
 
 /**
- * `observe` answers what is unknown as unknown; `decide` remembers what it needs from one call to the next; `act` is idempotent;
- * every tick ends with `decided`, `failed` or both.
+ * `observe` returns what it cannot read as unknown; `decide` keeps its state between calls; `act` is idempotent; every tick
+ * calls `decided`, `failed` or both.
  */
 export type LoopDeps<Seen, Decision> = {
   readonly observe: () => Promise<Seen>
@@ -16,7 +16,7 @@ export type LoopDeps<Seen, Decision> = {
   readonly wakeup: Wakeup
   readonly decided: (tick: Tick<Seen, Decision>) => void
   readonly failed: (error: AppError) => void
-  /** Takes how long the tick took, in milliseconds, whatever came of it. */
+  /** Called with the duration of each tick in milliseconds, failed ticks included. */
   readonly took?: (ms: number) => void
 }
 
@@ -27,9 +27,8 @@ const calmTicks = 3
 const calmMaxMs = 5000
 
 /**
- * Time between two ticks of a pool that is as it should be and has nothing to do: every change wakes the loop, only missing
- * heartbeats and lost messages are found by a tick. Long ticks are not made longer: a loop without one for half a minute
- * counts as stalled.
+ * Milliseconds between two ticks of a steady, idle pool: every change wakes the loop, so a tick only finds missing heartbeats
+ * and lost messages. At most 5 s unless `tickMs` is longer, because a loop without a tick for 30 s counts as stalled.
  */
 export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
 
@@ -41,12 +40,12 @@ export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolea
   },
 })
 
-/** Time from one tick to the next, read after each, and the longest time of one step of a tick, both in milliseconds. */
+/** Milliseconds between two ticks, read after each tick, and the longest milliseconds of one step of a tick. */
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 
 /**
- * Observes, decides and acts, one tick at a time, every `tickMs` and when the wakeup rings, until `stop` aborts. What hangs longer
- * than `limitMs` is given up, and done again by the next tick: acting is idempotent.
+ * Observes, decides and acts, one tick at a time, every `tickMs` and on wakeup, until `stop` aborts. A step longer than `limitMs`
+ * is abandoned and retried by the next tick, because acting is idempotent.
  */
 export const runLoop = async <Seen, Decision>(
   deps: LoopDeps<Seen, Decision>,

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 
-// Loading the client library makes V8's young generation grow to a hundred megabytes, which it would keep for ever.
+// Loading the client library grows V8's young generation to 100 MB, which V8 would never shrink again.
 setFlagsFromString('--semi-space-growth-factor=1')
-// What lives is tens of megabytes: it is collected when a fifth of it is garbage, not as much again.
+// The live heap is tens of megabytes. Collect after it has grown by 20 %, not after it has doubled.
 setFlagsFromString('--heap-growing-percent=20')
 const { readConfig } = await import('./operator/config.ts')
 const { openContext } = await import('./operator/context.ts')

@@ -4,7 +4,7 @@ import { boundedRead } from './bounded-read.ts'
 import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts'
 import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
-/** Workers of others without a heartbeat for longer do not count. */
+/** Workers of other pools without a heartbeat for longer do not count. */
 const elsewhereMs = 2.5 * heartbeatMs
 
 type ObserverDeps = {
@@ -12,28 +12,28 @@ type ObserverDeps = {
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
-  /** Whether there is a worker of this name. Without it, every one that sends heartbeats counts. */
+  /** Whether a worker of this name exists. Without it, every sender of heartbeats counts. */
   readonly isWorker?: (pod: string) => boolean
-  /** Whether the queue decides this pool's size, so that it matters who else serves it. Without it, it does. */
+  /** Whether the pool is sized by its queue, so that other pools' workers on that queue matter. True by default. */
   readonly isByQueue?: () => boolean
 }
 
-const nobody = { slots: 0, busy: 0 }
-/** What is observed of workers whose list cannot be read. */
-const unlisted = { workers: 'unknown', elsewhere: nobody, refused: undefined, startMs: undefined } as const
+const noSlots = { slots: 0, busy: 0 }
+/** The observation of workers if their list cannot be read. */
+const unlisted = { workers: 'unknown', elsewhere: noSlots, refused: undefined, startMs: undefined } as const
 
 const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefined => {
   const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
   return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
 }
 
-/** Slots that take work, and those that finish what they took; a worker that comes up has none yet. */
+/** A ready worker counts with all its slots, a draining one with its busy slots, any other with none. */
 const slotsOf = ({ state, slots, busy }: HeartbeatMessage) => {
   if (state === 'ready') return { slots, busy }
   return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
 }
 
-/** What the runtime reports of a worker wins over its own heartbeat. */
+/** The runtime's report takes precedence over the worker's heartbeat. */
 const stateOf = (
   { stopping, trouble, isUnscheduled }: ListedWorker,
   heartbeat: HeartbeatMessage | undefined,
@@ -45,14 +45,14 @@ const stateOf = (
 }
 
 /**
- * Creates the observer of a pool, which reads what there is and stamps the time, never throws and answers within a second;
- * `assumed` is of a worker without a heartbeat yet.
+ * Creates the observer of a pool. It stamps the time, never throws and returns within a second; `assumed` applies to workers
+ * that have not sent a heartbeat yet.
  */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }) => {
   const { subscription, now } = deps
   const readDepth = boundedRead(deps.readDepth)
   const list = boundedRead(deps.actuator.list)
-  /** The last heartbeats of this pool's workers: of those that are listed, and of those that were until lately. */
+  /** The last heartbeats of this pool's workers: listed ones, and former ones until the subscription forgets them. */
   const own = new Map<string, ReceivedHeartbeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
@@ -74,7 +74,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
   }
 
   const seeElsewhere = (nowMs: number): Observation['elsewhere'] => {
-    if (deps.isByQueue?.() === false) return nobody
+    if (deps.isByQueue?.() === false) return noSlots
     let slots = 0
     let busy = 0
     for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {

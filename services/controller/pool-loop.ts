@@ -17,7 +17,7 @@ import type { Decision, Observation, PoolPolicy } from './pool.ts'
 /** Least time between two ticks, however often the loop is woken. */
 const gapMs = 50
 
-/** What all loops of a controller share. */
+/** Dependencies shared by all loops of a controller. */
 export type LoopParts = {
   readonly queue: Queue
   readonly events: ControllerEvents
@@ -28,35 +28,35 @@ export type LoopParts = {
   readonly killAfterMs: number
 }
 
-/** A loop with what it holds. Dispose ends its workers and waits for them. */
-export type OwnLoop = AsyncDisposable & { readonly run: (stop: AbortSignal) => Promise<void> }
+/** A loop and its workers. Dispose terminates the workers and waits for them. */
+export type WorkerLoop = AsyncDisposable & { readonly run: (stop: AbortSignal) => Promise<void> }
 
-/** Whose pool is sized how; `entry` is the module that a worker's process runs, `env` its whole environment but for its name. */
+/** `entry` is the module that a worker process runs, `env` its whole environment except the worker's name. */
 export type PoolLoopOptions = {
   readonly pool: Pool
   readonly policy: PoolPolicy
   readonly entry: string
   readonly env: Readonly<Record<string, string>>
-  /** What health shows of the pool. */
+  /** The pool's part of the probe's detail. */
   readonly detailOf: (detail: PoolDetail) => LoopStatus['detail']
 }
 
 type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
 
-/** Whether nothing is to be done until a capture comes or a worker changes, which wakes the loop. */
+/** Whether there is nothing to do until a capture arrives or a worker changes; both wake the loop. */
 const isIdle = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
   if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
     return false
   return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
 }
 
-/** Opens the loop that sizes a pool of processes of this machine. */
-export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoop => {
+/** Opens the loop that scales a pool of local worker processes. */
+export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): WorkerLoop => {
   const { queue, now, killAfterMs } = parts
   const { pool, policy, entry, env, detailOf } = options
   const opened = new AsyncDisposableStack()
   const events = opened.use(parts.events.of({ queue: pool, browserpool: pool }))
-  const turned = parts.health.follow()
+  const reportTick = parts.health.follow()
   const wakeup = createWakeup(gapMs)
   const notice = (given: WorkerNotice) => {
     events.worker(given)
@@ -77,11 +77,11 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     decided: (tick) => {
       isCalm = isIdle(tick)
       const { wanted, reason, kind } = tick.decision
-      turned({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
+      reportTick({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
       events.decided(tick, policy)
     },
     failed: (error) => {
-      turned()
+      reportTick()
       events.tickFailed(error)
     },
     took: events.reconciled,

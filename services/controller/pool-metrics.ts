@@ -2,19 +2,19 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import { decisionKinds, reasons, troubles, workerStates } from './pool.ts'
 
-/** Whose numbers they are: the queue that is served, and the name of the BrowserPool; on one machine that is the queue's. */
+/** Labels of a pool: the queue that it serves, and the name of its BrowserPool (without Kubernetes the queue's name). */
 export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
 
 /** Names of `PoolLabels`. */
 export const poolLabelNames = ['queue', 'browserpool'] as const
 
-/** States that the metrics show; only a Job can be `lost`. */
-export const shownStates = [...workerStates, 'lost'] as const
+/** Values of the label `state`; only a Job can be `lost`. */
+export const stateLabels = [...workerStates, 'lost'] as const
 
-/** What could not be read in a tick. */
+/** Values of the label `source`: reads of a tick that can fail. */
 export const readSources = ['workers', 'backlog', 'depth'] as const
 
-/** How workers end; only Jobs succeed, fail, vanish or are given up. */
+/** Values of the label `end`; only Jobs succeed, fail, vanish or are given up. */
 const workerEnds = ['expected', 'unexpected', 'succeeded', 'failed', 'vanished', 'given-up'] as const
 
 const declareSizes = (metrics: Metrics) => ({
@@ -25,7 +25,7 @@ const declareSizes = (metrics: Metrics) => ({
   }),
   stuck: metrics.gauge({
     name: 'pool_workers_stuck',
-    help: 'Workers that cannot start, by cause, and those that were requested and not created; of Jobs at least 1 while none can start',
+    help: 'Workers that cannot start or were requested but not created, by cause; for Jobs at least 1 while none can start',
     labels: [...poolLabelNames, 'trouble'],
   }),
   desired: metrics.gauge({
@@ -35,7 +35,7 @@ const declareSizes = (metrics: Metrics) => ({
   }),
   min: metrics.gauge({
     name: 'pool_workers_min',
-    help: 'Lower bound of the number of workers; of Jobs the spares',
+    help: 'Lower bound of the number of workers; for Jobs the spares',
     labels: poolLabelNames,
   }),
   max: metrics.gauge({
@@ -90,12 +90,12 @@ const declareTurns = (metrics: Metrics) => ({
   }),
   ended: metrics.counter({
     name: 'pool_workers_ended_total',
-    help: 'Workers that ended: expected where they were told to; Jobs by their result, given-up ones when they are given up',
+    help: 'Workers that ended: expected if the controller stopped them; Jobs by their result, given-up ones when they are given up',
     labels: [...poolLabelNames, 'end'],
   }),
 })
 
-/** Declares what is measured of every pool, whether its workers are single-use or not. */
+/** Declares the metrics of all pools, including those of single-use workers. */
 export const createPoolMetrics = (metrics: Metrics) => ({ ...declareSizes(metrics), ...declareTurns(metrics) })
 
 /** See `createPoolMetrics`. */
@@ -108,7 +108,7 @@ export const forgetPool = (on: PoolMetrics, pool: PoolLabels): void => {
     metric.remove(pool)
   for (const source of readSources) on.unknown.remove({ ...pool, source })
   for (const end of workerEnds) on.ended.remove({ ...pool, end })
-  for (const state of shownStates) on.workers.remove({ ...pool, state })
+  for (const state of stateLabels) on.workers.remove({ ...pool, state })
   for (const trouble of troubles) on.stuck.remove({ ...pool, trouble })
   for (const reason of reasons) {
     for (const decision of decisionKinds) on.decisions.remove({ ...pool, decision, reason })

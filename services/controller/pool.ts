@@ -1,9 +1,9 @@
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
-/** What the ledger counts of a pool's captures; see the backlog message. */
+/** The ledger's counts of a pool's captures; see `BacklogMessage`. */
 export type Backlog = Readonly<Omit<BacklogMessage, 'pool'>>
 
-/** What JetStream counts of a pool's captures: those that no worker holds, and those that one holds. */
+/** JetStream's counts of a pool's captures: not delivered to a worker, and delivered but not acknowledged. */
 export type Depth = { readonly waiting: number; readonly inFlight: number }
 
 /** Why a requested worker does not start, as the runtime reports it. */
@@ -21,8 +21,8 @@ export const troubles = [
 export type Trouble = (typeof troubles)[number]
 
 /**
- * States of a worker as the controller knows them. An `unscheduled` one waits for a node with room, and is capacity to come; a
- * `stuck` one is in trouble and counts as no capacity; a `stopping` one is terminating and takes no more captures.
+ * States of a worker as the controller observes them. `unscheduled`: waits for a node with room, and is future capacity;
+ * `stuck`: cannot start, and is no capacity; `stopping`: is terminating, and takes no more captures.
  */
 export const workerStates = ['unscheduled', 'starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
 
@@ -30,77 +30,77 @@ export const workerStates = ['unscheduled', 'starting', 'stuck', 'ready', 'drain
 export type ObservedWorker = {
   readonly pod: string
   readonly state: (typeof workerStates)[number]
-  /** Of a `stuck` one alone. */
+  /** Only set for a `stuck` worker. */
   readonly trouble?: Trouble
-  /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
+  /** Milliseconds since the start; for a worker that had to wait for a node, since it was scheduled. */
   readonly ageMs: number
-  /** Milliseconds without a heartbeat of it in which the subscription certainly received messages. */
+  /** Milliseconds since its last heartbeat or start, counting only time in which the subscription certainly received messages. */
   readonly silentMs: number
-  /** Whether the runtime has lost its machine: without heartbeats it is lost then. */
+  /** Whether the runtime has lost contact with its node; without heartbeats, the worker is then lost. */
   readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
 }
 
-/** Input of one decision. What could not be read is `'unknown'`, which is not zero. */
+/** Input of one decision. A value that could not be read is `'unknown'`, which is not zero. */
 export type Observation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
   readonly backlog: Backlog | 'unknown'
   readonly depth: Depth | 'unknown'
   readonly workers: readonly ObservedWorker[] | 'unknown'
-  /** Workers that serve the same queue and are not this pool's: their slots, and how many of these serve a capture. */
+  /** Workers of other pools that serve the same queue: their slots, and how many of those are busy. */
   readonly elsewhere: { readonly slots: number; readonly busy: number }
-  /** Workers that were requested and are not created, with the cause. */
+  /** Workers that were requested but not created, with the cause. */
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
-  /** Workers that became ready and workers that ended before that, counted since the controller began. */
+  /** Counts since the controller started: workers that became ready, and workers that ended before they were ready. */
   readonly starts: { readonly ready: number; readonly failed: number }
-  /** Milliseconds from start to ready of nine in ten workers that had a node at once; undefined before the first. */
+  /** Milliseconds from start to ready, p90 of recent starts that did not wait for a node; undefined before the first. */
   readonly startMs: number | undefined
-  /** Measured mean time of a capture in its slot in milliseconds; undefined before the first. */
+  /** Mean milliseconds of a capture in its slot; undefined before the first. */
   readonly serviceMs: number | undefined
 }
 
 /** How a pool is to be sized. */
 export type PoolPolicy = {
-  /** Whether the work decides the size; otherwise the number does, and nothing is read of the queue. */
+  /** `by-queue`: sized by the load; a number: fixed size, whatever the queue contains. */
   readonly size: 'by-queue' | number
-  /** Whether everything stays as it is. */
+  /** While paused, the workers are left as they are. */
   readonly isPaused: boolean
   readonly min: number
   readonly max: number
-  /** Slots of a worker, assumed until one has reported its own number. */
+  /** Slots per worker, assumed until a worker has reported its number. */
   readonly slots: number
-  /** Workers kept idle on top of what is needed. */
+  /** Idle workers kept on top of the required capacity. */
   readonly buffer: number
-  /** Cores that nothing else needs: up to as many workers are started as soon as anything waits, however short. */
+  /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */
   readonly idleCores: number
   readonly queueWaitMs: number
   readonly holdMs: number
-  /** With `min` 0: idle time before the last worker goes; the hold window where that is longer. */
+  /** With `min` 0: idle time before the last worker is removed; `holdMs` applies if it is longer. */
   readonly zeroAfterMs: number
-  /** A start that takes longer has failed; infinite where the runtime judges starts. */
+  /** A start that takes longer has failed; `Infinity` if the runtime itself detects failed starts. */
   readonly startLimitMs: number
   readonly drainStepMs: number
 }
 
-/** What one decision leaves for the next. */
+/** State passed from one decision to the next. */
 export type PoolMemory = {
-  /** Sizes wanted within the hold window that no later one exceeds, oldest first: at most `max` plus one of them. */
+  /** Sizes wanted within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
-  /** When most of several workers were last found silent, too shortly to be given up. */
+  /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
   readonly lastSuspectMs: number
-  /** When a worker was wanted last. */
+  /** When the wanted size was last above 0. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
-  /** Starts that failed since the last one that did not, and the time before which no other is tried. */
+  /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
   readonly failures: number
   readonly retryAtMs: number
 }
 
-/** Why a pool has its size, as in log, metric and condition. */
+/** Reasons for a pool's size, used in logs, metrics and conditions. */
 export const reasons = [
   ...troubles,
   'paused',
@@ -126,7 +126,7 @@ export const reasons = [
 /** One of the reasons. */
 export type Reason = (typeof reasons)[number]
 
-/** What may be decided. */
+/** All kinds of decision. */
 export const decisionKinds = [
   'hold',
   'freeze',
@@ -136,27 +136,27 @@ export const decisionKinds = [
   'replace',
 ] as const satisfies Decision['kind'][]
 
-/** What is to be done. `wanted` is the number of workers that the work needs within the bounds, before the hold window. */
+/** The action to take. `wanted` is the required number of workers within the bounds, before the hold window applies. */
 export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'hold' }
   | { readonly kind: 'freeze' }
-  /** `to` workers in all, stuck, refused and leaving ones included; first the `undrain` ones take work again. */
+  /** Undrains the workers in `undrain`, then scales to `to` workers, including stuck, refused and leaving ones. */
   | { readonly kind: 'scale-up'; readonly to: number; readonly undrain: readonly string[] }
   | { readonly kind: 'drain'; readonly pods: readonly string[] }
-  /** Removes these, and requests refused ones no longer: the pool becomes smaller by both. */
+  /** Removes `pods` and cancels the requests of refused workers; the pool shrinks by both. */
   | { readonly kind: 'stop'; readonly pods: readonly string[] }
-  /** Removes these; others may replace them. */
+  /** Removes `pods`; others may replace them. */
   | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 
-/** Sizes a pool. Pure: time comes in `seen`, what was before in `memory`. */
+/** Decides the size of a pool. Pure: the time is in `seen`, the history in `memory`. */
 export type Decide = (
   seen: Observation,
   policy: PoolPolicy,
   memory: PoolMemory,
 ) => { decision: Decision; memory: PoolMemory }
 
-/** The memory of a controller that has just begun: the first decision seeds the hold window with the size it finds. */
+/** Initial memory; the first decision seeds the hold window with the observed size. */
 export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,

@@ -5,20 +5,20 @@ const usualStartMs = 3000
 /** Assumed until the first capture was measured. */
 const usualServiceMs = 3000
 
-/** What the number of workers is computed from; `active` are those that take work or soon will. */
+/** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
 export type Demand = {
   readonly backlog: Backlog
   readonly depth: Depth | 'unknown'
   readonly active: readonly ObservedWorker[]
-  /** Captures in slots of any worker of the pool, those that take no more work included. */
+  /** Busy slots of all the pool's workers, draining ones included. */
   readonly busy: number
-  /** Workers of others that serve the same queue. */
+  /** Workers of other pools that serve the same queue. */
   readonly elsewhere: Observation['elsewhere']
   readonly startMs: number | undefined
   readonly serviceMs: number | undefined
 }
 
-/** Workers that the work needs, before the pool's bounds, and which term decides. */
+/** Required workers, before the pool's bounds apply, and the term that determined their number. */
 type RequiredCapacity = {
   readonly workers: number
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
@@ -28,8 +28,8 @@ const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number 
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
 /**
- * Slot-milliseconds that the workers there are, starting ones and those of others included, can serve within `horizonMs`. One
- * that waits for a node counts as one that would be started now: asking for another in its place brings no node sooner.
+ * Slot-milliseconds that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
+ * unscheduled worker counts as if it were started now: requesting another one would not bring a node sooner.
  */
 const supplyMs = ({ active, elsewhere }: Demand, horizonMs: number, startMs: number): number =>
   active.reduce((sum, { state, ageMs, slots }) => {
@@ -39,8 +39,8 @@ const supplyMs = ({ active, elsewhere }: Demand, horizonMs: number, startMs: num
   }, elsewhere.slots * horizonMs)
 
 /**
- * Workers missing to serve everything that waits within the queue-wait objective: slot-milliseconds of the waiting and
- * expected captures, less what the present workers serve until a new one could have helped.
+ * Workers missing to meet the queue-wait objective: slot-milliseconds of the waiting and expected captures, minus those that
+ * the present workers supply within the start of a new worker plus the objective.
  */
 const missingWorkers = (
   demand: Demand,
@@ -59,18 +59,18 @@ const missingWorkers = (
   return Math.max(0, Math.ceil(missingMs / (of.slots * reachMs)))
 }
 
-/** Captures of the queue that this pool has to serve: all but those that the workers of others serve. */
+/** Captures of the queue, except those that other pools' workers serve. */
 const knownOf = ({ backlog, depth, elsewhere }: Demand): number => {
   const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
   return Math.max(0, Math.max(backlog.pending + backlog.processing, inStream) - elsewhere.busy)
 }
 
 /**
- * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, the square
- * root of it the reserve for their scatter (square-root staffing, beta 1); a backlog term adds what the queue-wait
- * objective lacks. While a capture has waited longer than the objective, no worker is more than needed. While anything waits,
- * every idle core gets a worker. Slots of others that serve the same queue count
- * first. Never more than one slot per capture that is known and finds none elsewhere, plus the warm buffer.
+ * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, its square root the
+ * reserve for variance (square-root staffing, beta 1); a backlog term adds the workers missing for the queue-wait objective.
+ * While a capture has waited longer than the objective, no worker counts as excess. While a capture waits, every idle core gets
+ * a worker. Slots of other pools on the same queue are subtracted first. At most one slot per known capture that has none in
+ * another pool, plus the warm buffer.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
   const { backlog, active, busy, elsewhere } = demand
@@ -82,13 +82,13 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const loadSlots = Math.max(0, load + Math.sqrt(load) - elsewhere.slots)
   const steady = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
   const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
-  // What the workers there are expected to serve is served only if they stay. The buffer is among them, and added below.
+  // The present workers meet the expected demand only if they stay. They include the buffer, which is added again below.
   const isLate = waiting > 0 && backlog.oldestMs > policy.queueWaitMs
   const kept = isLate ? Math.max(0, active.length - policy.buffer) : 0
   const overdue = Math.max(missing > 0 ? active.length + missing : kept, waiting > 0 ? policy.idleCores : 0)
-  const homeless = Math.max(0, known - (elsewhere.slots - elsewhere.busy))
-  // One at least, so that the last worker stays as long as anything is known.
-  const workers = Math.min(Math.ceil(homeless / slots), Math.max(steady, overdue, 1))
+  const unserved = Math.max(0, known - (elsewhere.slots - elsewhere.busy))
+  // At least 1, so that the last worker stays while any capture is known.
+  const workers = Math.min(Math.ceil(unserved / slots), Math.max(steady, overdue, 1))
   if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
   return { workers: workers + policy.buffer, reason: overdue > steady ? 'backlog' : 'load' }
 }

@@ -10,14 +10,14 @@ import {
   troubles,
 } from './pool.ts'
 
-/** Largest part of the active workers that one step down takes. */
-const stepPart = 0.25
+/** Largest share of the active workers that one step down drains. */
+const stepShare = 0.25
 
 /** A wanted size, and why. */
-export type Sized = { readonly wanted: number; readonly reason: Reason }
+export type WantedSize = { readonly wanted: number; readonly reason: Reason }
 
-/** All that is known when a pool is sized; the memory holds what is wanted now. */
-export type Moment = {
+/** Input of scaling; `memory` already contains the current wanted size. */
+export type ScalingInput = {
   readonly seen: Observation
   readonly policy: PoolPolicy
   readonly memory: PoolMemory
@@ -26,15 +26,15 @@ export type Moment = {
 
 const podsOf = (workers: readonly ObservedWorker[]): string[] => workers.map(({ pod }) => pod)
 
-/** Workers that were requested and take no captures: stuck ones, and refused ones. */
-const unavailableOf = ({ seen, groups }: Moment): number => groups.stuck.length + (seen.refused?.count ?? 0)
+/** Number of requested workers that take no captures: stuck and refused ones. */
+const unavailableOf = ({ seen, groups }: ScalingInput): number => groups.stuck.length + (seen.refused?.count ?? 0)
 
 /** The most urgent trouble; undefined without any. */
-const troubleOf = ({ seen, groups }: Moment): Trouble | undefined =>
+const troubleOf = ({ seen, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => seen.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
-/** The largest size that was wanted lately, below which nothing is taken away. */
-const heldOf = ({ seen, policy, memory }: Moment): number => {
+/** The largest size wanted within the hold window; the pool does not shrink below it. */
+const heldOf = ({ seen, policy, memory }: ScalingInput): number => {
   const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
   if (policy.size !== 'by-queue') return held
   const lastStays = policy.min === 0 && seen.nowMs < memory.lastWantMs + policy.zeroAfterMs
@@ -45,27 +45,27 @@ const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly Observed
   starting.length > 0 ? [] : stuck
 
 /**
- * Takes away above the held size what has not begun: refused ones, which can only be taken back all together, stuck ones, and
- * such that wait for a node. While workers are starting, those might go in the place of stuck ones.
+ * Removes workers above the held size that have not started: refused ones (only all together), stuck ones and unscheduled ones.
+ * Keeps stuck ones while others are starting, because a starting one might be removed instead.
  */
-const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
-  const { groups, seen } = moment
+const withdraw = (input: ScalingInput, wanted: number): Decision | undefined => {
+  const { groups, seen } = input
   const refused = seen.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
-  const size = groups.active.length + unavailableOf(moment)
-  const excess = Math.min(refused + idle.length, size - heldOf(moment))
+  const size = groups.active.length + unavailableOf(input)
+  const excess = Math.min(refused + idle.length, size - heldOf(input))
   if (excess <= 0 || excess < refused) return undefined
   return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
 }
 
-/** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */
-export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, memory, groups } = moment
+/** Scales up to the wanted number, counting stuck and refused workers as started; one at a time while starts fail. */
+export const scaleUp = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+  const { seen, memory, groups } = input
   const missing = wanted - groups.active.length
   const undrain = podsOf(groups.leaving.slice(0, missing))
-  const starts = Math.max(0, missing - undrain.length - unavailableOf(moment))
+  const starts = Math.max(0, missing - undrain.length - unavailableOf(input))
   const requested = groups.present + (seen.refused?.count ?? 0)
-  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(moment) ?? reason }
+  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(input) ?? reason }
   if (memory.failures === 0 || starts === 0)
     return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
   const mayTry = seen.nowMs >= memory.retryAtMs && groups.starting.length === 0
@@ -73,36 +73,36 @@ export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => 
   return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
 }
 
-/** Idle ones first, among those the youngest: what has served for long is warm. */
+/** Workers to drain: the least busy first, then the youngest, because workers that have served for long are warm. */
 const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
   podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
-const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, policy, memory, groups } = moment
+const scaleDown = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+  const { seen, policy, memory, groups } = input
   const size = groups.active.length
-  const held = heldOf(moment)
+  const held = heldOf(input)
   if (size <= held) {
-    const isLarger = size + unavailableOf(moment) > wanted
+    const isLarger = size + unavailableOf(input) > wanted
     return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
   }
-  // Some are always starting in a large pool; one that has not come up yet replaces nobody.
+  // In a large pool some workers are always starting; they do not replace ready ones yet.
   const ready = groups.active.filter(({ state }) => state === 'ready')
   if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
   if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
-  const step = Math.max(1, Math.floor(size * stepPart))
+  const step = Math.max(1, Math.floor(size * stepShare))
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), wanted, reason: 'excess' }
 }
 
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
 
-/** Moves the pool towards the wanted size: up at once, down in steps and not below what was wanted lately. */
-export const scale = (moment: Moment, wanted: Sized): Decision => {
-  if (wanted.wanted > moment.groups.active.length) {
-    const up = scaleUp(moment, wanted)
-    return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
+/** Moves the pool towards the wanted size: up at once, down in steps and not below the held size. */
+export const scale = (input: ScalingInput, wanted: WantedSize): Decision => {
+  if (wanted.wanted > input.groups.active.length) {
+    const up = scaleUp(input, wanted)
+    return up.kind === 'hold' ? (withdraw(input, wanted.wanted) ?? up) : up
   }
-  const drained = moment.groups.leaving.filter(({ state }) => state === 'drained')
-  const pods = podsOf([...withdrawableStuck(moment.groups), ...drained])
+  const drained = input.groups.leaving.filter(({ state }) => state === 'drained')
+  const pods = podsOf([...withdrawableStuck(input.groups), ...drained])
   if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
-  return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
+  return withdraw(input, wanted.wanted) ?? scaleDown(input, wanted)
 }

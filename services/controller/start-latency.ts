@@ -1,12 +1,11 @@
-/** Starts that count: the newest. */
+/** Number of newest starts that are kept. */
 const samplesMax = 20
-/** The part of them that took no longer. */
-const part = 0.9
+const percentile = 0.9
 
-/** How long starts take, of which nine in ten are as fast: a mean would have every second worker come later than expected. */
+/** p90 of start times. By the mean, every second worker would start later than expected. */
 export type StartLatency = ReturnType<typeof createStartLatency>
 
-/** Begins without any start. */
+/** Creates a window without any start. */
 export const createStartLatency = () => {
   const samples: number[] = []
   return {
@@ -15,6 +14,7 @@ export const createStartLatency = () => {
       if (samples.length > samplesMax) samples.shift()
     },
     /** Milliseconds; undefined before the first start. */
-    p90: (): number | undefined => samples.toSorted((one, other) => one - other)[Math.ceil(samples.length * part) - 1],
+    p90: (): number | undefined =>
+      samples.toSorted((one, other) => one - other)[Math.ceil(samples.length * percentile) - 1],
   }
 }

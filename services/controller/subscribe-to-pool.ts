@@ -10,19 +10,19 @@ import {
 import { backlogSubject, heartbeatFilter, captureIdOf, startedFilter } from '#shared/queue/subjects.ts'
 import type { Backlog } from './pool.ts'
 
-/** A count older than this is unknown. The ledger counts every second. */
+/** A backlog message older than this is unknown. The ledger counts every second. */
 const staleAfterMs = 5000
-/** Silence of a worker, while its heartbeats could be received, after which it is forgotten. */
+/** A worker is forgotten after this time without a heartbeat, counting only time in which messages were received. */
 const forgetAfterMs = 60_000
-/** Time between two searches for such workers, each of which visits all. */
+/** Interval of the search for such workers, which visits all. */
 const searchMs = 10_000
-/** Bound on workers that are remembered; there are never as many. */
+/** Most workers that are remembered; more than ever exist. */
 const workersMax = 4096
 
 /** The newest heartbeat of a worker, and when it was received. */
 export type ReceivedHeartbeat = { readonly heartbeat: HeartbeatMessage; readonly atMs: number }
 
-/** Reports of all workers of one kind of pool, whoever runs them, and of its queue. */
+/** Reports of all workers that serve one queue, whichever pool they belong to, and the queue's backlog. */
 export type PoolSubscription = ReturnType<typeof subscribeToPool>
 
 /** Callbacks are called synchronously, in the order of the messages, and must not throw. */
@@ -37,7 +37,7 @@ export type PoolSubscriptionDeps = {
   readonly started?: (message: StartedMessage) => void
 }
 
-/** Wakes a loop where the state of a worker changes. */
+/** Wakes a loop when a worker's state changes. */
 export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'changed'> => ({
   changed: (heartbeat, before) => {
     if (heartbeat.state !== before?.state) wake()
@@ -46,7 +46,7 @@ export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'chang
 
 type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: number }
 
-/** Newest backlog message, and since when they have come without a gap: heartbeats may be lost in a gap. */
+/** Keeps the newest backlog message, and since when they have arrived without a gap; heartbeats may be lost in a gap. */
 const followBacklog = (now: () => number) => {
   let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
   return {
@@ -79,7 +79,7 @@ const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' |
       // A worker reports on itself only.
       if (heartbeat.pod !== pod) return deps.malformed(subject)
       if (!last && received.size >= workersMax) return
-      // A copy of its own: what came is a part of a larger buffer of the client, and so would be a small Buffer.
+      // Copied, because `data` is a view of a larger buffer of the NATS client; a small Buffer would be a view of Node's pool.
       received.set(pod, { bytes: new Uint8Array(data), heartbeat, atMs: deps.now() })
       deps.changed?.(heartbeat, last?.heartbeat)
     },
@@ -91,9 +91,9 @@ const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' |
   }
 }
 
-/** Subscribes to the reports of a kind of pool. Hundreds of heartbeats per second cost little as long as they repeat. */
+/** Subscribes to the reports about a queue. Hundreds of heartbeats per second cost little as long as they repeat. */
 export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
-  const counted = followBacklog(deps.now)
+  const backlogs = followBacklog(deps.now)
   const heartbeats = followHeartbeats(deps, pool)
   const onStarted = deps.started
   const subscriptions = new DisposableStack()
@@ -109,8 +109,8 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    counted.take(backlogCodec.decode(data))
-    heartbeats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
+    backlogs.take(backlogCodec.decode(data))
+    heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)
   if (onStarted) {
@@ -122,12 +122,12 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   }
 
   return {
-    /** The ledger's newest count; unknown where it is older than five seconds. */
-    backlog: counted.backlog,
-    /** The newest heartbeats by pod, at most 4096, without workers that were silent for a minute. */
+    /** The newest backlog message; unknown if it is older than five seconds. */
+    backlog: backlogs.backlog,
+    /** The newest heartbeats by pod, at most 4096, without workers that were silent for over a minute. */
     heartbeats: heartbeats.received as ReadonlyMap<string, ReceivedHeartbeat>,
     /** Milliseconds since `fromMs` in which the subscription certainly received messages. */
-    listeningMs: counted.listeningMs,
+    listeningMs: backlogs.listeningMs,
     [Symbol.dispose]: () => subscriptions.dispose(),
   }
 }

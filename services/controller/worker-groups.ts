@@ -5,13 +5,13 @@ import type { PoolPolicy, ObservedWorker } from './pool.ts'
 const lostAfterMs = 10_000
 /** A worker silent for longer has missed two heartbeats. */
 const missedMs = 2.5 * heartbeatMs
-/** For how long silence of most workers counts as a fault of the subscription. */
+/** Silence of most workers counts as a fault of the subscription for this long. */
 const suspectForMs = 30_000
 
-/** Workers that are not terminating, by their capacity. */
+/** Workers that are not terminating, grouped by capacity. */
 export type WorkerGroups = Readonly<ReturnType<typeof classifyWorkers>>
 
-/** Classifies workers. With `startsFail` no starting one counts as capacity. */
+/** Groups workers. If `startsFail`, starting and unscheduled ones are no capacity. */
 export const classifyWorkers = (workers: readonly ObservedWorker[], policy: PoolPolicy, startsFail: boolean) => {
   const isLost = ({ state, ageMs, silentMs, isNodeLost }: ObservedWorker): boolean => {
     if (isNodeLost) return silentMs > lostAfterMs
@@ -24,12 +24,12 @@ export const classifyWorkers = (workers: readonly ObservedWorker[], policy: Pool
   const starting = well.filter(({ state }) => state === 'starting')
   return {
     present: present.length,
-    /** Those that take work, and those that will: unscheduled and starting ones, unless starts have been failing. */
+    /** Ready workers, and those that will be: starting and unscheduled ones, unless starts have been failing. */
     active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : [...starting, ...unscheduled])],
     unscheduled,
     starting,
     stuck: well.filter(({ state }) => state === 'stuck'),
-    /** Those that take no more captures: busy ones finish, idle ones are `drained`. */
+    /** Workers that take no more captures: `draining` while busy, then `drained`. */
     leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
     lost: present.filter(isLost),
   }
@@ -48,8 +48,8 @@ const reportsOf = ({ active, leaving, lost }: WorkerGroups) => {
 }
 
 /**
- * One worker may hang; when most of several fall silent together, which they do within one heartbeat, assume that our own
- * subscription failed.
+ * A single worker may hang. If most of several fall silent together, within one heartbeat, assume that our own subscription
+ * failed.
  */
 export const isSubscriptionSuspect = (groups: WorkerGroups): boolean => {
   const { reporting, missing } = reportsOf(groups)
@@ -59,9 +59,9 @@ export const isSubscriptionSuspect = (groups: WorkerGroups): boolean => {
 }
 
 /**
- * The lost workers that are replaced now: those that are certainly lost, and the others too unless more are silent than report.
- * Then they may all still serve, and go one at a time: not within 30 s, and the next once the replacement of the one before,
- * `replaceMs` ago, reports. When the subscription was suspect `suspectMs` ago, those that are still silent have time to report.
+ * The lost workers to replace now: those that are certainly lost, and the silent ones unless more are silent than report. If more
+ * are silent, they may all still serve and are replaced one at a time: none within 30 s, and the next one once the replacement of
+ * the last, `replaceMs` ago, reports. If the subscription was suspect `suspectMs` ago, silent workers get time to report.
  */
 export const replaceableOf = (
   groups: WorkerGroups,

@@ -11,13 +11,13 @@ import { proxyOf, captureOf } from './request-head.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
-/** A client has this long to send the head of a request, and this long for the whole request. */
+/** Longest time in which a client sends the head of a request, and the whole request. */
 const headMs = 10_000
-/** So many clients beyond the bound get a 503; more are cut. */
-const refusedMax = 256
 const requestMs = 300_000
+/** This many clients above `connectionsMax` get a 503; more are disconnected. */
+const refusedMax = 256
 
-const unauthorized = () => new AppError('CONFIGURATION', { message: 'no token of this filter' })
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
@@ -29,7 +29,7 @@ const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   })
 }
 
-/** Makes the filtering forward proxy, not yet listening: CONNECT and absolute-form requests, each client on one connection of its own. */
+/** Creates the filtering forward proxy, not yet listening. Each CONNECT or absolute-form request gets its own upstream connection. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }) => {
   const { events } = egress
   const open = new Set<Socket>()
@@ -45,7 +45,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
   server.on('connection', (client) => {
     open.add(client)
     events.clientConnected()
-    // A client may break off at any time; 'close' follows.
+    // A client may disconnect at any time; 'close' follows.
     client.on('error', () => {})
     client.once('close', () => {
       open.delete(client)
@@ -66,7 +66,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
     else void connectTunnel(egress, { request, client: client as Socket, head })
   })
   server.on('request', (request, response) => {
-    // Without a socket the answer would have to wait for an earlier one: a client that pipelines is not served.
+    // Without a socket the response would wait for an earlier one: pipelined requests are not served.
     if (response.socket === null) request.socket.destroy()
     else if (!egress.isAuthorized(request)) {
       events.unauthorized()
@@ -76,13 +76,13 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)
-    // Without an answer the client would take it for a fault of this filter, and repeat what can never be served.
+    // Without a response the client would assume a failure of this filter, and retry what can never be served.
     if (client.writable) refuseTunnel(client, new AppError('BAD_REQUEST', { message: cause.message }))
     else client.destroy()
   })
   return {
     server,
-    /** Takes no more clients, ends watches, lets open connections end for at most `waitMs`, then cuts them. */
+    /** Accepts no more clients, ends watches, waits at most `waitMs` for open connections to end, then cuts them. */
     drain: async (waitMs: number): Promise<void> => {
       events.draining(open.size)
       const closed = once(server, 'close')

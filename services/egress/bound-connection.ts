@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** How a connection ended: by its two ends, by silence, by its byte bound, or broken off. */
+/** How a connection ended: closed by both ends, idle for too long, over its byte bound, or broken off by one end. */
 export type End = 'closed' | 'idle' | 'bytes' | 'broken'
 
-/** Cuts the connection when its socket's time-out passes, or when more than `bytesMax` flow out of counted streams. */
+/** Cuts the connection when its socket times out, or when more than `bytesMax` have been read from counted streams. */
 export const boundConnection = (upstream: Socket, bytesMax: number) => {
   let bytes = 0
   let cutBy: End | undefined
@@ -15,7 +15,7 @@ export const boundConnection = (upstream: Socket, bytesMax: number) => {
   }
   upstream.once('timeout', () => cut('idle', new AppError('TIMEOUT', { message: 'the connection was idle' })))
   return {
-    /** Counts what flows out of the stream; to be called once the stream has its reader. */
+    /** Counts the bytes read from the stream; to be called once the stream has its reader. */
     count: (stream: Readable) =>
       stream.on('data', (chunk: Buffer) => {
         bytes += chunk.length

@@ -6,14 +6,14 @@ import { egressSettings } from '#shared/config/settings/egress.ts'
 
 const settings = { ...commonSettings, ...egressSettings }
 
-/** What an operator can set of the egress filter. */
+/** Settings of the egress filter. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads the egress filter's settings; throws `CONFIGURATION` with all problems at once, or where others than this machine could use it without a token. */
+/** Reads the settings. Throws `CONFIGURATION` with all problems at once, or if it would listen beyond loopback without tokens. */
 export const readConfig = (env: Env): Config => {
   const config = readEnv(settings, env)
   const { egressHost, egressTokens } = config
   if (egressTokens.length > 0 || egressHost === 'localhost' || isLoopback(egressHost)) return config
-  const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: whoever reaches that address would have a proxy; set tokens, or listen on 127.0.0.1`
+  const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: anyone who reaches that address could use the proxy; set tokens, or listen on 127.0.0.1`
   throw new AppError('CONFIGURATION', { message, publicMessage: message })
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
 import { boundConnection, type End } from './bound-connection.ts'
-import { mayTakePlain } from './callers-proxy/ask-http-proxy.ts'
+import { mayTakePlain } from './callers-proxy/request-http-tunnel.ts'
 import { connectUpstream } from './connect-upstream.ts'
 import type { Egress } from './context.ts'
 import { routeFields } from './events.ts'
@@ -16,7 +16,7 @@ import { parseOrigin, type Route, parseAuthority } from './target/parse-target.t
 const halfOpenMs = 10_000
 
 /**
- * Carries bytes both ways until both ends have closed. `upstream` carries the idle time-out. Both are destroyed when this
+ * Copies bytes both ways until both ends have closed. `upstream` has the idle time-out. Both sockets are destroyed when this
  * resolves; never throws.
  */
 const splice = async (
@@ -35,9 +35,9 @@ const splice = async (
 }
 
 /**
- * Reads what a client sends through its tunnel as plain requests, for an HTTP proxy of the caller that makes no tunnel to
- * this target. Whatever their heads name, the requests are of this capture and go to this target through this proxy. A request
- * that is refused is cut: no refusal becomes a page.
+ * Reads a client's bytes in the tunnel as plain requests, because the caller's HTTP proxy refused a tunnel to this target.
+ * Whatever their heads name, the requests belong to this capture and go to this target through this proxy. A refused request
+ * cuts the connection, so that no refusal is rendered as a page.
  */
 const servePlain = (
   egress: Egress,
@@ -58,12 +58,12 @@ const servePlain = (
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** A client's CONNECT: its request, its socket, and what it sent beyond the request. */
+/** A client's CONNECT: its request, its socket, and the bytes that it sent after the request. */
 export type TunnelRequest = { readonly request: IncomingMessage; readonly client: Socket; readonly head: Buffer }
 
 /**
- * Serves one CONNECT: a tunnel to the judged target or through the caller's proxy, plain requests where that proxy refuses
- * to make one, or a refusal. Resolves when the tunnel is over, requests are served or the refusal is written; never throws.
+ * Serves one CONNECT: a tunnel to the judged target or through the caller's proxy, plain requests if that proxy refuses a tunnel,
+ * or a refusal. Resolves when the tunnel has ended, plain requests can be served, or the refusal is written; never throws.
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
   const seen = { kind: 'tunnel', capture: captureOf(request) } as const

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
-import { askHttpProxy } from './callers-proxy/ask-http-proxy.ts'
-import { askSocks5Proxy } from './callers-proxy/ask-socks5-proxy.ts'
+import { requestHttpTunnel } from './callers-proxy/request-http-tunnel.ts'
+import { requestSocks5Tunnel } from './callers-proxy/request-socks5-tunnel.ts'
 import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
 import { dialThrough } from './dial-through.ts'
@@ -23,8 +23,8 @@ const connectTo = async (egress: Egress, target: Target, ownPort: number): Promi
   return upstream
 }
 
-/** Names the proxy as the cause. A proxy without an address is no DNS failure of the page. */
-const ofProxy = (thrown: unknown): AppError => {
+/** Attributes an error to the proxy. A proxy's name that does not resolve is no DNS failure of the page. */
+const toProxyError = (thrown: unknown): AppError => {
   const { code, message } = toAppError(thrown)
   return new AppError(code === 'DNS_FAILED' ? 'CONNECTION_FAILED' : code, {
     message: `the caller's proxy: ${message}`,
@@ -33,33 +33,33 @@ const ofProxy = (thrown: unknown): AppError => {
 }
 
 /**
- * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged by its text
- * alone: the proxy resolves its name. Throws an AppError with the reason where there is none.
+ * Opens a connection to a caller's proxy, which is judged like any target. The page's target is judged by its text alone,
+ * because the proxy resolves its name. Throws an AppError with the reason if it fails.
  */
 export const connectProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
   judgeText(egress.rules, target, ownPort)
   try {
     return await connectTo(egress, proxy, ownPort)
   } catch (thrown) {
-    throw ofProxy(thrown)
+    throw toProxyError(thrown)
   }
 }
 
 const tunnelThrough = async (egress: Egress, route: ProxyRoute): Promise<Socket> => {
   const { target, proxy } = route
   const upstream = await connectProxy(egress, route)
-  const ask = proxy.kind === 'http' ? askHttpProxy : askSocks5Proxy
+  const requestTunnel = proxy.kind === 'http' ? requestHttpTunnel : requestSocks5Tunnel
   try {
-    await handshake(upstream, egress.bounds.connectMs, (line) => ask(line, proxy, target))
+    await handshake(upstream, egress.bounds.connectMs, (line) => requestTunnel(line, proxy, target))
   } catch (thrown) {
-    throw ofProxy(thrown)
+    throw toProxyError(thrown)
   }
   return upstream
 }
 
 /**
- * Opens the one connection that a client's request gets: resolve, judge every answer, dial what was judged; through a
- * caller's proxy, and never around it, where there is one. Throws an AppError with the reason where there is none.
+ * Opens the upstream connection of a client's request: resolves the target, judges every address and dials judged ones; if the
+ * caller named a proxy, only through it. Throws an AppError with the reason if it fails.
  */
 export const connectUpstream = (egress: Egress, { target, proxy, ownPort }: Route): Promise<Socket> =>
   proxy === undefined ? connectTo(egress, target, ownPort) : tunnelThrough(egress, { target, proxy, ownPort })

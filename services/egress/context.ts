@@ -17,7 +17,7 @@ import { createIpv6Query, createResolver } from './target/resolver.ts'
 /** Bounds of one connection, in milliseconds and bytes. */
 export type Bounds = { readonly connectMs: number; readonly idleMs: number; readonly connectionBytesMax: number }
 
-/** What the use cases of the egress filter work with. */
+/** Dependencies of the egress filter's use cases. */
 export type Egress = {
   readonly resolver: Resolver
   readonly rules: TargetRules
@@ -26,11 +26,11 @@ export type Egress = {
   readonly upstream: UpstreamProxy | undefined
   readonly bounds: Bounds
   readonly events: Events
-  /** Whether a request shows a token that the filter takes. */
+  /** Whether a request carries a valid token, or none is required. */
   readonly isAuthorized: (request: IncomingMessage) => boolean
 }
 
-/** The search list of this machine; none where it has no such file. */
+/** The DNS search list of this machine; empty if /etc/resolv.conf cannot be read. */
 const searchList = (): readonly string[] => {
   try {
     return searchDomains(readFileSync('/etc/resolv.conf', 'utf8'))
@@ -39,7 +39,7 @@ const searchList = (): readonly string[] => {
   }
 }
 
-/** Puts the egress filter together; opens nothing. */
+/** Creates the dependencies; opens no connection. */
 export const createContext = (config: Config): Egress & { readonly log: Logger; readonly metrics: Metrics } => {
   const log = createLogger({ service: 'egress', level: config.logLevel })
   const metrics = createMetrics('egress')

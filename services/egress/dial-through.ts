@@ -3,7 +3,7 @@ import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { isAddress } from '#shared/policy/host.ts'
-import { askHttpProxy, TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
+import { requestHttpTunnel, TunnelRefused } from './callers-proxy/request-http-tunnel.ts'
 import { dial, type Dialling, tryEach } from './dial.ts'
 import { blocked } from './target/judge-address.ts'
 import { translated } from './target/nat64.ts'
@@ -16,26 +16,26 @@ type ProxyDialling = Dialling & {
   readonly proxy: UpstreamProxy
 }
 
-/** The proxy's answer about an address is the target's error; an unreachable proxy, or one that rejects its credentials, is a fault of ours. */
-const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
+/** The proxy's refusal of an address is the target's error; an unreachable proxy or rejected credentials are our own fault. */
+const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
   const { code, message } = toAppError(thrown)
   const isOurs = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
-  // No cause: a refused tunnel is the end here, and never a plain request, whose host the proxy would resolve itself.
+  // No cause, so that a refused tunnel never becomes a plain request, whose host the proxy would resolve itself.
   return new AppError(isOurs ? 'SERVICE_UNAVAILABLE' : code, {
     message: `the upstream proxy (SHUTTERFLEET_EGRESS_UPSTREAM_PROXY): ${message}`,
   })
 }
 
-/** Whether a connection to one of the addresses, or to the IPv4 address that the network translates it to, is one to the proxy. */
-const leadsTo = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
+/** Whether one of the addresses, or the IPv4 address that NAT64 translates it to, is the proxy's. */
+const isProxy = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
   const prefixes = addresses.some((ip) => ip.includes(':')) ? await nat64() : []
   return addresses.some((ip) => [ip, ...translated(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
 }
 
 /**
- * Has the operator's proxy make a tunnel to the first of the judged addresses that it reaches. It gets addresses and never
- * a name: what it resolved itself nobody would have judged. Throws `BLOCKED` where an address is the proxy's own,
- * `SERVICE_UNAVAILABLE` where it is unreachable or rejects the credentials, else the last address's `TIMEOUT` or
+ * Opens a tunnel through the operator's proxy to the first judged address that the proxy reaches. The proxy gets addresses and
+ * never a name, because addresses that it resolved itself would not be judged. Throws `BLOCKED` if an address is the proxy's
+ * own, `SERVICE_UNAVAILABLE` if the proxy is unreachable or rejects the credentials, otherwise the last address's `TIMEOUT` or
  * `CONNECTION_FAILED`.
  */
 export const dialThrough = async (
@@ -44,16 +44,18 @@ export const dialThrough = async (
   port: number,
 ): Promise<Socket> => {
   const proxies = isAddress(proxy.host) ? [proxy.host] : await resolver.lookup(proxy.host)
-  if (port === proxy.port && (await leadsTo(proxies, addresses, rules))) {
+  if (port === proxy.port && (await isProxy(proxies, addresses, rules))) {
     throw blocked('the address is the upstream proxy')
   }
   return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {
     const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {
-      throw ofUpstream(thrown, 'fault')
+      throw toUpstreamError(thrown, 'fault')
     })
-    await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port })).catch((thrown: unknown) => {
-      throw ofUpstream(thrown)
-    })
+    await handshake(socket, connectMs, (line) => requestHttpTunnel(line, proxy, { host, port })).catch(
+      (thrown: unknown) => {
+        throw toUpstreamError(thrown)
+      },
+    )
     return socket
   })
 }

@@ -3,34 +3,34 @@ import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
 
-/** Begins a connection to an address; as `net.connect`, which resolves no name for one. */
+/** Starts a connection to an address, like `net.connect`, which then resolves no name. */
 export type Connect = (to: { host: string; port: number }) => Socket
 
 /** How addresses are dialled: all of them together within `connectMs`. */
 export type Dialling = {
   readonly connect: Connect
   readonly connectMs: number
-  /** Aborts after so many milliseconds; a timer without it. */
+  /** Returns a signal that aborts after `waitMs`; by default a timer's. */
   readonly deadline?: (waitMs: number) => AbortSignal
 }
 
-/** Of a name with more addresses only so many are tried. */
+/** Most addresses of a name that are tried. */
 const addressesMax = 4
 
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
 
-/** This machine lacks file descriptors, local ports or memory: no other address would fare better. */
-const ours = ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EAGAIN']
+/** This machine lacks file descriptors, local ports or memory: any other address would fail too. */
+const localErrors = ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EAGAIN']
 
 const codeOf = ({ name, code = '' }: NodeJS.ErrnoException) => {
   if (name === 'AbortError') return 'TIMEOUT'
-  return ours.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
+  return localErrors.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
 }
 
 const dialOne = async (connect: Connect, to: { host: string; port: number }, late: AbortSignal): Promise<Socket> => {
   const socket = connect(to)
-  // Users of the socket get its end by 'close'; without a listener an 'error' would end the process.
+  // Users of the socket listen for 'close'; without a listener an 'error' would end the process.
   socket.on('error', () => {})
   try {
     await once(socket, 'connect', { signal: late })
@@ -43,13 +43,13 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, lat
   throw new AppError('BLOCKED', { message: 'the peer is not the address that was judged' })
 }
 
-/** Whether another address of the name may fare better. */
-const isOfAddress = (thrown: unknown): thrown is AppError =>
+/** Whether another address of the name may succeed. */
+const isAddressError = (thrown: unknown): thrown is AppError =>
   thrown instanceof AppError && (thrown.code === 'TIMEOUT' || thrown.code === 'CONNECTION_FAILED')
 
 /**
- * Resolves to what `attempt` makes of the first address that takes it, each tried for its share of `connectMs`. Throws what
- * no other address would fare better with, else the last address's `TIMEOUT` or `CONNECTION_FAILED`.
+ * Returns the socket of the first address for which `attempt` succeeds, each tried for its share of `connectMs`. Throws at once
+ * an error that any other address would have too, otherwise the last address's `TIMEOUT` or `CONNECTION_FAILED`.
  */
 export const tryEach = async (
   addresses: readonly string[],
@@ -62,7 +62,7 @@ export const tryEach = async (
     try {
       return await attempt(host, Math.floor(connectMs / tried.length))
     } catch (thrown) {
-      if (!isOfAddress(thrown)) throw thrown
+      if (!isAddressError(thrown)) throw thrown
       failure = thrown
     }
   }
@@ -70,8 +70,8 @@ export const tryEach = async (
 }
 
 /**
- * Connects to one of the judged addresses as `tryEach` does, and makes sure that the peer is that address. Throws `BLOCKED`
- * for a foreign peer, `SERVICE_UNAVAILABLE` where this machine can open no connection.
+ * Connects to one of the judged addresses as `tryEach` does, and checks that the peer is that address. Throws `BLOCKED` for a
+ * different peer, `SERVICE_UNAVAILABLE` if this machine can open no connection.
  */
 export const dial = (
   { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,

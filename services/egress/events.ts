@@ -5,21 +5,21 @@ import type { End } from './bound-connection.ts'
 import type { Route } from './target/parse-target.ts'
 import { refusalOf } from './refuse.ts'
 
-/** How a request leaves: to its target, or through its caller's proxy; `unknown` where the request could not be read. */
+/** How a request leaves: to its target, or through its caller's proxy; `unknown` if the request could not be read. */
 type Way = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
 
-/** Log fields of a connection. Of a target and of a proxy at most the host is kept: all else is the caller's. */
+/** Log fields of a connection. Of targets and proxies only the host is logged: all else is the caller's data. */
 export type ConnectionFields = {
   readonly kind: 'tunnel' | 'request'
   readonly capture: string | undefined
-  /** `undefined` where the request named no host that could be read. */
+  /** `undefined` if the request names no readable host. */
   readonly host: string | undefined
   readonly way: Way
-  /** The proxy's host; `undefined` where there is none. */
+  /** The proxy's host; `undefined` without a proxy. */
   readonly proxy: string | undefined
 }
 
-/** The log fields of a route; of none, before it could be read. */
+/** The log fields of a route; `undefined`: the route could not be read. */
 export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'host' | 'way' | 'proxy'> => {
   if (route === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
   const { target, proxy } = route
@@ -45,7 +45,7 @@ const declare = (metrics: Metrics) => ({
   clients: metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' }),
   cut: metrics.counter({
     name: 'egress_clients_cut_total',
-    help: 'Clients cut or refused unserved; too_many: beyond SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
+    help: 'Clients cut or refused unserved; too_many: above SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
     labels: ['reason'],
   }),
   opened: metrics.counter({
@@ -70,7 +70,7 @@ const declare = (metrics: Metrics) => ({
   }),
 })
 
-/** Declares the metrics and makes the events of egress: one function each, log line and metric together. */
+/** Declares the metrics and creates the events of egress: one function each, log line and metric together. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const warn = warnOfOverload(log)
   const { clients, cut, opened, ended, bytes, refused } = declare(metrics)
@@ -78,12 +78,12 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     listening: (address: string) => log.info({ address }, 'listening'),
     clientConnected: () => clients.inc(),
     clientGone: () => clients.dec(),
-    /** A client beyond the bound of connections was refused or cut, while so many connections were open. */
+    /** A client above the bound of connections was refused or cut; `open` connections were open. */
     overloaded: (open: number) => {
       cut.inc({ reason: 'too_many' })
       warn(open)
     },
-    /** A client was cut because what it sent, or did not send in time, is no request. */
+    /** A client was cut because it sent no valid request, or none in time. */
     unreadable: (cause: Error) => {
       cut.inc({ reason: 'unreadable' })
       log.debug({ reason: cause.message }, 'client disconnected: malformed request')
@@ -113,7 +113,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     nat64Unknown: () =>
       log.warn(
         { setting: 'SHUTTERFLEET_EGRESS_NAT64_PREFIXES' },
-        'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or to nothing where there are none',
+        'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or set them to nothing if there are none',
       ),
     draining: (open: number) => log.info({ open }, 'draining'),
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
-import { proxyAuthorization } from './callers-proxy/ask-http-proxy.ts'
+import { proxyAuthorization } from './callers-proxy/request-http-tunnel.ts'
 import { connectProxy, connectUpstream } from './connect-upstream.ts'
 import type { Egress } from './context.ts'
 import { endToEndHeaders } from './end-to-end-headers.ts'
@@ -17,48 +17,48 @@ export const headerBytesMax = 65_536
 /** Where a plain request goes. */
 export type PlainRoute = Route & { readonly target: PlainTarget }
 
-/** Whose a plain request is, and where it goes: throws `BAD_REQUEST` for one that cannot be served. */
-export type PlainOf = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
+/** The capture and the route of a plain request; `routeOf` throws `BAD_REQUEST` if it cannot be served. */
+export type PlainRequest = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
 
-/** One plain request on its way: the connection on which it is sent and the bounds on that. */
-type Passage = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
+/** One plain request in flight: its route, its upstream connection, and the connection's bounds. */
+type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
 
-/** An HTTP proxy gets the request itself: many make no tunnel to port 80. */
+/** An HTTP proxy gets the request itself, because many refuse tunnels to port 80. */
 const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
   proxy?.kind === 'http'
     ? connectProxy(egress, { target, proxy, ownPort })
     : connectUpstream(egress, { target, proxy, ownPort })
 
-/** The target gets the host of the address, never the client's `Host`; a body without a length stays chunked. No connection serves twice. */
+/** `Host` is taken from the request target, never from the client; a body without a length stays chunked. No keep-alive. */
 const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): string[] => {
   const chunked = request.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked']
   return ['Host', hostHeader, ...endToEndHeaders(request.rawHeaders, ['host']), ...chunked, 'Connection', 'close']
 }
 
-/** The head of the answer. A target that switches protocols unasked is at fault: nobody would read what follows. */
-const headOf = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+/** Waits for the head of the response. Rejects if the target switches protocols, which is never requested. */
+const awaitResponse = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     outgoing.once('response', resolve)
     outgoing.once('error', reject)
-    outgoing.once('upgrade', (_answer, socket) => {
+    outgoing.once('upgrade', (_incoming, socket) => {
       socket.destroy()
       reject(new Error('the target switched protocols'))
     })
   })
 
 /** A request to an HTTP proxy has the absolute form, and the caller's credentials. */
-const askedOf = ({ target, proxy }: PlainRoute) =>
+const requestTargetOf = ({ target, proxy }: PlainRoute) =>
   proxy?.kind === 'http'
     ? { path: `http://${target.hostHeader}${target.path}`, credentials: proxyAuthorization(proxy) }
     : { path: target.path, credentials: [] }
 
-/** Whether an HTTP proxy answers for itself. Only squid marks what is its own error and not the target's. */
-const isProxysOwn = ({ statusCode, headers }: IncomingMessage): boolean =>
+/** Whether the response is an error of the HTTP proxy, not of the target. Only squid marks its own errors. */
+const isProxyError = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 407 || headers['x-squid-error'] !== undefined
 
-/** Sends the request and waits for the head of the answer. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
-const send = async (request: IncomingMessage, { route, upstream, bounded }: Passage): Promise<IncomingMessage> => {
-  const { path, credentials } = askedOf(route)
+/** Sends the request and waits for the head of the response. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
+const send = async (request: IncomingMessage, { route, upstream, bounded }: Outgoing): Promise<IncomingMessage> => {
+  const { path, credentials } = requestTargetOf(route)
   try {
     const outgoing = openRequest({
       createConnection: () => upstream,
@@ -67,40 +67,40 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Pass
       headers: [...headersFor(request, route.target), ...credentials],
       maxHeaderSize: headerBytesMax,
     })
-    // After the answer has begun, a body that the target no longer reads breaks off: the answer decides.
+    // Once the response has begun, the target may stop reading the body; that is no error.
     outgoing.on('error', () => {})
     request.pipe(outgoing)
     bounded.count(request)
-    const answer = await headOf(outgoing)
-    if (route.proxy?.kind !== 'http' || !isProxysOwn(answer)) return answer
+    const incoming = await awaitResponse(outgoing)
+    if (route.proxy?.kind !== 'http' || !isProxyError(incoming)) return incoming
     upstream.destroy()
-    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the answer is ${answer.statusCode}` })
+    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the response is ${incoming.statusCode}` })
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new AppError('CONNECTION_FAILED', { message: 'the target did not answer in HTTP', cause })
+    throw new AppError('CONNECTION_FAILED', { message: 'the target did not respond in HTTP', cause })
   }
 }
 
-/** Writes the answer back; resolves to whether it broke off. */
-const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bounded: Bounded): Promise<boolean> => {
+/** Writes the response to the client; resolves to whether it broke off. */
+const respond = async (incoming: IncomingMessage, response: ServerResponse, bounded: Bounded): Promise<boolean> => {
   response.sendDate = false
-  // A client whose body was not read to its end cannot use its connection again.
+  // A client whose body was not read to its end cannot reuse its connection.
   const closing = response.req.complete ? [] : ['Connection', 'close']
-  const { statusCode = 502, statusMessage, rawHeaders } = answer
+  const { statusCode = 502, statusMessage, rawHeaders } = incoming
   response.writeHead(statusCode, statusMessage, [...endToEndHeaders(rawHeaders), ...closing])
-  const carried = pipeline(answer, response)
-  bounded.count(answer)
+  const carried = pipeline(incoming, response)
+  bounded.count(incoming)
   return !(await succeeds(carried))
 }
 
 /**
- * Serves one plain request on a connection of its own. Resolves when the answer is over; throws an AppError with
- * the reason where there is none. An upgrade is not passed on: browsers make tunnels for WebSockets.
+ * Serves one plain request on its own upstream connection. Resolves when the response has ended; throws an AppError with the
+ * reason if there is none. Upgrades are not forwarded: browsers open tunnels for WebSockets.
  */
 export const forwardRequest = async (
   egress: Egress,
   response: ServerResponse,
-  { capture, routeOf }: PlainOf,
+  { capture, routeOf }: PlainRequest,
 ): Promise<void> => {
   const { req: request } = response
   const seen = { kind: 'request', capture } as const
@@ -112,8 +112,8 @@ export const forwardRequest = async (
     else response.once('close', () => upstream.destroy())
     const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
     egress.events.opened({ ...seen, ...routeFields(route) })
-    const answer = await send(request, { route, upstream, bounded })
-    const broken = await writeAnswer(answer, response, bounded)
+    const incoming = await send(request, { route, upstream, bounded })
+    const broken = await respond(incoming, response, bounded)
     egress.events.ended({ ...seen, ...routeFields(route) }, bounded.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Refusal, refusalHeader } from '#shared/net/refusal.ts'
 
-/** There is no room for another connection. */
+/** The bound of connections is reached. */
 export class Overloaded extends AppError {
   constructor() {
     super('SERVICE_UNAVAILABLE', { message: 'too many connections are open' })
@@ -41,7 +41,7 @@ export const refuseTunnel = (client: Duplex, error: AppError): void => {
   client.once('close', () => clearTimeout(linger))
 }
 
-/** Refuses a plain request; cuts the connection where the target's answer has begun. */
+/** Refuses a plain request; cuts the connection if the target's response has begun. */
 export const refuseRequest = (response: ServerResponse, error: AppError): void => {
   if (response.headersSent) {
     response.destroy()

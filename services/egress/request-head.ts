@@ -7,7 +7,7 @@ import { captureHeader } from '#shared/net/refusal.ts'
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Whether a request shows one of the tokens; every request does where there are none. Takes the same time whatever is shown. */
+/** Returns a constant-time check of whether a request carries one of the tokens; without tokens, any request passes. */
 export const createAuthorization = (tokens: readonly string[]): ((request: IncomingMessage) => boolean) => {
   const expected = tokens.map((token) => digestOf(egressTokenValue(token)))
   return ({ headers }) => {
@@ -16,15 +16,15 @@ export const createAuthorization = (tokens: readonly string[]): ((request: Incom
   }
 }
 
-/** The capture that a client connects for; `undefined` where its header is missing or no id. */
+/** The capture that a client connects for; `undefined` if its header is missing or not an id. */
 export const captureOf = ({ headers }: IncomingMessage): string | undefined => {
   const value = headers[captureHeader]
   return typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : undefined
 }
 
 /**
- * The proxy that a client requests; `undefined` where it names none. Throws `BAD_REQUEST` for
- * anything that is no proxy: such a request never becomes a direct one.
+ * The caller's proxy that a client names; `undefined` if it names none. Throws `BAD_REQUEST` if the value is no proxy, so that
+ * such a request never becomes a direct one.
  */
 export const proxyOf = ({ headers }: IncomingMessage): CallersProxy | undefined => {
   const value = headers[proxyHeader]?.toString()

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 
-/** A watch that sends nothing for this long has no client any more. */
+/** A watch that sends nothing for this long is closed: its client is gone. */
 const silentMs = 30_000
 
-/** Connections on which clients see whether this filter is still there: each byte comes back. Begins without any. */
+/** Creates an empty set of watches: connections that echo each byte, by which clients check that this filter is alive. */
 export const createWatches = () => {
   const open = new Set<Socket>()
   return {
@@ -15,7 +15,7 @@ export const createWatches = () => {
       client.pipe(client)
     },
     count: () => open.size,
-    /** Ends them all: the filter takes no more connections. */
+    /** Ends all watches, because the filter accepts no more connections. */
     end: () => {
       for (const client of open) client.destroy()
     },

@@ -3,7 +3,7 @@ import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ToReceiver } from './receiver-agent.ts'
 
-/** What is sent, to whom. */
+/** The request to send. */
 export type Post = {
   readonly accountId: string
   readonly url: string
@@ -11,10 +11,10 @@ export type Post = {
   readonly body: string
 }
 
-/** What is read of an answer's body: enough for the connection to be used again after a usual one. */
-const answerBytesMax = 16_384
+/** Most bytes that are read of a response body: enough to reuse the connection after a usual one. */
+const bodyBytesMax = 16_384
 
-/** A user and password in the address are sent as any client does; what is not percent-encoded goes as it stands. */
+/** Sends a user and password of the URL as Basic authentication; invalid percent-encoding is sent unchanged. */
 const authorization = ({ username, password }: URL): Record<string, string> => {
   if (username === '' && password === '') return {}
   const decode = (text: string) => {
@@ -58,12 +58,12 @@ const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads an answer to its end, or as much of it as is wanted. Rejects where it breaks off. */
-const readAnswer = async (response: IncomingMessage): Promise<void> => {
+/** Reads a response to its end, or until `bodyBytesMax` are exceeded. Rejects if it breaks off. */
+const readBody = async (response: IncomingMessage): Promise<void> => {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > answerBytesMax) return
+    if (bytes > bodyBytesMax) return
   }
 }
 
@@ -75,7 +75,7 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
       clearTimeout(timer)
       resolve(failure === 'not_tried' ? failure : { status, failure })
     }
-    // The wait for a connection has a bound of its own.
+    // The wait for a connection has its own bound.
     request.once('socket', () => {
       timer = setTimeout(() => {
         end('timeout')
@@ -86,19 +86,19 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const verdict = judge(status)
-      readAnswer(response).then(
+      readBody(response).then(
         () => end(verdict),
         () => end('connection_failed'),
       )
     })
   })
 
-/** One POST to a receiver over the agent's connections, whose answer comes within `answerMs` once there is one. Redirects are not followed. Never throws. */
+/** Sends a POST over the agent's connections; times out `answerMs` after it has one. Follows no redirects. Never throws. */
 export const attempt = async (
   { agent, answerMs }: { readonly agent: Agent; readonly answerMs: number },
   post: Post,
 ): Promise<Outcome> => {
-  // A receiver may close a kept connection just when it is used again; one that then begins anew is the same attempt.
+  // A receiver may close a kept connection just when it is reused; a retry on another one is part of the same attempt.
   for (;;) {
     const request = openRequest(requestOf(post, agent))
     const response = readResponse(request, answerMs)

@@ -5,7 +5,7 @@ import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 
 const settings = { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings }
 
-/** What an operator can set of the sender of webhooks. */
+/** Settings of the webhook sender. */
 export type Config = ValuesOf<typeof settings>
 
 /** Reads the sender's settings; throws `CONFIGURATION` with all problems at once. */

@@ -9,14 +9,14 @@ import { authorityOf } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection } from './outcome.ts'
 
-/** The way to receivers. */
-export type Way = {
+/** How receivers are reached through egress. */
+export type EgressRoute = {
   readonly egress: HostPort
-  /** Token that egress asks for; '' where it asks for none. */
+  /** Token for egress; '' if egress requires none. */
   readonly egressToken: string
-  /** What receivers' certificates are checked against; undefined: the public authorities. */
+  /** Trusted authorities for receivers' certificates; undefined: the public ones. */
   readonly trust: SecureContext | undefined
-  /** Longest wait for a connection, its certificate included. */
+  /** Longest wait for a connection, TLS handshake included. */
   readonly connectMs: number
 }
 
@@ -26,9 +26,9 @@ const failureOf = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   return refusal === 'bad_request' ? 'blocked' : refusal
 }
 
-const askEgress = async ({ egress, egressToken }: Way, to: HostPort, signal: AbortSignal): Promise<Socket> => {
+const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, signal: AbortSignal): Promise<Socket> => {
   const authority = authorityOf(to)
-  const asked = openRequest({
+  const request = openRequest({
     ...egress,
     method: 'CONNECT',
     path: authority,
@@ -36,10 +36,10 @@ const askEgress = async ({ egress, egressToken }: Way, to: HostPort, signal: Abo
     agent: false,
     signal,
   })
-  asked.end()
+  request.end()
   let answer: [IncomingMessage, Socket, Buffer]
   try {
-    answer = (await once(asked, 'connect')) as [IncomingMessage, Socket, Buffer]
+    answer = (await once(request, 'connect')) as [IncomingMessage, Socket, Buffer]
   } catch (cause) {
     throw new NoConnection(signal.aborted ? 'timeout' : 'not_tried', cause)
   }
@@ -53,22 +53,22 @@ const askEgress = async ({ egress, egressToken }: Way, to: HostPort, signal: Abo
   throw new NoConnection(failureOf(response))
 }
 
-/** An invalid certificate is reported apart from a broken connection. */
+/** Distinguishes an invalid certificate from a broken connection. */
 const tlsFailure = (cause: unknown): Failure =>
   /^(ECONNRESET|EPIPE)$/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'connection_failed' : 'tls_failed'
 
 /**
- * Opens a connection to a receiver: through the egress filter, which resolves, judges and dials, then TLS to the name
- * that was asked for. Throws `NoConnection` with the reason.
+ * Opens a connection to a receiver: through the egress filter, which resolves, judges and dials, then TLS to the requested
+ * name. Throws `NoConnection` with the reason.
  */
-export const connectReceiver = async (way: Way, to: HostPort): Promise<TLSSocket> => {
-  const signal = AbortSignal.timeout(way.connectMs)
-  const tunnel = await askEgress(way, to, signal)
+export const connectReceiver = async (route: EgressRoute, to: HostPort): Promise<TLSSocket> => {
+  const signal = AbortSignal.timeout(route.connectMs)
+  const tunnel = await openTunnel(route, to, signal)
   const socket = connectTls({
     socket: tunnel,
     host: to.host,
     ...(isIP(to.host) === 0 && { servername: to.host }),
-    ...(way.trust && { secureContext: way.trust }),
+    ...(route.trust && { secureContext: route.trust }),
     ALPNProtocols: ['http/1.1'],
   })
   socket.on('error', () => {})

@@ -13,7 +13,7 @@ import { ReceiverAgent } from './receiver-agent.ts'
 const databaseProbeMs = 1000
 const leaseMs = 10_000
 const idleMs = 5000
-/** The contract's bounds of an attempt: for the connection, and for the whole answer once there is one. */
+/** The contract's bounds of an attempt: for the connection, then for the whole response. */
 export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
 
 const trustOf = async (path: string): Promise<SecureContext | undefined> => {
@@ -22,11 +22,11 @@ const trustOf = async (path: string): Promise<SecureContext | undefined> => {
 }
 
 const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {
-  const answers = await database.ping(databaseProbeMs)
-  return { live: true, ready: answers && !stop.aborted, detail: { database: answers ? 'answers' : 'is away' } }
+  const isUp = await database.ping(databaseProbeMs)
+  return { live: true, ready: isUp && !stop.aborted, detail: { database: isUp ? 'answers' : 'is away' } }
 }
 
-/** Opens what the sender works with; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
+/** Opens the sender's dependencies; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
 export const openContext = async (config: Config, stop: AbortSignal) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')

@@ -3,14 +3,14 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** An attempt that was made. Of the receiver nothing is kept: its address is the caller's. */
+/** An attempt that was made. Nothing about the receiver is logged: its URL is the caller's data. */
 export type Attempted = {
   readonly id: string
   readonly event: string
   readonly failure: Failure | null
   readonly status: number | null
   readonly ms: number
-  /** Whether this was the last one, and failed. */
+  /** Whether this attempt failed and was the last. */
   readonly givenUp: boolean
 }
 
@@ -31,13 +31,13 @@ const declare = (metrics: Metrics) => ({
   }),
   notTried: metrics.counter({
     name: 'webhook_not_tried_total',
-    help: 'Attempts that were put off because the egress filter did not answer',
+    help: 'Attempts that were postponed because the egress filter was unreachable',
   }),
   inFlight: metrics.gauge({ name: 'webhook_in_flight', help: 'Deliveries that are being tried' }),
   failedTurns: metrics.counter({ name: 'webhook_turn_failures_total', help: 'Turns of the sender that failed' }),
 })
 
-/** Declares the metrics and makes the events: one function each, for its log line and metric. */
+/** Declares the metrics and creates the events: one function each, for its log line and metric. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const counts = declare(metrics)
   return {
@@ -47,21 +47,21 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       if (givenUp) counts.givenUp.inc()
       log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
     },
-    /** The egress filter was not reached: deliveries wait, and it does not count as an attempt. */
+    /** The egress filter was unreachable: deliveries wait, and no attempt is counted. */
     notTried: (deliveries: number) => {
       counts.notTried.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
-    /** The secret of a webhook does not open with the keys that this process was given. */
+    /** The secret of a webhook cannot be decrypted with the configured keys. */
     unsignable: (webhook: string, cause: unknown) =>
       log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),
     dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
     expired: (deliveries: number) => {
       counts.givenUp.inc(deliveries)
-      log.warn({ deliveries }, 'deliveries given up: their receivers did not answer for too long')
+      log.warn({ deliveries }, 'deliveries given up: their receivers did not respond for too long')
     },
     inFlight: (deliveries: number) => counts.inFlight.set(deliveries),
-    /** `first`: it worked until now. */
+    /** `first`: the turn before did not fail. */
     turnFailed: (error: AppError, first: boolean) => {
       counts.failedTurns.inc()
       if (first) log.error({ err: error }, 'sender failed, retrying')

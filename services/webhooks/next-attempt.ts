@@ -1,8 +1,8 @@
-/** Most that chance adds to a wait, as a part of it: receivers that failed together are not asked together again. */
+/** Largest random share added to a wait, so that receivers that failed together are not retried together. */
 const jitter = 0.1
 
 /**
- * Milliseconds until the attempt after the `failed`th failed one (1: the first), or null where there is none. `chance`
+ * Milliseconds until the attempt after the `failed`th failed one (1: the first), or null if there is none. `chance`
  * lies from 0 to 1.
  */
 export const nextAttemptMs = (waitsMs: readonly number[], failed: number, chance: number): number | null => {
@@ -10,7 +10,7 @@ export const nextAttemptMs = (waitsMs: readonly number[], failed: number, chance
   return waitMs === undefined ? null : Math.round(waitMs * (1 + jitter * chance))
 }
 
-/** Beyond what its schedule takes a delivery may wait this long: for its turn, and for a receiver that does not answer. */
+/** Time that a delivery may wait in addition to its schedule: for its turn, and for a receiver that does not respond. */
 const spareMs = 24 * 3_600_000
 
 /** Milliseconds after which a delivery that still waits is given up. */

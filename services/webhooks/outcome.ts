@@ -1,9 +1,9 @@
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** The outcome of an attempt; `not_tried` where egress could not be reached, through no fault of the receiver. */
+/** The outcome of an attempt; `not_tried` if egress was unreachable, through no fault of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'
 
-/** Thrown on the way to a receiver: why there is no connection. */
+/** Thrown if no connection to a receiver can be opened, with the reason. */
 export class NoConnection extends Error {
   readonly reason: Failure | 'not_tried'
 

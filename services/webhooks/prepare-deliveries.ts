@@ -6,7 +6,7 @@ import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './events.ts'
 import { renderBody } from './render-body.ts'
 
-/** What preparing works with. */
+/** Dependencies of `prepareDeliveries`. */
 export type PrepareDeps = {
   readonly database: Pick<Database, 'query'>
   readonly openingKeys: readonly OpeningKey[]
@@ -14,14 +14,14 @@ export type PrepareDeps = {
   readonly events: Pick<Events, 'dropped' | 'unsignable'>
 }
 
-/** A delivery that can be sent as it stands. `secrets` is empty where it is not signed. */
+/** A delivery that is ready to be sent. `secrets` is empty if it is not signed. */
 export type Prepared = {
   readonly delivery: TakenDelivery
   readonly body: string
   readonly secrets: readonly string[]
 }
 
-/** A secret that does not open is a mistake of the operator, who is given time. */
+/** Wait after a secret could not be decrypted: the operator has to correct the keys. */
 const unsignableMs = 60_000
 
 const withBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
@@ -55,8 +55,8 @@ const secretsOf = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[
 }
 
 /**
- * Makes taken deliveries ready to be sent, and stores the bodies of those that are sent for the first time. What tells of
- * something that is gone, or belongs to a webhook that is gone, is dropped; what cannot be signed is put off.
+ * Prepares taken deliveries to be sent, and stores the bodies of those that are sent for the first time. Deletes deliveries
+ * whose capture, batch or webhook was deleted; postpones those that cannot be signed.
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
   const owned = taken.filter(({ webhookId, sealedSecret }) => webhookId === null || sealedSecret !== null)

@@ -1,28 +1,28 @@
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { connectReceiver, type Way } from './connect-receiver.ts'
+import { connectReceiver, type EgressRoute } from './connect-receiver.ts'
 import { NoConnection } from './outcome.ts'
 
-/** What a request through the agent names beside the usual: connections of different accounts are never mixed. */
+/** Options of a request through the agent; the account is named because accounts never share connections. */
 export type ToReceiver = ClientRequestArgs & { readonly accountId: string }
 
-/** A connection may be used again for this long; then the receiver's address is looked up and judged anew. */
+/** A connection may be reused for this long; then the receiver's address is resolved and judged again. */
 const usualReuseMs = 30_000
-/** Most connections of one process that wait to be used again, and those of one account and host. */
+/** Most idle connections of one process, and of one account and host. */
 const idleMax = 256
 const idlePerReceiver = 32
 
 const options: AgentOptions = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: idlePerReceiver }
 
-/** Connections to receivers, each through the egress filter, kept for a while for the same account and host. */
+/** Connections to receivers, each through the egress filter, reused for the same account and host. */
 export class ReceiverAgent extends Agent implements Disposable {
-  readonly #way: Way
+  readonly #route: EgressRoute
   readonly #reuseMs: number
   readonly #old = new WeakSet<Duplex>()
 
-  constructor(way: Way, reuseMs = usualReuseMs) {
+  constructor(route: EgressRoute, reuseMs = usualReuseMs) {
     super(options)
-    this.#way = way
+    this.#route = route
     this.#reuseMs = reuseMs
   }
 
@@ -49,7 +49,7 @@ export class ReceiverAgent extends Agent implements Disposable {
 
   async #connect(host: string, port: number, made: (error: Error | null, socket: Duplex) => void): Promise<void> {
     try {
-      const socket = await connectReceiver(this.#way, { host, port })
+      const socket = await connectReceiver(this.#route, { host, port })
       this.#boundAge(socket)
       made(null, socket)
     } catch (error) {
@@ -58,7 +58,7 @@ export class ReceiverAgent extends Agent implements Disposable {
     }
   }
 
-  /** Once it is old it is closed where nobody uses it, and not kept after its use. */
+  /** Once a connection is old, it is closed if idle, and not reused otherwise. */
   #boundAge(socket: Duplex): void {
     const timer = setTimeout(() => {
       this.#old.add(socket)

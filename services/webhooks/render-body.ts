@@ -2,7 +2,7 @@ import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { webhookFields, toRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 
-/** The contract's fields of the record, in its order; `metadata` where it was asked for, `cached` only of a hit. */
+/** The contract's fields of the record, in its order; `metadata` if requested, `cached` only for a cache hit. */
 const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
   const record = toRecord(capture, publicUrl)
   const names = webhookFields[capture.status === 'completed' ? 'completed' : 'failed']
@@ -13,7 +13,7 @@ const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknow
   }
 }
 
-/** The body of a delivery; undefined where its capture or batch was deleted. */
+/** The body of a delivery; undefined if its capture or batch was deleted. */
 export const renderBody = (
   { event, subject, sentAt }: Pick<TakenDelivery, 'event' | 'subject' | 'sentAt'>,
   capture: FoundCapture | undefined,

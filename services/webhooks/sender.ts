@@ -1,6 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
 import {
-  type Adapting,
+  type ReceiverBounds,
   expireDeliveries,
   handBackDeliveries,
   noteAttempts,
@@ -9,7 +9,7 @@ import {
 import {
   announceDeliveries,
   deliveriesChannel,
-  keepDeliveries,
+  renewLeases,
   nextDueMs,
   takeDeliveries,
   type TakenDelivery,
@@ -24,36 +24,36 @@ import type { Outcome } from './outcome.ts'
 import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
 import { signBody } from './sign-body.ts'
 
-/** What the sender works with. */
+/** Dependencies of the sender. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly database: Pick<Database, 'query' | 'subscribe'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
   readonly inFlightMax: number
-  /** A sender that died is followed by another after this. */
+  /** Milliseconds after which another sender takes over the deliveries of one that died. */
   readonly leaseMs: number
-  /** Poll interval while the listening connection stands and nothing is due. */
+  /** Poll interval while the listening connection is open and nothing is due. */
   readonly idleMs: number
   readonly now: () => Date
   readonly chance: () => number
 }
 
-/** A taker that lives renews its leases so many times while they last. */
+/** Renewals of a lease within its duration. */
 const renewals = 3
 const takeMax = 100
-/** An eighth of what is in flight at most is of one account. */
+/** At most an eighth of the deliveries in flight are of one account. */
 const accountShare = 8
-/** What one receiver gets: its account's share at most. A pause is ended by one delivery that is tried. */
+/** Bounds of one receiver; its concurrency is at most its account's share. After a pause it gets one delivery. */
 const receiverBounds = { parallelMin: 2, quickMs: 1000, brokenAfter: 5, pauseMs: 30_000, pauseMaxMs: 600_000 } as const
-/** Time from one look to the next while something is in flight, or nothing would be heard of what is queued. */
+/** Poll interval while deliveries are in flight, or the listening connection is closed. */
 const pollMs = 500
-/** Attempts that end shortly after each other are written down together. */
+/** Attempts that end within this time are stored together. */
 const gatherMs = 5
-/** After the egress filter could not be reached. */
+/** Wait after the egress filter was unreachable. */
 const notTriedMs = 2000
 
-type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly TakenDelivery[] }
+type Results = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly TakenDelivery[] }
 
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
   const { id, accountId, url, event, failures, takenAt } = delivery
@@ -78,24 +78,24 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   return { id, takenAt, at, ms, status, error: failure, nextMs }
 }
 
-/** What is in the air and what has come down, of one sender. */
-const createFlight = (sender: Sender, adapting: Adapting, notify: () => void) => {
-  const flying = new Set<string>()
+/** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
+const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
+  const inFlight = new Set<string>()
   let noted: NotedAttempt[] = []
   let notTried: TakenDelivery[] = []
-  let keptMs = performance.now()
+  let renewedAtMs = performance.now()
 
-  const fly = async (prepared: Prepared) => {
+  const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
     const result = await send(sender, prepared).catch(() => undefined)
-    flying.delete(id)
+    inFlight.delete(id)
     if (result) noted.push(result)
     else notTried.push(prepared.delivery)
     notify()
   }
 
-  const write = async ({ noted: attempts, notTried: untried }: Done) => {
-    await noteAttempts(sender.database, attempts, adapting)
+  const write = async ({ noted: attempts, notTried: untried }: Results) => {
+    await noteAttempts(sender.database, attempts, bounds)
     noted = noted.slice(attempts.length)
     await handBackDeliveries(sender.database, untried, notTriedMs)
     notTried = notTried.slice(untried.length)
@@ -103,35 +103,35 @@ const createFlight = (sender: Sender, adapting: Adapting, notify: () => void) =>
   }
 
   return {
-    count: () => flying.size,
-    /** Deliveries that are still this sender's. */
-    held: () => flying.size + noted.length + notTried.length,
+    count: () => inFlight.size,
+    /** Number of deliveries that this sender still holds. */
+    held: () => inFlight.size + noted.length + notTried.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
-        flying.add(each.delivery.id)
-        void fly(each)
+        inFlight.add(each.delivery.id)
+        void deliver(each)
       }
     },
-    /** Writes down what has come down; what cannot be written stays for the next time. */
+    /** Stores results and renews leases. Throws if it cannot; the results stay for the next call. */
     settle: async () => {
       await write({ noted: [...noted], notTried: [...notTried] })
-      if (performance.now() - keptMs < sender.leaseMs / renewals) return
-      await keepDeliveries(sender.database, [...flying], sender.leaseMs)
-      keptMs = performance.now()
+      if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
+      await renewLeases(sender.database, [...inFlight], sender.leaseMs)
+      renewedAtMs = performance.now()
     },
   }
 }
 
 /**
- * Delivers webhooks until `stop` aborts, then lets what is in flight end for at most `drainMs`. What is cut off, or was
- * with a sender that died, goes to another sender once its lease has passed: deliveries may arrive twice, none is lost.
+ * Delivers webhooks until `stop` aborts, then waits at most `drainMs` for deliveries in flight. A delivery that is cut off, or
+ * whose sender died, goes to another sender once its lease has expired: deliveries may arrive twice, none is lost.
  */
 export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: number): Promise<void> => {
   const { events } = sender
   const wakeup = createWakeup(gatherMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
   using listening = sender.database.subscribe(deliveriesChannel, wakeup.notify)
-  const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
+  const deliveries = createDeliveriesInFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
   const ageMs = greatestAgeMs(sender.waitsMs)
   let announced = false
   let failing = false
@@ -141,18 +141,18 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     announced = true
     const expired = await expireDeliveries(sender.database, ageMs, takeMax)
     if (expired > 0) events.expired(expired)
-    const limit = Math.min(takeMax, sender.inFlightMax - flight.held())
+    const limit = Math.min(takeMax, sender.inFlightMax - deliveries.held())
     if (limit <= 0) return
     const { brokenAfter } = receiverBounds
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
-    flight.start(await prepareDeliveries(sender, taken))
-    // What is more than one turn takes, or was behind an account that has its share now, is not waited for.
+    deliveries.start(await prepareDeliveries(sender, taken))
+    // More may be due than one turn takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }
 
   const turn = async (more: boolean) => {
     try {
-      await flight.settle()
+      await deliveries.settle()
       if (more) await takeMore()
       if (failing) events.recovered()
       failing = false
@@ -160,12 +160,12 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
       events.turnFailed(toAppError(error), !failing)
       failing = true
     }
-    events.inFlight(flight.count())
+    events.inFlight(deliveries.count())
   }
 
-  /** Leases are to be renewed, and a failure may be over soon. Whatever cannot be heard of is looked for as often. */
+  /** Polls to renew leases, to retry after a failure, and while the listening connection is closed. */
   const untilNext = async () => {
-    if (failing || flight.held() > 0 || !listening.isListening()) return pollMs
+    if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
     return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
   }
@@ -174,10 +174,10 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     await turn(true)
     await wakeup.wait(await untilNext(), stop)
   }
-  events.draining(flight.count())
+  events.draining(deliveries.count())
   const tooLate = AbortSignal.timeout(drainMs)
   await turn(false)
-  while (flight.held() > 0 && !tooLate.aborted) {
+  while (deliveries.held() > 0 && !tooLate.aborted) {
     await wakeup.wait(pollMs, tooLate)
     await turn(false)
   }

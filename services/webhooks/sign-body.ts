@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** What a webhook's deliveries are signed with. `secrets` are whole `whsec_…` texts, the newest first. */
+/** Input of a delivery's signatures. `secrets` are whole `whsec_…` texts, the newest first. */
 export type Signing = {
   /** The delivery's id, the same over all attempts. */
   readonly id: string

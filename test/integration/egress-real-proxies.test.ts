@@ -193,7 +193,7 @@ t.test(
     service.child.kill('SIGTERM')
     const printed = (await service.printed).join('')
     t.match(printed, /"host":"only-squid-knows\.test","way":"http_proxy","proxy":"127\.0\.0\.1"/)
-    t.match(printed, /the caller's proxy: the answer to CONNECT is 407/)
+    t.match(printed, /the caller's proxy: the response to CONNECT is 407/)
     for (const secret of ['us3r', 's3%3Acr', 's3:cr', 's3cret', btoa('us3r:s3:cr@t'), btoa('us3r:s3cret-too')]) {
       t.notOk(printed.includes(secret), `${secret} is not printed`)
     }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Adapting, type NotedAttempt, noteAttempts } from '#webhooks/db/note-attempts.ts'
+import { type ReceiverBounds, type NotedAttempt, noteAttempts } from '#webhooks/db/note-attempts.ts'
 import { takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
@@ -40,7 +40,7 @@ t.test('webhooks takers: a connection is not used again once it is old', async (
   t.equal(s.receiver.connections(), 3)
 })
 
-const adapting: Adapting = {
+const adapting: ReceiverBounds = {
   parallelMin: 2,
   parallelMax: 8,
   quickMs: 1000,

@@ -1,17 +1,17 @@
 import type { Trouble } from '#controller/pool.ts'
 
-/** A worker as the runtime that runs it lists it. */
+/** A worker as its runtime lists it. */
 export type ListedWorker = {
   readonly pod: string
-  /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
+  /** Milliseconds since the start; for a worker that had to wait for a node, since it was scheduled. */
   readonly ageMs: number
   /** Whether it waits for a node with room. */
   readonly isUnscheduled?: boolean
-  /** Whether the runtime has lost its machine. */
+  /** Whether the runtime has lost contact with its node. */
   readonly isNodeLost?: boolean
   /** Whether it is terminating. */
   readonly stopping: boolean
-  /** Why it cannot start; never of one that works. */
+  /** Why it cannot start; not set for a working one. */
   readonly trouble?: Trouble
 }
 
@@ -20,33 +20,33 @@ export type WorkerList = {
   readonly workers: readonly ListedWorker[]
   /** `failed` ones ended before they were ready. */
   readonly starts: { readonly ready: number; readonly failed: number }
-  /** Milliseconds from start to ready of nine in ten workers that had a node at once; undefined before the first. */
+  /** Milliseconds from start to ready, p90 of recent starts that did not wait for a node; undefined before the first. */
   readonly startMs: number | undefined
-  /** Workers that were requested and are not created, with the cause. */
+  /** Workers that were requested but not created, with the cause. */
   readonly refused?: { readonly count: number; readonly trouble: Trouble }
 }
 
 /** Runs the workers of one pool. Every call may be repeated without harm. */
 export type Actuator = AsyncDisposable & {
-  /** Throws where the list cannot be read: unknown is not empty. */
+  /** Throws if the list cannot be read, because unknown is not empty. */
   readonly list: () => Promise<WorkerList>
   /**
-   * Starts workers until `total` exist or are requested, refused ones counted, terminating ones not. Never removes one, and
-   * does not wait until they are ready.
+   * Starts workers until `total` exist or are requested, counting refused ones but not terminating ones. Never removes a
+   * worker, and does not wait until they are ready.
    */
   readonly start: (total: number) => Promise<void>
   /**
    * Terminates exactly these workers, which finish their captures within a bound and are listed as stopping from then on.
-   * Refused workers are requested no longer, also where no worker is named. Does not wait.
+   * Cancels the requests of refused workers, even if `pods` is empty. Does not wait.
    */
   readonly stop: (pods: readonly string[]) => Promise<void>
-  /** Terminates these likewise, but keeps the size: where the runtime replaces workers, it starts others. */
+  /** Like `stop`, but keeps the pool's size: a runtime that replaces workers starts others. */
   readonly replace: (pods: readonly string[]) => Promise<void>
-  /** Removes marks for removal from these: they take captures. */
+  /** Removes the marks for removal from these workers, which take captures again. */
   readonly keep: (pods: readonly string[]) => Promise<void>
 }
 
-/** What an actuator reports of its workers between two lists. */
+/** A change of a worker that an actuator reports between two lists. */
 export type WorkerNotice =
   | { readonly kind: 'started' | 'ready'; readonly pod: string; readonly ageMs: number }
   | {

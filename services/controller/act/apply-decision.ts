@@ -19,7 +19,7 @@ export const applyDecision = async (
     case 'freeze':
       return
     case 'scale-up':
-      // Before it takes captures: a marked pod may be the next that is removed.
+      // Before undraining, because a marked pod may be the next one to be removed.
       await deps.actuator.keep(decision.undrain)
       publish(undrainSubject, decision.undrain)
       return deps.actuator.start(decision.to)

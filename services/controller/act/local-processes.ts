@@ -44,9 +44,9 @@ export const createLocalProcesses = (options: LocalProcessesOptions): Actuator =
       }
     },
     stop,
-    // The controller itself starts others.
+    // The controller's next tick starts the replacements.
     replace: stop,
-    // Nothing marks a process.
+    // Processes are never marked for removal.
     keep: async () => {},
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }

@@ -4,16 +4,16 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 import { within } from '#shared/process/within.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessEvents } from './worker-process.ts'
 
-/** Variable with a worker's name. */
+/** Environment variable with the worker's name. */
 const podVariable = prefix + workerSettings.pod.name
-/** Wait for the end of killed processes, which nothing but the kernel can delay. */
+/** Longest wait for killed processes to end, which only the kernel can delay. */
 const reapMs = 5000
 
-/** How the processes of this machine are run. */
+/** How local worker processes are run. */
 export type ProcessPoolOptions = {
-  /** Module that a worker's process runs. */
+  /** Module that a worker process runs. */
   readonly entry: string
-  /** The whole environment of a worker, but for its name. */
+  /** The whole environment of a worker, except its name. */
   readonly env: Readonly<Record<string, string>>
   /** Milliseconds from SIGTERM to SIGKILL: longer than any running capture takes to end. */
   readonly killAfterMs: number
@@ -26,7 +26,7 @@ export type ProcessPoolOptions = {
 export const createProcessPool = (options: ProcessPoolOptions, events: WorkerProcessEvents) => {
   const { entry, env, killAfterMs } = options
   const running = new Map<string, WorkerProcess>()
-  let turn = 0
+  let sequence = 0
 
   const ended: WorkerProcessEvents['ended'] = (worker, end) => {
     running.delete(worker.pod)
@@ -37,8 +37,8 @@ export const createProcessPool = (options: ProcessPoolOptions, events: WorkerPro
     running: (): readonly WorkerProcess[] => [...running.values()],
     /** Starts one, under a name that begins with `kind`. */
     start: (kind: 'worker' | 'job'): WorkerProcess => {
-      turn += 1
-      const pod = `${kind}-${turn}-${randomBytes(4).toString('hex')}`
+      sequence += 1
+      const pod = `${kind}-${sequence}-${randomBytes(4).toString('hex')}`
       const launch = { pod, entry, env: { ...env, [podVariable]: pod } }
       const worker = startWorkerProcess(launch, { ready: events.ready, ended })
       running.set(pod, worker)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { killGroup } from '#shared/process/kill-group.ts'
 
-/** A worker's process. `stop` may be called again without harm. */
+/** A worker's process. `stop` is idempotent. */
 export type WorkerProcess = {
   readonly pod: string
   readonly ageMs: () => number
@@ -13,15 +13,15 @@ export type WorkerProcess = {
   readonly stop: (killAfterMs: number) => void
 }
 
-/** Events of a worker's process, each once. */
+/** Events of a worker's process, each called at most once. */
 export type WorkerProcessEvents = {
   readonly ready: (of: WorkerProcess) => void
   readonly ended: (of: WorkerProcess, end: { readonly how: string; readonly isClean: boolean }) => void
 }
 
 /**
- * Starts a worker as a child of this process. It has a process group of its own, so that a terminal's Ctrl-C reaches it
- * only through us, and an IPC channel: its first message says that it is ready, and it ends when this process does.
+ * Starts a worker as a child of this process. It has its own process group, so that a terminal's Ctrl-C reaches it only
+ * through this process, and an IPC channel: its first message means ready, and it ends when this process does.
  */
 export const startWorkerProcess = (
   launch: { pod: string; entry: string; env: Readonly<Record<string, string>> },
@@ -39,7 +39,7 @@ export const startWorkerProcess = (
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,
   })
-  /** Its browsers go with it. */
+  /** Kills its browsers too. */
   const kill = () => {
     if (child.pid !== undefined) killGroup(child.pid)
   }

@@ -2,7 +2,7 @@ import type { KubeApi } from '#shared/kube/client.ts'
 import { fieldOwner } from '#shared/kube/names.ts'
 import type { KubeObject, Ref } from '#shared/kube/resource.ts'
 
-/** The fields of an object that the controller decides; kind and name are those of the Ref. */
+/** The fields of an object that the controller sets; kind and name are those of the Ref. */
 export type Fields = {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>
@@ -13,13 +13,13 @@ export type Fields = {
   readonly [field: string]: unknown
 }
 
-/** In whose name something is applied, by default the controller's, and whether what others decided is taken over, which it is by default. */
+/** The field manager, by default the controller's; `force` (true by default) takes over fields that other managers own. */
 export type ApplyOptions = { readonly fieldManager?: string; readonly force?: boolean; readonly signal?: AbortSignal }
 
 /**
- * Creates the object or changes it to have these fields, by server-side apply. What the manager applied before and is left out
- * is removed, unless others own it. Throws `conflict` without `force` where another manager decided otherwise. With the
- * subresource `status` only the status is changed.
+ * Creates the object or changes it to have these fields, by server-side apply. Fields that the manager applied before and that
+ * are missing now are removed, unless others own them. Without `force`, throws `conflict` if another manager owns a field with
+ * another value. With the subresource `status`, changes only the status.
  */
 export const apply = <T extends KubeObject>(
   api: Pick<KubeApi, 'patch'>,
@@ -33,12 +33,12 @@ export const apply = <T extends KubeObject>(
   return api.patch<T>(ref, { kind: 'apply', body, fieldManager, force }, signal)
 }
 
-/** How many replicas, who says so, and of which version of the object. */
+/** Number of replicas, field manager, and the version that the object must have. */
 export type Size = { readonly replicas: number; readonly manager: string; readonly resourceVersion?: string }
 
 /**
- * Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`; with a version, only where the
- * object still has it. Answers the version of the object that has it.
+ * Sets the number of replicas of an object with a `scale` subresource as field manager `manager`; with a version, only if the
+ * object still has it. Returns the object's new version.
  */
 export const setReplicas = async (
   api: Pick<KubeApi, 'patch'>,

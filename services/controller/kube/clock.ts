@@ -1,14 +1,14 @@
-/** Time as the pieces of this folder see it, so that hours of it pass at once in a test. */
+/** Clock and timers, injected so that tests can advance by hours at once. */
 export type Clock = {
-  /** Milliseconds of a clock that is never set; only differences mean anything. */
+  /** Milliseconds of a monotonic clock; only differences are meaningful. */
   readonly nowMs: () => number
-  /** The calendar time, for what people read. Nothing is decided by it. */
+  /** The calendar time, for display only. */
   readonly date: () => Date
   /** Runs once, `waitMs` from now, unless disposed before. */
   readonly after: (waitMs: number, run: () => void) => Disposable
 }
 
-/** The time of this machine. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   date: () => new Date(),

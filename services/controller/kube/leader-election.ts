@@ -6,25 +6,25 @@ import { fieldOwner } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { Term } from './term.ts'
 
-/** Milliseconds. Others wait `leaseMs` after the last renewal they saw; who leads stops `renewDeadlineMs` after its last. */
+/** Milliseconds. Others wait `leaseMs` after the last observed renewal; the leader stops `renewDeadlineMs` after its last. */
 type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
 
-/** Which Lease is held, and by whom: `identity` must be another for each process that ever runs. */
-type Candidacy = {
+/** The Lease to compete for, and the candidate: `identity` must be unique to each process that ever runs. */
+type LeaseCandidate = {
   readonly namespace: string
   readonly name: string
   readonly identity: string
   readonly timing: ElectionTiming
 }
 
-/** What an elector works with; `random` answers from 0 to below 1. */
+/** `random` returns a number from 0 to below 1. */
 type ElectorDeps = {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'patch'>
   readonly clock: Clock
   readonly random: () => number
   readonly began: (term: Term) => void
   readonly ended: () => void
-  /** A try that failed for another reason than that somebody else was faster. */
+  /** Called if an attempt fails, unless another candidate was faster. */
   readonly failed: (error: AppError) => void
 }
 
@@ -38,31 +38,31 @@ type LeaseSpec = {
 type Lease = KubeObject & { readonly spec?: LeaseSpec }
 
 const leases: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }
-/** Renewals without an answer that are remembered. */
+/** Most renewals without a response that are remembered. */
 const sentMax = 100
-/** Two who wait for the same Lease do not ask at the same moment. */
+/** Largest random share added to `retryMs`, so that candidates do not send requests at the same moment. */
 const jitter = 0.5
 
 /**
- * Competes for a Lease, as Kubernetes' own controllers do. A write is refused if the Lease has changed since it was read,
- * and a holder counts as gone when its renewals have not changed for a lease's time of the clock here; clocks of
- * different machines are never compared.
+ * Competes for a Lease, as Kubernetes' own controllers do. The API server rejects a write if the Lease has changed since it was
+ * read. A holder counts as gone if the Lease has not changed for the lease duration, by the local clock; clocks of different
+ * machines are never compared.
  */
 export class LeaderElector implements AsyncDisposable {
   readonly #deps: ElectorDeps
-  readonly #of: Candidacy
+  readonly #of: LeaseCandidate
   readonly #timing: ElectionTiming
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
   #term: Term | undefined
-  /** The Lease as this process wrote it last; undefined where it has to be read. */
+  /** The Lease as this process wrote it last; undefined if it has to be read. */
   #written: Lease | undefined
-  /** Renewals that the Lease may show: the last that was answered, and those sent since. */
+  /** Renewal times that the Lease may contain: the last acknowledged one, and those sent since. */
   #sent: readonly string[] = []
   #observed: { readonly spec: string; readonly atMs: number } | undefined
 
-  /** Begins at once. */
-  constructor(deps: ElectorDeps, of: Candidacy) {
+  /** Starts competing at once. */
+  constructor(deps: ElectorDeps, of: LeaseCandidate) {
     this.#deps = deps
     this.#of = of
     this.#timing = of.timing
@@ -74,7 +74,7 @@ export class LeaderElector implements AsyncDisposable {
     return this.#term?.isValid() ?? false
   }
 
-  /** Ends the term and lets the Lease go, so that another can take it at once. Nothing may be on its way any more. */
+  /** Ends the term and releases the Lease for others. No fenced write of this process may still be in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#running
@@ -91,7 +91,7 @@ export class LeaderElector implements AsyncDisposable {
     }
   }
 
-  /** One try, of at most half the time for which a renewal is good. */
+  /** Runs one attempt, for at most half of `renewDeadlineMs`. */
   async #try(step: (signal: AbortSignal) => Promise<void>) {
     const limit = new AbortController()
     using _timer = this.#deps.clock.after(this.#timing.renewDeadlineMs / 2, () => limit.abort())
@@ -110,7 +110,7 @@ export class LeaderElector implements AsyncDisposable {
       this.#term?.[Symbol.dispose]()
       return
     }
-    // Counted from before the request: nobody can have seen the renewal earlier.
+    // Counted from before the request: no candidate can have observed the renewal earlier.
     const sentAtMs = this.#deps.clock.nowMs()
     const spec = this.#specAfter(lease?.spec)
     this.#sent = [...this.#sent, spec.renewTime].slice(-sentMax)
@@ -134,7 +134,7 @@ export class LeaderElector implements AsyncDisposable {
     const seen = JSON.stringify(spec)
     if (this.#observed?.spec !== seen) this.#observed = { spec: seen, atMs: now }
     if (holderIdentity === '') return true
-    // An own Lease of an older state says nothing: since then somebody else may have taken it.
+    // An older state of our own Lease proves nothing: another candidate may have taken it since.
     const isMine = holderIdentity === this.#of.identity
     if (isMine && (this.isLeader() || this.#sent.includes(spec.renewTime ?? ''))) return true
     return now - this.#observed.atMs > leaseDurationSeconds * 1000
@@ -159,7 +159,7 @@ export class LeaderElector implements AsyncDisposable {
       const lease = { apiVersion, kind, metadata: { name, namespace }, spec }
       return this.#deps.api.create<Lease>(this.#ref(), lease, { fieldManager: fieldOwner, signal })
     }
-    // A patch that names a version is refused where the object has another.
+    // The API server rejects a patch whose version is not the object's.
     const body = { metadata: { resourceVersion: before.metadata?.resourceVersion }, spec }
     return this.#deps.api.patch<Lease>(this.#ref(), { kind: 'merge', body, fieldManager: fieldOwner }, signal)
   }

@@ -1,10 +1,10 @@
 import type { WatchEvent } from '#shared/kube/client.ts'
 import { keyOf, type KubeObject } from '#shared/kube/resource.ts'
 
-/** What became of one object. */
+/** A change of one object. */
 export type Change<T> =
   | { readonly kind: 'added' | 'updated'; readonly key: string; readonly object: T }
-  /** `object` is the last that was seen of it. */
+  /** `object` is its last observed state. */
   | { readonly kind: 'deleted'; readonly key: string; readonly object: T }
 
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
@@ -12,12 +12,12 @@ type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
 const deletedMax = 10_000
 
 /**
- * Objects of one kind by key, made of lists and events. Where versions can be compared, an event that is not newer than
- * what is known of its object changes nothing: repeats and stragglers do no harm, not even after a deletion.
+ * Objects of one kind by key, built from lists and watch events. If versions are comparable, an event that is not newer than the
+ * cached version is ignored: duplicate and late events are harmless, even after a deletion.
  */
 export class ObjectCache<T extends KubeObject> {
   #objects = new Map<string, T>()
-  /** Versions at which objects went, since the last list; the oldest are forgotten beyond 10 000. */
+  /** Versions at which objects were deleted since the last list; at most 10 000, the oldest are dropped. */
   readonly #deleted = new Map<string, string>()
 
   get(key: string): T | undefined {
@@ -28,7 +28,7 @@ export class ObjectCache<T extends KubeObject> {
     return [...this.#objects.values()]
   }
 
-  /** Holds from now on exactly `items`, of whatever versions, and answers what that changed. */
+  /** Replaces the content by `items`, whatever their versions. Returns the changes. */
   replace(items: readonly T[]): Change<T>[] {
     const before = this.#objects
     this.#objects = new Map(items.map((object) => [keyOf(object), object]))
@@ -42,7 +42,7 @@ export class ObjectCache<T extends KubeObject> {
     return [...gone.map(([key, object]): Change<T> => ({ kind: 'deleted', key, object })), ...present]
   }
 
-  /** Follows one event; undefined where it says nothing new. */
+  /** Applies one event. Returns undefined if nothing changed. */
   apply({ type, object }: ObjectEvent<T>): Change<T> | undefined {
     const key = keyOf(object)
     const known = this.#objects.get(key)
@@ -73,7 +73,7 @@ const isSame = (one: KubeObject, other: KubeObject): boolean =>
 
 /**
  * Whether a resourceVersion is later than another of the same kind of object. Decimal numbers are compared as such
- * (KEP-5504); of anything else, only the very same version is known not to be newer.
+ * (KEP-5504); of other formats, any different version counts as newer.
  */
 export const isNewer = (version: string, than: string): boolean =>
   /^\d+$/.test(version) && /^\d+$/.test(than) ? BigInt(version) > BigInt(than) : version !== than

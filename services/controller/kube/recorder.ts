@@ -7,13 +7,13 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { objectName, reportingController } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 
-/** Something that happened to an object, for who asks Kubernetes about it. */
+/** Something that happened to an object, to be shown among the object's Kubernetes events. */
 export type Occurrence = {
   readonly regarding: { readonly resource: Resource; readonly object: KubeObject }
   readonly type: 'Normal' | 'Warning'
   /** Why, in one word of a fixed set: `ScaledUp`. */
   readonly reason: string
-  /** What was being done, in one word of a fixed set. Occurrences that must not be taken for repeats differ here. */
+  /** What was being done, in one word of a fixed set. Occurrences that must not be merged as repeats differ here. */
   readonly action: string
   /** For people; cut after 1000 characters. Of repeats within half a minute, only the newest is kept. */
   readonly note: string
@@ -29,31 +29,31 @@ type RecorderDeps = {
 type Series = {
   readonly namespace: string
   readonly name: string
-  /** What the event says: no later request may change it. */
+  /** The event's note, which later requests cannot change. */
   readonly note: string
   newest: Occurrence
   count: number
-  /** How many the event counts. */
+  /** The count that was last written to the event. */
   written: number
   lastMs: number
 }
 
 const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' }
-/** After a pause of this length a repeat is an event of its own (as in client-go). */
+/** A repeat after a pause of this length becomes a new event (as in client-go). */
 const seriesMs = 360_000
 const seriesMax = 1000
-/** Repeats are counted here and written together. */
+/** Repeats are counted for this long and written together. */
 const gatherMs = 30_000
 const noteCharsMax = 1000
 const burst = 25
 const perSecond = 1
 const waitingMax = 50
-const lastMs = 2000
+const flushMs = 2000
 
 /**
- * Writes events about objects. Repeats of (object, reason, action) become one event with a count; where the newest has another
- * note, those of half a minute become another event. At most 25 at once and one per second are written, others are dropped; no
- * failure reaches the caller.
+ * Writes events about objects. Repeats of (object, reason, action) become one event with a count; if the newest has another note,
+ * the repeats of half a minute become another event. Writes bursts of at most 25 events and one per second, drops the others, and
+ * never throws.
  */
 export class Recorder implements AsyncDisposable {
   readonly #deps: RecorderDeps
@@ -74,7 +74,7 @@ export class Recorder implements AsyncDisposable {
     this.#filledAtMs = deps.clock.nowMs()
   }
 
-  /** Has an occurrence written, some time. Does nothing once disposed. */
+  /** Queues an occurrence to be written. Does nothing once disposed. */
   record(occurrence: Occurrence): void {
     if (this.#stop.signal.aborted) return
     const key = keyOfSeries(occurrence)
@@ -93,12 +93,12 @@ export class Recorder implements AsyncDisposable {
   /** Writes the counts that are left, for at most 2 s. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#writeCounts()
-    using _timer = this.#deps.clock.after(lastMs, () => this.#stop.abort())
+    using _timer = this.#deps.clock.after(flushMs, () => this.#stop.abort())
     await this.#sending
     this.#stop.abort()
   }
 
-  /** Begins an event that counts so many, the last of which is given. */
+  /** Starts an event for `count` occurrences, of which `occurrence` is the newest. */
   #begin(key: string, occurrence: Occurrence, count: number) {
     const { regarding, type, reason, action, note } = occurrence
     const { resource, object } = regarding
@@ -128,10 +128,10 @@ export class Recorder implements AsyncDisposable {
       note: note.slice(0, noteCharsMax),
       ...(count > 1 && { series: { count, lastObservedTime: now } }),
     }
-    const isTaken = this.#send(key, async (signal) => {
+    const isQueued = this.#send(key, async (signal) => {
       await this.#deps.api.create({ resource: events, namespace: series.namespace }, event, { signal })
     })
-    if (isTaken) this.#remember(key, series)
+    if (isQueued) this.#remember(key, series)
   }
 
   #remember(key: string, series: Series) {
@@ -153,14 +153,14 @@ export class Recorder implements AsyncDisposable {
         continue
       }
       const body = { series: { count, lastObservedTime: microTime(this.#deps.clock.date()) } }
-      const isTaken = this.#send(key, async (signal) => {
+      const isQueued = this.#send(key, async (signal) => {
         await this.#deps.api.patch({ resource: events, namespace, name }, { kind: 'merge', body }, signal)
       })
-      if (isTaken) series.written = count
+      if (isQueued) series.written = count
     }
   }
 
-  /** Sends one after the other. A series whose event could not be written begins anew next time. */
+  /** Queues a request; one is sent at a time. After a failure, the next repeat of the series starts a new event. */
   #send(key: string, send: (signal: AbortSignal) => Promise<void>): boolean {
     if (!this.#maySend()) return false
     this.#waiting += 1

@@ -6,47 +6,46 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { type Change, isNewer, ObjectCache } from './object-cache.ts'
 import type { Collection, KubeObject } from '#shared/kube/resource.ts'
 
-/** Why a watch is over: the server closed it, the version was too old, nothing was heard for too long, or it broke. */
+/** Why a watch ended: the server closed it, its version was too old, no event for too long, or an error. */
 export type WatchEnd = 'closed' | 'gone' | 'silent' | 'failed'
 
-/** What a reflector tells while it works. */
+/** Callbacks of a reflector. */
 export type ReflectorEvents = {
-  /** Everything was read anew. */
+  /** All objects were listed. */
   readonly listed: (objects: number) => void
-  /** A list or watch is over; the next try is made after `waitMs`. */
+  /** A list or watch ended; it is retried after `waitMs`. */
   readonly ended: (end: WatchEnd, waitMs: number, error?: AppError) => void
 }
 
-/** What a reflector works with; `random` answers from 0 to below 1. */
+/** `random` returns a number from 0 to below 1. */
 type ReflectorDeps<T> = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
-  /** Makes of each object what is kept of it, with name, namespace, uid and version; without it everything is. */
+  /** Reduces each object to what is cached, with name, namespace, uid and version; by default everything is cached. */
   readonly trim?: (object: KubeObject) => T
-  /** Hears of every change, after it can be read. */
+  /** Called with every change, after the cache contains it. */
   readonly changed: (change: Change<T>) => void
   readonly events: ReflectorEvents
 }
 
-/** What is reflected, and after how long without an event or bookmark a watch counts as dead; 90 s by default. */
+/** The objects to reflect; a watch without an event or bookmark for `inactivityMs` counts as dead, by default 90 s. */
 export type Reflected = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOff }
 
 /** The server sends a bookmark about each minute. */
 const inactivityMs = 90_000
 const backOff: BackOff = { firstMs: 500, lastMs: 30_000 }
 const watchSeconds = { least: 240, most: 480 }
-/** A watch that stood this long was well, though a quiet kind of object let it hear nothing. */
-const stoodMs = 10_000
+/** A watch that was open this long counts as successful, even without an event. */
+const stableMs = 10_000
 const retryAfterMsMax = 120_000
 
-/** Whether there was nobody to connect to. */
 const wasRefused = (error: AppError | undefined): boolean =>
   error?.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ECONNREFUSED'
 
 /**
- * Holds a copy of all objects of a kind: reads them, follows their changes, and reads them again where it must. It never
- * gives up; while the API server is away the copy is as old as `downMs` says.
+ * Keeps a copy of all objects of a kind: lists them, watches for changes, and lists them again if necessary. It retries
+ * without limit; while the API server is unreachable the copy may be `downMs` old.
  */
 export class Reflector<T extends KubeObject> implements AsyncDisposable {
   readonly #deps: ReflectorDeps<T>
@@ -54,14 +53,14 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   readonly #cache = new ObjectCache<T>()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
-  /** The version to go on from; undefined where everything has to be read anew. */
+  /** The version to resume from; undefined if everything has to be listed again. */
   #version: string | undefined
   #failures = 0
   #hasSynced = false
-  /** Since when no watch stands; undefined while one does. */
+  /** Since when no watch is open; undefined while one is. */
   #downSinceMs: number | undefined
 
-  /** Begins at once. */
+  /** Starts at once. */
   constructor(deps: ReflectorDeps<T>, of: Reflected) {
     this.#deps = deps
     this.#of = of
@@ -69,22 +68,22 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Whether everything was read at least once. Until then an empty copy says nothing. */
+  /** Whether everything was listed at least once. Until then an empty copy does not mean that there are no objects. */
   get hasSynced(): boolean {
     return this.#hasSynced
   }
 
-  /** Milliseconds for which no watch has stood, those before the first included; 0 while one stands. */
+  /** Milliseconds without an open watch, including those before the first; 0 while one is open. */
   downMs(): number {
     return this.#downSinceMs === undefined ? 0 : this.#deps.clock.nowMs() - this.#downSinceMs
   }
 
-  /** The object with this key (`namespace/name`), as last heard. */
+  /** The object with this key (`namespace/name`), as last observed. */
   get(key: string): T | undefined {
     return this.#cache.get(key)
   }
 
-  /** All objects, as last heard. */
+  /** All objects, as last observed. */
   all(): readonly T[] {
     return this.#cache.all()
   }
@@ -99,8 +98,8 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     while (!this.#stop.signal.aborted) {
       const { end, error } = await this.#listAndWatch()
       if (this.#stop.signal.aborted) return
-      // What was missed in silence is not known to be repeated: after etcd was set back, a watch from a version that
-      // is yet to come stays silent. It is set back while no server runs.
+      // Only a list recovers changes that a silent watch missed: after etcd was restored from a backup, a watch from a
+      // version in the future stays silent. A restore takes place while no server runs.
       if (end === 'gone' || end === 'silent' || wasRefused(error)) this.#version = undefined
       const waitMs = this.#nextWaitMs(error)
       events.ended(end, waitMs, error)
@@ -109,7 +108,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   }
 
   #nextWaitMs(error: AppError | undefined): number {
-    // Those that failed together do not come back together.
+    // Jitter, so that reflectors that failed together do not retry together.
     const { firstMs, lastMs } = this.#of.backOff ?? backOff
     const waitMs = backOffMs({ firstMs, lastMs: lastMs / 2 }, this.#failures) * (1 + this.#deps.random())
     this.#failures += 1
@@ -128,7 +127,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     }
   }
 
-  /** Reads everything, page by page, then puts it in place of the copy at once. */
+  /** Lists everything page by page, then replaces the copy in one step. */
   async #list(): Promise<string> {
     const items: T[] = []
     let version = ''
@@ -165,16 +164,16 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
       for await (const event of api.watch<T>(this.#of, query, signal, opened)) {
         timer[Symbol.dispose]()
         timer = watchdog()
-        this.#heard(event)
+        this.#handle(event)
       }
     } finally {
       timer[Symbol.dispose]()
       this.#downSinceMs ??= clock.nowMs()
-      if (clock.nowMs() - startedAtMs >= stoodMs) this.#failures = 0
+      if (clock.nowMs() - startedAtMs >= stableMs) this.#failures = 0
     }
   }
 
-  #heard(event: WatchEvent<T>) {
+  #handle(event: WatchEvent<T>) {
     this.#failures = 0
     const change =
       event.type === 'BOOKMARK'

@@ -2,8 +2,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Clock } from './clock.ts'
 
 /**
- * One uninterrupted time of leading. It ends by itself when it is not extended, by a clock that goes on while the process
- * is frozen, and once ended is never valid again, though the process may win a later term.
+ * One uninterrupted term of leadership. It expires unless extended, by a clock that advances while the process is frozen, and
+ * once ended is never valid again, though the process may win a later term.
  */
 export class Term implements Disposable {
   readonly #clock: Clock
@@ -17,7 +17,7 @@ export class Term implements Disposable {
     this.#timer = this.#endInTime()
   }
 
-  /** Aborts when the term is over. In a process that was frozen this comes late; `fence` does not. */
+  /** Aborts when the term is over. In a process that was frozen this is late, unlike `fence`. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
@@ -27,12 +27,12 @@ export class Term implements Disposable {
     return !this.#ended.signal.aborted && this.#clock.nowMs() < this.#untilMs
   }
 
-  /** Throws where the term is over. To be called right before each write; `createKubeApi` takes it for that. */
+  /** Throws if the term is over. To be called right before each write, as `createKubeApi` does. */
   readonly fence = (): void => {
     if (!this.isValid()) throw new AppError('SERVICE_UNAVAILABLE', { message: 'this process no longer leads' })
   }
 
-  /** Moves the end to `untilMs`; does nothing where the term is over. */
+  /** Moves the end to `untilMs`; does nothing if the term is over. */
   extend(untilMs: number): void {
     if (!this.isValid()) return
     this.#untilMs = untilMs

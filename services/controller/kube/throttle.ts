@@ -1,24 +1,24 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 
-/** Whether the API server has asked for throttle. */
+/** Suspends requests after the API server responded 429. */
 export type Throttle = ReturnType<typeof createThrottle>
 
-/** Throttle after an answer that names no time, and the least after any. */
-const usualMs = 1000
-const lastMs = 30_000
+/** Shortest throttle, also after a 429 without `Retry-After`, and longest. */
+const minMs = 1000
+const maxMs = 30_000
 
-/** Begins without throttle. After a 429 it lasts as long as that asks for, from 1 to 30 s. */
+/** Creates an inactive throttle. After a 429 it is active for the `Retry-After`, bounded to 1 to 30 s. */
 export const createThrottle = (nowMs: () => number) => {
   let untilMs = Number.NEGATIVE_INFINITY
   return {
-    /** Takes what a request threw. */
+    /** Takes the error of a request. */
     observe: (thrown: unknown): void => {
       if (outcomeOf(thrown) !== 'too-many-requests') return
-      const askedMs = thrown instanceof AppError ? (thrown.retryAfterSeconds ?? 0) * 1000 : 0
-      untilMs = Math.max(untilMs, nowMs() + Math.min(lastMs, Math.max(usualMs, askedMs)))
+      const retryAfterMs = thrown instanceof AppError ? (thrown.retryAfterSeconds ?? 0) * 1000 : 0
+      untilMs = Math.max(untilMs, nowMs() + Math.min(maxMs, Math.max(minMs, retryAfterMs)))
     },
-    /** Whether nothing is to be sent now. */
+    /** Whether no request may be sent now. */
     isActive: () => nowMs() < untilMs,
   }
 }

@@ -1,5 +1,5 @@
 import type { Depth } from '#controller/pool.ts'
-import { afterTry, followStarts, isHopeless } from './follow-starts.ts'
+import { afterTry, followStarts, shouldGiveUp } from './follow-starts.ts'
 import type {
   DecideProxied,
   ProxiedDecision,
@@ -16,17 +16,17 @@ const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
     unfinished: jobs.length,
     coming: count('coming'),
     serving: count('serving'),
-    /** Each takes one of the captures that wait, or ends soon without one: until then it counts. */
+    /** Jobs without a claim: each takes one waiting capture, or ends soon without one and counts until then. */
     free: count('coming', 'stuck', 'idle', 'leaving'),
-    hopeless: jobs.filter((job) => isHopeless(job, policy)).map(({ name }) => name),
+    toGiveUp: jobs.filter((job) => shouldGiveUp(job, policy)).map(({ name }) => name),
   }
 }
 
 type JobGroups = ReturnType<typeof classifyJobs>
-type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
+type JobsInput = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
 type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
 
-const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
+const verdictOf = ({ seen, policy, groups }: JobsInput, memory: ProxiedMemory, depth: Depth): Verdict => {
   const waiting = Math.max(0, depth.waiting + depth.inFlight - groups.serving)
   const missing = Math.max(0, waiting + policy.spares - groups.free)
   const room = Math.max(0, policy.max - groups.unfinished)
@@ -43,33 +43,34 @@ const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, dept
 
 /**
  * Each Job takes one capture and ends, so that `create = min(max - unfinished, waiting + spares - free)`, where `waiting` is
- * what JetStream holds less what Jobs serve, and `free` are the Jobs that have not claimed a capture. The first row that fits
- * decides.
+ * JetStream's depth minus the captures that Jobs serve, and `free` are the Jobs that have not claimed a capture. The first
+ * matching row applies.
  *
  * | Seen                                                        | Created            | Reason               |
  * |-------------------------------------------------------------|--------------------|----------------------|
  * | the Jobs are unknown                                        | none               | workers-unknown      |
  * | paused                                                      | none               | paused               |
- * | JetStream is unknown                                        | none               | backlog-unknown      |
- * | a Job failed or got stuck, and none has come up since       | none               | image-pull, quota, … |
- * | … none is coming, 1, 2, 4 … 60 s have passed since the last | one of the missing | the same             |
- * | more are missing than there is room for                     | as many as may be  | at-maximum           |
+ * | JetStream's depth is unknown                                | none               | backlog-unknown      |
+ * | a Job failed or got stuck, and none became ready since      | none               | image-pull, quota, … |
+ * | … none is starting, 1, 2, 4 … 60 s have passed since a try  | one of the missing | the same             |
+ * | more are missing than there is room for                     | as many as fit     | at-maximum           |
  * | more captures wait than Jobs are free                       | the missing        | backlog              |
- * | fewer are free than are to be spare                         | the missing        | buffer               |
+ * | fewer Jobs are free than spares are wanted                  | the missing        | buffer               |
  * | none is missing                                             | none               | starting, steady     |
  *
- * Stuck Jobs that are made of what is not wanted any more, or that have been so for a minute and have a node (three minutes where
- * that has not started them), are given up:
- * once they have ended, others take their place. Whether Jobs can be started is undefined while they are unknown or the pool is paused.
+ * Gives up stuck Jobs of an old revision, and those that have a node and have been stuck for a minute (three minutes if the node
+ * has not started them); once they have ended, others replace them. `state` is undefined while the Jobs are unknown or the pool
+ * is paused.
  */
 export const decideProxied: DecideProxied = (seen, policy, before) => {
   const nothing = { create: 0, giveUp: [], claims: seen.claims, state: undefined, trouble: before.trouble } as const
-  const silent: ProxiedMemory = { ...before, sinceMs: undefined }
-  if (seen.jobs === 'unknown') return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: silent }
+  const sinceUnknown: ProxiedMemory = { ...before, sinceMs: undefined }
+  if (seen.jobs === 'unknown')
+    return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
 
   const groups = classifyJobs(seen.jobs, policy)
   const wanted = Math.min(policy.max, groups.unfinished)
-  if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: silent }
+  if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: sinceUnknown }
 
   const memory = followStarts(before, { ...seen, jobs: seen.jobs, policy })
   const { trouble } = memory
@@ -80,7 +81,7 @@ export const decideProxied: DecideProxied = (seen, policy, before) => {
   const forMs = Math.round(seen.nowMs - (memory.sinceMs ?? seen.nowMs))
   const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
   return {
-    decision: { ...nothing, ...verdict, giveUp: groups.hopeless, state, trouble },
+    decision: { ...nothing, ...verdict, giveUp: groups.toGiveUp, state, trouble },
     memory: trouble && verdict.create > 0 ? afterTry(memory, seen.nowMs) : memory,
   }
 }

@@ -1,11 +1,11 @@
 import type { PoolSubscriptionDeps } from '#controller/subscribe-to-pool.ts'
 import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
-/** What the worker of a Job has reported of itself. */
+/** Reported state of a Job's worker. */
 export type JobReport = {
   /** The capture that it has claimed. */
   readonly captureId?: string
-  /** Whether it takes nothing more. */
+  /** Whether it takes no more captures. */
   readonly isSpent: boolean
   /** When it last reported something new. */
   readonly atMs: number
@@ -36,24 +36,24 @@ export const createJobReports = (now: () => number) => {
     of: (job: string): JobReport | undefined => reports.get(job),
     /** Jobs whose worker became ready, counted since the start. */
     ready: (): number => ready,
-    /** Takes a heartbeat that differs from the last. */
+    /** Records a heartbeat that differs from the last. */
     heartbeat: ({ pod, state, captures: [captureId] }: HeartbeatMessage): void => {
       if (state === 'starting') return
       const isSpent = state !== 'ready' && captureId === undefined
       note(pod, { isSpent, ...(captureId !== undefined && { captureId }) })
     },
-    /** Takes the report that an attempt begins. */
+    /** Records that an attempt has begun. */
     started: ({ pod, kind, id }: StartedMessage): void => {
       if (kind === 'begun') note(pod, { isSpent: reports.get(pod)?.isSpent ?? false, captureId: id })
     },
-    /** Forgets Jobs that are not among these and have reported nothing for a minute. */
+    /** Forgets Jobs that are not in `jobs` and have reported nothing new for a minute. */
     keep: (jobs: ReadonlySet<string>): void => {
       for (const [job, { atMs }] of reports) if (!jobs.has(job) && now() - atMs > unseenMs) reports.delete(job)
     },
   }
 }
 
-/** Takes in what the workers of Jobs report, and wakes their loop each time. */
+/** Records the reports of Jobs' workers, and wakes the loop on each. */
 export const wakeByReports = (
   { heartbeat, started }: Pick<JobReports, 'heartbeat' | 'started'>,
   wake: () => void,

@@ -1,46 +1,46 @@
 import type { JobTrouble } from './proxied.ts'
 
-/** A Job that has not ended, requested ones that are not observed yet included. */
+/** A Job that has not ended, including a requested Job that is not observed yet. */
 export type ListedJob = {
   readonly name: string
-  /** Milliseconds since it was first known. */
+  /** Milliseconds since it was requested or first observed. */
   readonly ageMs: number
-  /** What it was made of. */
+  /** See `ProxiedPolicy.revision`. */
   readonly revision: string
-  /** The claim that is shown on it. */
+  /** The claim that is recorded on it. */
   readonly captureId?: string
-  /** Why its worker cannot come up, and the milliseconds for which this has been known. */
+  /** Why its worker cannot start, and the milliseconds since that was first observed. */
   readonly trouble?: JobTrouble & { readonly forMs: number }
-  /** Of a worker that takes nothing more: it is terminating, or has ended though the Job has not. */
+  /** Set if the worker takes no more captures: it is terminating, or has ended before the Job. */
   readonly worker?: 'stopping' | 'ended'
 }
 
-/** All Jobs, and how starting them went since the runner began. */
+/** All Jobs, and the failed starts since the runner was created. */
 export type JobList = {
   readonly jobs: readonly ListedJob[]
-  /** Such that have ended well, can still be looked at, and show no claim. */
+  /** Jobs that succeeded, still exist, and have no claim recorded. */
   readonly unclaimed: readonly Pick<ListedJob, 'name'>[]
-  /** Jobs that were refused, or ended in failure before they claimed a capture; and why the last of them. */
+  /** Count of Jobs that were refused or failed before they claimed a capture, and the cause of the last one. */
   readonly failed: number
   readonly last: JobTrouble | undefined
 }
 
 /** Runs single-use workers. Every call may be repeated without harm. */
 export type JobRunner = AsyncDisposable & {
-  /** Throws where the list cannot be read: unknown is not empty. */
+  /** Throws if the list cannot be read, because unknown is not empty. */
   readonly list: () => Promise<JobList>
   /**
-   * Creates as many Jobs, and retries those of which the answer was lost: these are listed already. To be
-   * called with 0 too. Throws with the first refusal, which ends the call.
+   * Creates `count` Jobs, and retries earlier ones whose response was lost, which are listed already. To be called with 0
+   * too. Throws on the first refusal, which ends the call.
    */
   readonly create: (count: number) => Promise<void>
-  /** Shows on a Job which capture it serves. A Job that is gone is no error. */
+  /** Records on a Job which capture it serves. Ignores a missing Job. */
   readonly claim: (name: string, captureId: string) => Promise<void>
-  /** Ends a Job whose worker never came up. */
+  /** Ends a Job whose worker never became ready. */
   readonly giveUp: (name: string) => Promise<void>
 }
 
-/** What a runner reports of its Jobs between two lists. */
+/** A change of a Job that a runner reports between two lists. */
 export type JobNotice =
   | { readonly kind: 'created' | 'claimed' | 'given-up'; readonly job: string }
   | { readonly kind: 'ended'; readonly job: string; readonly how: 'succeeded' | 'failed' | 'vanished' }

@@ -3,30 +3,30 @@ import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 
 type LocalRunsOptions = ProcessPoolOptions & {
-  /** Longest life of a worker: longer than it waits for its capture and then serves it. */
+  /** Longest lifetime of a worker in milliseconds: longer than it waits for its capture and then serves it. */
   readonly lifeMs: number
   readonly notice: (notice: JobNotice) => void
 }
 
-/** All processes are made of the same. */
+/** All processes have the same revision. */
 const revision = ''
 
 /**
- * Runs single-use workers as child processes, in the place of Jobs. Dispose terminates all and waits, at most
+ * Runs single-use workers as child processes instead of Jobs. Dispose terminates all and waits, at most
  * `killAfterMs` and the time to reap.
  */
 export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
   const { lifeMs, notice } = options
   const claims = new Map<string, string>()
-  const lives = new Map<string, NodeJS.Timeout>()
+  const lifeTimers = new Map<string, NodeJS.Timeout>()
   let failed = 0
   let last: JobTrouble | undefined
 
   const pool = createProcessPool(options, {
     ready: () => {},
     ended: ({ pod, isStopping }, { how, isClean }) => {
-      clearTimeout(lives.get(pod))
-      lives.delete(pod)
+      clearTimeout(lifeTimers.get(pod))
+      lifeTimers.delete(pod)
       notice({ kind: 'ended', job: pod, how: isClean ? 'succeeded' : 'failed' })
       if (claims.delete(pod) || isClean || isStopping()) return
       failed += 1
@@ -53,7 +53,7 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
     create: async (count) => {
       for (let started = 0; started < count; started += 1) {
         const { pod } = pool.start('job')
-        lives.set(
+        lifeTimers.set(
           pod,
           setTimeout(() => pool.stop(pod), lifeMs),
         )
@@ -61,7 +61,7 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
       }
     },
     claim: async (name, captureId) => {
-      if (!lives.has(name)) return
+      if (!lifeTimers.has(name)) return
       claims.set(name, captureId)
       notice({ kind: 'claimed', job: name })
     },

@@ -6,7 +6,7 @@ import type { JobReport, JobReports } from './job-reports.ts'
 import type { JobList, JobRunner, ListedJob } from './job-runner.ts'
 import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 
-/** What a worker held that was silent for longer has been given to another. */
+/** After a longer silence of its worker, JetStream redelivers the worker's capture. */
 const lostAfterMs = ackWaitSeconds * 1000
 
 /** Sources of an observation; `now` is a monotonic clock in milliseconds. */
@@ -21,7 +21,7 @@ export type ProxiedObserverDeps = {
 const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
     const captureId = reports.of(name)?.captureId
-    // It claims once.
+    // A Job claims once.
     return captureId === undefined || shown !== undefined ? [] : [{ job: name, captureId }]
   })
 
@@ -32,8 +32,8 @@ const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | un
 }
 
 /**
- * Creates the observer of Jobs, which never throws and answers within two seconds. Jobs are read first: a depth that was read
- * before may hold captures whose Jobs have ended since.
+ * Creates the observer of Jobs, which never throws and returns within two seconds. Jobs are read first: a depth that was read
+ * before them might count captures whose Jobs have ended since.
  */
 export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
   const { subscription, reports, now } = deps

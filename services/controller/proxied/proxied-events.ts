@@ -1,12 +1,12 @@
 import type { Tick } from '#controller/loop.ts'
 import { type Decision, troubles } from '#controller/pool.ts'
-import { type PoolLabels, poolLabelNames, type PoolMetrics, shownStates } from '#controller/pool-metrics.ts'
+import { type PoolLabels, poolLabelNames, type PoolMetrics, stateLabels } from '#controller/pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-/** Numbers of a pool of Jobs as status and log show them; what is unknown is `'unknown'`. */
+/** Counts of a pool of Jobs for status and logs; `'unknown'` if they could not be read. */
 export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
   if (jobs === 'unknown') return { jobs, ready: jobs, busy: jobs, waiting: jobs }
   const busy = jobs.filter(({ state }) => state === 'serving').length
@@ -31,8 +31,8 @@ const createJobMetrics = (metrics: Metrics) => ({
 
 type JobMetrics = ReturnType<typeof createJobMetrics>
 
-/** The state of a Job as that of a worker. */
-const workerState: Readonly<Record<SeenJob['state'], (typeof shownStates)[number]>> = {
+/** Maps the state of a Job to that of a worker. */
+const workerState: Readonly<Record<SeenJob['state'], (typeof stateLabels)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
   idle: 'ready',
@@ -51,7 +51,7 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
 const countJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
   on.busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
   on.slots.set(pool, jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length)
-  for (const state of shownStates) {
+  for (const state of stateLabels) {
     on.workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }
   for (const trouble of troubles) {
@@ -84,7 +84,7 @@ const forget = ({ created, claimed, refused }: JobMetrics, pool: PoolLabels) => 
 }
 
 /**
- * Creates the events of pools of Jobs, beside those of every pool. A decision is logged when it does something or its reason
+ * Creates the events of pools of Jobs, in addition to those of all pools. A decision is logged if it acts or its reason
  * changes. Dispose removes their metrics.
  */
 export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMetrics) => {

@@ -1,6 +1,6 @@
 import { subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import { calmTiming } from '#controller/loop.ts'
-import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
+import type { LoopParts, WorkerLoop } from '#controller/pool-loop.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { createJobReports, wakeByReports } from './job-reports.ts'
@@ -10,13 +10,13 @@ import { summarizeJobs } from './proxied-events.ts'
 import { proxiedQueue, runProxied } from './run-proxied.ts'
 
 const pool = 'proxied'
-/** Least time between two ticks, however often the loop is woken: the longest wait of a capture on top of its Job's start. */
+/** Least time between two ticks, however often the loop is woken; it adds at most this to the start time of a Job. */
 const gapMs = 20
 
 type ProxiedLoopOptions = {
-  /** Module that a single-use worker's process runs. */
+  /** Module that a single-use worker process runs. */
   readonly entry: string
-  /** Its whole environment, but for its name. */
+  /** Its whole environment, except its name. */
   readonly env: Readonly<Record<string, string>>
   readonly max: number
   readonly spares: number
@@ -24,15 +24,15 @@ type ProxiedLoopOptions = {
   readonly lifeMs: number
 }
 
-/** Opens the loop that starts a process of its own for each capture with a caller's proxy. */
-export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): OwnLoop => {
+/** Opens the loop that starts one process for each capture with a caller's proxy. */
+export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): WorkerLoop => {
   const { queue, now, killAfterMs } = parts
   const { max, spares, ...processes } = options
   const opened = new AsyncDisposableStack()
   const labels = { queue: pool, browserpool: pool } as const
   const events = opened.use(parts.events.jobs(labels))
   const { tickFailed, reconciled } = opened.use(parts.events.of(labels))
-  const turned = parts.health.follow()
+  const reportTick = parts.health.follow()
   const wakeup = createWakeup(gapMs)
   const reports = createJobReports(now)
   const runner = opened.use(
@@ -63,11 +63,11 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
           policy: () => policy,
           decided: (tick) => {
             isCalm = tick.decision.reason === 'steady' && tick.decision.wanted === spares
-            turned({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
+            reportTick({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
             events.decided(tick, policy)
           },
           failed: (error) => {
-            turned()
+            reportTick()
             tickFailed(error)
           },
           took: reconciled,
@@ -79,5 +79,5 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   }
 }
 
-/** The numbers of all loops are shown side by side. */
+/** The probe merges the details of all loops into one object, so each loop uses its own keys. */
 const detailOf = ({ jobs, waiting }: ReturnType<typeof summarizeJobs>) => ({ jobs, proxiedWaiting: waiting })

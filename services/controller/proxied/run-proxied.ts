@@ -11,7 +11,7 @@ const pool = 'proxied'
 /** The loop ticks every second; the same state is not published sooner. */
 const publishEveryMs = 900
 const claimsAtOnce = 8
-/** After a poke, the loop is woken again: a gateway pokes once for all captures of a tenth of a second. */
+/** Times after a poke at which the loop is woken again, because a gateway pokes once for all captures of 100 ms. */
 const wakeAgainMs = [50, 110]
 
 type RunProxiedDeps = Pick<
@@ -19,12 +19,12 @@ type RunProxiedDeps = Pick<
   'observe' | 'wakeup' | 'decided' | 'failed' | 'took'
 > & {
   readonly runner: Pick<JobRunner, 'create' | 'claim' | 'giveUp'>
-  /** The policy of this moment. */
+  /** The current policy. */
   readonly policy: () => ProxiedPolicy
   readonly publishState: (state: PoolStateMessage) => void
 }
 
-/** What the loop needs of the queue: wakes at each poke, and reports to the ledger whether Jobs can be started. */
+/** The loop's use of the queue: wakes on each poke, and publishes to the ledger whether Jobs can be started. */
 export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
   subscribeToPokes: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
@@ -48,7 +48,7 @@ const applyDecision = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decisio
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-/** Publishes a state at once where it has changed, else each second. */
+/** Publishes a state at once if it has changed, otherwise every second. */
 const createStatePublisher = (publish: RunProxiedDeps['publishState']) => {
   let last: { canStart: boolean; atMs: number } | undefined
   return (state: ProxiedDecision['state'], nowMs: number) => {

@@ -1,8 +1,8 @@
 import { isAddress, isLocalName, normalHost } from '#shared/policy/host.ts'
 
 /**
- * Domains whose names mean something inside of a network alone. They are refused before they are resolved: BLOCKED
- * for those that exist and DNS_FAILED for those that do not would draw a map of the network.
+ * Domains whose names are only meaningful inside a network. They are refused before they are resolved, because BLOCKED for
+ * existing names and DNS_FAILED for others would map the network.
  */
 const neverPublic = [
   'cluster.local', // kubernetes.io/docs/concepts/services-networking/dns-pod-service, the default cluster domain
@@ -21,12 +21,12 @@ const neverPublic = [
 ] as const
 
 /** Whether the normal host is one of the domains or lies below one. */
-const liesIn = (domains: readonly string[], host: string): boolean =>
+const isIn = (domains: readonly string[], host: string): boolean =>
   domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
 
-/** Whether a name means something inside of a machine or a network alone: local, or in an internal domain, `more` included. */
+/** Whether a name is only meaningful inside a machine or a network: local, or in an internal domain, `more` included. */
 export const isInternalName = (host: string, more: readonly string[]): boolean =>
-  isLocalName(host) || liesIn(neverPublic, host) || liesIn(more, host)
+  isLocalName(host) || isIn(neverPublic, host) || isIn(more, host)
 
 /** The domains of every `search` and `domain` line of a resolv.conf (resolv.conf(5)), without the root. */
 export const searchDomains = (resolvConf: string): readonly string[] =>

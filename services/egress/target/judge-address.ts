@@ -5,17 +5,17 @@ import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
 import { translated } from './nat64.ts'
 import type { Target } from './parse-target.ts'
 
-/** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
+/** Addresses of this machine, and their networks, whose hosts may trust each other even if public. */
 export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
 
-/** What the addresses of one target are judged by. */
-export type Judging = {
+/** Rules for the addresses of one target. */
+export type AddressRules = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
   readonly own: OwnNetwork
   /** Prefixes behind which this network translates IPv6 to IPv4. */
   readonly nat64: readonly Cidr[]
-  /** The port that the client came in by. */
+  /** The local port that the client connected to. */
   readonly ownPort: number
 }
 
@@ -25,21 +25,21 @@ export const blocked = (message: string): AppError => new AppError('BLOCKED', { 
 /** Loopback and unspecified addresses reach this machine on every port. */
 const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
-const refuseDenied = (ip: string, { deny, own, ownPort }: Judging, { port }: Target): void => {
+const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }: Target): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blocked('the answer is not an address')
   if (inAny(deny, address)) throw blocked('the address is denied')
   if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
 }
 
-/** Whoever writes the name's records chooses its addresses: they open nothing that only this machine or a cloud serves. */
+/** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */
 const opensByName = (ip: string, host: string): boolean =>
   isPublicAddress(ip) || isPrivateAddress(ip) || (host === 'localhost' && isLoopback(ip))
 
-const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Target): void => {
+const refuseNonPublic = (ip: string, { allow, own }: AddressRules, { host, port }: Target): void => {
   if (allowsAddress(allow, ip, port)) return
   if (allowsName(allow, host, port)) {
-    if (!opensByName(ip, host)) throw blocked('the address is opened by itself, not by a name')
+    if (!opensByName(ip, host)) throw blocked('the address must be allowed by address, not by name')
     return
   }
   const address = parseAddress(ip)
@@ -47,10 +47,10 @@ const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Targe
   if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
 }
 
-/** Throws `BLOCKED` where this address of the target may not be reached. One that is translated to IPv4 is judged as that. */
-export const judgeAddress = (ip: string, judging: Judging, target: Target): void => {
-  const behind = translated(ip, judging.nat64)
-  for (const each of [ip, ...behind]) refuseDenied(each, judging, target)
-  if (allowsAddress(judging.allow, ip, target.port)) return
-  for (const each of behind.length > 0 ? behind : [ip]) refuseClosed(each, judging, target)
+/** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is judged as its IPv4 address too. */
+export const judgeAddress = (ip: string, rules: AddressRules, target: Target): void => {
+  const behind = translated(ip, rules.nat64)
+  for (const each of [ip, ...behind]) refuseDenied(each, rules, target)
+  if (allowsAddress(rules.allow, ip, target.port)) return
+  for (const each of behind.length > 0 ? behind : [ip]) refuseNonPublic(each, rules, target)
 }

@@ -8,17 +8,17 @@ const discoveryAddresses = ['192.0.0.170', '192.0.0.171']
 /** Prefix lengths of RFC 6052 §2.2, in bits. */
 const prefixLengths = [32, 40, 48, 56, 64, 96] as const
 
-/** RFC 6052 §2.1 and RFC 8215: for translation alone. */
+/** Reserved for translation by RFC 6052 §2.1 and RFC 8215. */
 const translationOnly = blocksOf(['64:ff9b::/32'])
 
-/** The IPv4 address that an IPv6 address carries behind a prefix of this length (RFC 6052 §2.2): four bytes, the eighth left out. */
+/** The IPv4 address embedded in an IPv6 address after a prefix of this length (RFC 6052 §2.2): four bytes, skipping byte 8. */
 const carriedBy = (bytes: readonly number[], length: number): string =>
   bytes
     .filter((_, index) => index >= length / 8 && index !== 8)
     .slice(0, 4)
     .join('.')
 
-/** The IPv4 addresses that an address stands for in a network with these prefixes; none where it lies behind none of them. */
+/** The IPv4 addresses that NAT64 translates an address to; none if it has none of the prefixes. */
 export const translated = (ip: string, prefixes: readonly Cidr[]): readonly string[] => {
   const address = parseAddress(ip)
   if (address === undefined) return []
@@ -27,8 +27,8 @@ export const translated = (ip: string, prefixes: readonly Cidr[]): readonly stri
 }
 
 /**
- * The prefixes that the answers for `discoveryName` show. Only public addresses and what is for translation alone count:
- * an answer cannot make addresses of a private network public.
+ * The prefixes found in the addresses of `discoveryName`. Only public addresses and those reserved for translation count, so
+ * that a DNS response cannot make addresses of a private network public.
  */
 export const prefixesIn = (answers: readonly string[]): readonly Cidr[] =>
   answers.flatMap((ip) => {
@@ -39,17 +39,17 @@ export const prefixesIn = (answers: readonly string[]): readonly Cidr[] =>
     return lengths.map((length) => parseCidr(`${ip}/${length}`)).filter((prefix) => prefix !== undefined)
   })
 
-/** Time until a discovery is repeated; after one without an answer the second. */
+/** Time until a discovery is repeated: after a response, and without one. */
 const refreshMs = 600_000
 const retryMs = 10_000
 
-/** What a discovery takes. */
+/** Dependencies of a discovery. */
 export type Discovery = {
-  /** The IPv6 addresses of a name; undefined where no server answered. Never rejects. */
+  /** The IPv6 addresses of a name; undefined if no server responded. Never rejects. */
   readonly query: (name: string) => Promise<readonly string[] | undefined>
-  /** Milliseconds, on any clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Called for each discovery without answer. */
+  /** Called for each discovery without a response. */
   readonly failed: () => void
 }
 

@@ -2,8 +2,8 @@ import { networkInterfaces } from 'node:os'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import type { OwnNetwork } from './judge-address.ts'
 
-/** Reading the interfaces takes 0.15 ms of processor time, a sixth of what a connection costs. */
-const keptMs = 1000
+/** Cached, because reading the interfaces takes 0.15 ms of CPU time, a sixth of what a connection takes. */
+const cacheMs = 1000
 
 const readInterfaces = (): OwnNetwork => {
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
@@ -14,14 +14,14 @@ const readInterfaces = (): OwnNetwork => {
 }
 
 /**
- * The addresses of this machine's interfaces, at most a second old, and their networks. A machine with a public address
- * trusts itself and its neighbours more than it trusts a page. `now` is in milliseconds.
+ * Returns the addresses of this machine's interfaces and their networks, at most a second old. Even public ones matter,
+ * because machines of one network trust each other more than a page. `now` is in milliseconds.
  */
 export const createOwnNetwork = (now: () => number, read: () => OwnNetwork = readInterfaces): (() => OwnNetwork) => {
   let known = read()
   let readAt = now()
   return () => {
-    if (now() - readAt >= keptMs) {
+    if (now() - readAt >= cacheMs) {
       known = read()
       readAt = now()
     }

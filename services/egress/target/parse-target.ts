@@ -5,10 +5,10 @@ import { authorityOf, normalHost } from '#shared/policy/host.ts'
 /** What a client connects to: a normal host (address without brackets, or name) and a port. */
 export type Target = { readonly host: string; readonly port: number }
 
-/** A target with what its server gets: the `Host` header and the request's path and query. */
+/** A target with the `Host` header and the path and query of the request to it. */
 export type PlainTarget = Target & { readonly hostHeader: string; readonly path: string }
 
-/** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */
+/** Where a client's request goes: its target, the caller's proxy if any, and the local port that the client connected to. */
 export type Route = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }
 
 const malformed = (message: string) => new AppError('BAD_REQUEST', { message })
@@ -30,7 +30,7 @@ export const parseAbsolute = (text: string): PlainTarget => {
   return { host, port: Number(url.port || 80), hostHeader: url.host, path: url.pathname + url.search }
 }
 
-/** Reads the origin form, path and query, of a plain request to `target`, which nothing in it can change. Throws `BAD_REQUEST`. */
+/** Reads the origin form, path and query, of a plain request; the text cannot change `target`. Throws `BAD_REQUEST`. */
 export const parseOrigin = (text: string, target: Target): PlainTarget => {
   if (!text.startsWith('/')) throw malformed('the request target is not a path')
   return parseAbsolute(`http://${authorityOf(target)}${text}`)

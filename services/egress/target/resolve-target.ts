@@ -8,11 +8,11 @@ import { isInternalName } from './internal-domains.ts'
 import { blocked, judgeAddress, type OwnNetwork } from './judge-address.ts'
 import type { Target } from './parse-target.ts'
 
-/** Finds the addresses of a name, both families together; none where it has none or the answer failed. Never throws. */
+/** Resolves a name to its addresses of both families; empty if there are none or the query failed. Never throws. */
 export type Resolver = {
   /** By DNS alone. */
   readonly resolve: (name: string) => Promise<readonly string[]>
-  /** By the hosts file, and by DNS where that does not have the name. */
+  /** By the hosts file, and by DNS if the file does not contain the name. */
   readonly lookup: (name: string) => Promise<readonly string[]>
 }
 
@@ -27,11 +27,11 @@ export type TargetRules = {
   readonly nat64: () => Promise<readonly Cidr[] | undefined>
 }
 
-/** A name with more is refused: each of them is judged, and an answer may hold thousands. */
+/** A name with more is refused, because each address is judged and a response may contain thousands. */
 const addressesMax = 64
 
 const judgeName = (rules: TargetRules, { host, port }: Target): void => {
-  if (isBadPort(port)) throw blocked('the port is not fetched from')
+  if (isBadPort(port)) throw blocked('the port is a bad port of the Fetch standard')
   if (!isAddress(host) && isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
     throw blocked('the name is internal')
   }
@@ -57,9 +57,9 @@ const addressesOf = async (resolver: Resolver, { allow }: TargetRules, { host, p
 const mayBeTranslated = (ip: string): boolean => ip.includes(':') && !isLoopback(ip)
 
 /**
- * Decides whether a target may be reached, and at which addresses. One answer that may not be reached refuses the
- * target: a name that mixes public and private addresses is an attack or a mistake. Until the prefixes
- * of NAT64 are discovered, only IPv4 is reached, and what is allowed by address. Throws `BLOCKED` or `DNS_FAILED`.
+ * Decides whether a target may be reached, and returns its addresses. One blocked address blocks the target: a name that mixes
+ * public and private addresses is an attack or a mistake. Until the NAT64 prefixes are discovered, only IPv4, loopback and
+ * addresses that are allowed themselves are returned. Throws `BLOCKED` or `DNS_FAILED`.
  */
 export const resolveTarget = async (
   { resolver, rules }: { readonly resolver: Resolver; readonly rules: TargetRules },
@@ -69,8 +69,8 @@ export const resolveTarget = async (
   judgeName(rules, target)
   const addresses = await addressesOf(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
-  const judging = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
-  for (const ip of addresses) judgeAddress(ip, judging, target)
+  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
+  for (const ip of addresses) judgeAddress(ip, addressRules, target)
   if (nat64 !== undefined) return addresses
   const certain = addresses.filter((ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port))
   if (certain.length > 0) return certain

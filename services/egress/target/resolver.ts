@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { parseAddress } from '#shared/policy/cidr.ts'
 import type { Resolver } from './resolve-target.ts'
 
-/** The addresses that a hosts file (hosts(5)) gives to a normal name; `localhost` is loopback without an entry too (RFC 6761 §6.3). */
+/** The addresses that a hosts file (hosts(5)) gives to a normal name; `localhost` is loopback even without an entry (RFC 6761 §6.3). */
 export const addressesInHosts = (hostsFile: string, name: string): readonly string[] => {
   const found = hostsFile.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
@@ -25,7 +25,7 @@ const answersWithin = async (waitMs: number, queries: readonly Promise<readonly 
   return answers.flat()
 }
 
-/** Where names come from. */
+/** Sources of addresses. */
 export type ResolverSources = {
   /** Longest wait for the addresses of a name, in milliseconds. */
   readonly dnsMs: number
@@ -40,10 +40,10 @@ const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
   return dns
 }
 
-/** A name that does not exist has no addresses, for certain; every other error leaves it open. */
+/** Whether the name certainly has no such addresses; any other error is inconclusive. */
 const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test((error as NodeJS.ErrnoException).code ?? '')
 
-/** Queries for IPv6 addresses alone: undefined where no server answered within `dnsMs`. */
+/** Queries for IPv6 addresses only; undefined if no server responded within `dnsMs`. */
 export const createIpv6Query =
   (sources: ResolverSources) =>
   async (name: string): Promise<readonly string[] | undefined> => {
@@ -58,8 +58,8 @@ export const createIpv6Query =
   }
 
 /**
- * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty: only addresses that were seen
- * and judged are ever dialled. Queries are for absolute names, so that no search list makes another name of one.
+ * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty, because only addresses that were judged
+ * are dialled. Queries use absolute names, so that no search list changes a name.
  */
 export const createResolver = (sources: ResolverSources): Resolver => {
   const { dnsMs, hostsPath = '/etc/hosts' } = sources

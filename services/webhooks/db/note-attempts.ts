@@ -3,7 +3,7 @@ import type { Failure } from '#shared/errors/delivery-failures.ts'
 import type { TakenDelivery } from './take-deliveries.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
-/** What came of an attempt, and what becomes of its delivery. */
+/** The result of an attempt, and when its delivery is retried. */
 export type NotedAttempt = {
   /** The delivery's. */
   readonly id: string
@@ -12,39 +12,39 @@ export type NotedAttempt = {
   /** When it began. */
   readonly at: Date
   readonly ms: number
-  /** HTTP status of the answer; null where there was none. */
+  /** HTTP status of the response; null if there was none. */
   readonly status: number | null
-  /** Null where the receiver took it. */
+  /** Null if the receiver accepted it. */
   readonly error: Failure | null
-  /** Milliseconds from now to the next attempt; null where there is none. */
+  /** Milliseconds from now to the next attempt; null if there is none. */
   readonly nextMs: number | null
 }
 
-/** How many deliveries a receiver gets at a time, and what becomes of one that does not answer. */
-export type Adapting = {
-  /** Of a queue that is new, and the least after failures. */
+/** Bounds of a receiver's concurrency, and the pauses of one that does not respond. */
+export type ReceiverBounds = {
+  /** Concurrency of a new queue, and the least after failures. */
   readonly parallelMin: number
   readonly parallelMax: number
-  /** A receiver that takes a delivery within this gets one more at a time. */
+  /** Each delivery that is accepted within this time increases the receiver's concurrency by 1. */
   readonly quickMs: number
-  /** Times in a row without an answer after which a receiver is left alone for `pauseMs`, twice as long each further time. */
+  /** Consecutive attempts without a response after which a receiver is paused for `pauseMs`, doubled each further time. */
   readonly brokenAfter: number
   readonly pauseMs: number
   readonly pauseMaxMs: number
 }
 
 /**
- * A receiver that took a delivery stays told, whatever another attempt at the same time came to. Its queue is adapted to
- * what came of its attempts: one more delivery at a time for each that it took quickly, half as many where any failed; an
- * address that may not be reached says nothing of it. Queues are locked in order; takers wait for none of them.
+ * A delivery that a receiver accepted stays delivered, whatever the result of a concurrent attempt. The receiver's concurrency
+ * follows the results: 1 more for each quick success, half if any attempt failed; `blocked` does not count as a failure. Queues
+ * are locked in order; takers wait for none of them.
  */
 const note = readStatement(import.meta.dirname, 'sql/note-attempts.sql')
 
-/** Writes down attempts, each of another delivery. Deliveries that are gone are left out. */
+/** Stores attempts, each of a different delivery. Skips deleted deliveries. */
 export const noteAttempts = async (
   database: Sql,
   attempts: readonly NotedAttempt[],
-  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: Adapting,
+  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: ReceiverBounds,
 ): Promise<void> => {
   if (attempts.length === 0) return
   const bounds = [quickMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
@@ -53,7 +53,7 @@ export const noteAttempts = async (
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-deliveries.sql')
 
-/** Gives up to `limit` deliveries up that wait since longer than `ageMs`, and writes down why. Answers how many. */
+/** Fails up to `limit` deliveries that have waited longer than `ageMs`, as `expired`. Returns their number. */
 export const expireDeliveries = async (database: Sql, ageMs: number, limit: number): Promise<number> => {
   const rows = await database.query(expire, [ageMs, limit])
   return rows.length
@@ -62,8 +62,8 @@ export const expireDeliveries = async (database: Sql, ageMs: number, limit: numb
 const handBack = readStatement(import.meta.dirname, 'sql/hand-back-deliveries.sql')
 
 /**
- * Hands back deliveries that could not be tried for a reason of our own; they are due again after `waitMs`. Of one that
- * nobody has tried before, what was to be sent is forgotten: its first attempt is still to come.
+ * Hands back deliveries that could not be attempted through our own fault; they are due again after `waitMs`. Clears body and
+ * `sent_at` of a delivery that was never attempted, so that its first attempt sets them.
  */
 export const handBackDeliveries = async (
   database: Sql,

@@ -1,15 +1,15 @@
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
-/** How much may be taken, and how it is shared out. Counts are of deliveries in flight, over all senders together. */
+/** Bounds of one take. Counts are of deliveries in flight, over all senders together. */
 export type TakeBounds = {
   /** Most that this call takes. */
   readonly limit: number
   /** Most of one account, so that one with many hosts leaves room for others. */
   readonly perAccount: number
-  /** Times in a row without an answer from which on a receiver is tried by one delivery at a time. */
+  /** Consecutive attempts without a response from which on a receiver gets one delivery at a time. */
   readonly brokenAfter: number
-  /** How long a delivery is left to its taker; then another takes it. */
+  /** Milliseconds for which a delivery is leased to its taker; then another sender takes it. */
   readonly leaseMs: number
 }
 
@@ -23,17 +23,17 @@ export type TakenDelivery = {
   readonly event: string
   /** `data` of an event that is not about a capture. */
   readonly subject: Readonly<Record<string, unknown>> | null
-  /** What an earlier taker sent, or may have sent; null where nothing was sent yet. */
+  /** What an earlier taker sent, or may have sent; null if nothing was sent yet. */
   readonly body: string | null
   /** When the first attempt began, perhaps now; ISO 8601 UTC with microseconds. */
   readonly sentAt: string
-  /** The database's clock when it was taken; as `sentAt`. */
+  /** The database's time when it was taken, in the format of `sentAt`. */
   readonly takenAt: string
-  /** Attempts that failed since it was queued or asked for again. */
+  /** Failed attempts since it was queued or its redelivery was requested. */
   readonly failures: number
-  /** What it is signed with; null for the address that a request named. */
+  /** The secret that signs it; null for a URL that a request named. */
   readonly sealedSecret: Buffer | null
-  /** The secret of before a rotation, while it is still in use. */
+  /** The secret before a rotation, while it is still in use. */
   readonly sealedPreviousSecret: Buffer | null
   /** W3C trace context of the capture's request. */
   readonly traceparent: string | null
@@ -47,20 +47,20 @@ export const takeDeliveries = (
   { limit, perAccount, brokenAfter, leaseMs }: TakeBounds,
 ): Promise<TakenDelivery[]> => database.query<TakenDelivery>(take, [limit, perAccount, brokenAfter, leaseMs])
 
-/** What is told on this channel of PostgreSQL: that something may have to be delivered. */
+/** PostgreSQL channel for notifications that deliveries may be due. */
 export const deliveriesChannel = 'shutterfleet_deliveries'
 
 const nextDue = readStatement(import.meta.dirname, 'sql/find-next-due.sql')
 
-/** Milliseconds until something is due that no sender holds, or the lease of one passes; undefined where nothing waits. */
+/** Milliseconds until a delivery without a lease is due, or a lease expires; undefined if nothing waits. */
 export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
   const [row] = await database.query<{ ms: number | null }>(nextDue)
   return row?.ms ?? undefined
 }
 
 /**
- * Has takers look at every queue in which something waits. Each sender does at its start, so what was queued by another
- * version of the service is found too.
+ * Announces every queue with pending deliveries to the takers. Each sender does so at its start, to find what another version
+ * of the service queued.
  */
 export const announceDeliveries = async (database: Sql): Promise<void> => {
   await database.query(
@@ -69,8 +69,8 @@ export const announceDeliveries = async (database: Sql): Promise<void> => {
   )
 }
 
-/** Keeps deliveries with their taker for another `leaseMs`. */
-export const keepDeliveries = async (database: Sql, ids: readonly string[], leaseMs: number): Promise<void> => {
+/** Renews the leases of deliveries for another `leaseMs`. */
+export const renewLeases = async (database: Sql, ids: readonly string[], leaseMs: number): Promise<void> => {
   if (ids.length === 0) return
   await database.query(
     `update webhook_delivery set leased_until = now() + $2 * interval '1 millisecond'
@@ -79,7 +79,7 @@ export const keepDeliveries = async (database: Sql, ids: readonly string[], leas
   )
 }
 
-/** Notes what is sent, so that every later attempt sends the same bytes. Answers the ids of those that still stand. */
+/** Stores bodies, so that every later attempt sends the same bytes. Returns the ids of deliveries that are still pending. */
 export const storeBodies = async (
   database: Sql,
   bodies: readonly { readonly id: string; readonly body: string }[],
@@ -93,7 +93,7 @@ export const storeBodies = async (
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Forgets deliveries of which there is nothing to tell any more: the capture or the webhook is gone. */
+/** Deletes deliveries, because their capture, batch or webhook was deleted. */
 export const dropDeliveries = async (database: Sql, ids: readonly string[]): Promise<void> => {
   if (ids.length > 0) await database.query('delete from webhook_delivery where id = any ($1::uuid[])', [ids])
 }

@@ -8,7 +8,7 @@ import {
   type PoolPolicy,
   type ObservedWorker,
 } from '#controller/pool.ts'
-import { scale, scaleUp, type Sized } from '#controller/scale.ts'
+import { scale, scaleUp, type WantedSize } from '#controller/scale.ts'
 import {
   justBegun as starting,
   poolPolicy,
@@ -25,7 +25,7 @@ type Case = {
   workers: ObservedWorker[]
   refused?: Observation['refused']
   wanted: number
-  reason?: Sized['reason']
+  reason?: WantedSize['reason']
   /** A larger size that was wanted within the hold window. */
   held?: number
   policy?: Partial<PoolPolicy>

@@ -1,5 +1,5 @@
--- A delivery that was asked for again since it was taken stays due, whatever the attempt came to. It has no failures, which
--- the failure of another attempt would have given it, and a time that is later than its taking.
+-- A delivery whose redelivery was requested after it was taken stays due, whatever this attempt's result. It has no failures,
+-- whereas a failed attempt would have added one, and its next_attempt_at is later than its taking.
 with done as (
   select * from json_to_recordset($1) as
     (id uuid, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
@@ -16,7 +16,7 @@ with done as (
                                 then now() + n."nextMs" * interval '1 millisecond' end
     from done n where d.id = n.id
   returning d.id, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
-), told as (
+), touched as (
   update webhook w set last_delivery_at = now() where w.id in (select webhook_id from noted)
 ), announced as (
   insert into webhook_arrival (account_id, host, due_at)

@@ -16,12 +16,12 @@ const failed = (message: string) => new AppError('CONNECTION_FAILED', { message 
 
 const withLength = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes])
 
-/** RFC 1928 §3, and RFC 1929 where the proxy chooses that. */
+/** RFC 1928 §3, and RFC 1929 if the proxy chooses it. */
 const authenticate = async ({ write, read }: Line, { credentials }: CallersProxy): Promise<void> => {
   const methods = credentials === undefined ? [noAuthentication] : [noAuthentication, userAndPassword]
   write(Buffer.of(version, methods.length, ...methods))
-  const [spoken, method] = await read(2)
-  if (spoken !== version) throw failed('the answer is not SOCKS5')
+  const [replyVersion, method] = await read(2)
+  if (replyVersion !== version) throw failed('the response is not SOCKS5')
   if (method === noAuthentication) return
   if (method !== userAndPassword || credentials === undefined) throw failed('it accepts no offered authentication')
   const texts = [credentials.user, credentials.password].map((text) => withLength(Buffer.from(text)))
@@ -30,7 +30,7 @@ const authenticate = async ({ write, read }: Line, { credentials }: CallersProxy
   if (status !== 0) throw failed('it refused the credentials')
 }
 
-/** RFC 1928 §5. A name goes as it stands: only the proxy resolves it. */
+/** RFC 1928 §5. A name is sent unresolved: only the proxy resolves it. */
 const addressOf = (host: string): Buffer => {
   const address = parseAddress(host)
   if (address !== undefined) return Buffer.of(address.kind() === 'ipv4' ? ipv4 : ipv6, ...address.toByteArray())
@@ -39,24 +39,24 @@ const addressOf = (host: string): Buffer => {
   return Buffer.concat([Buffer.of(domainName), withLength(name)])
 }
 
-/** RFC 1928 §6: the address that the proxy connected from; not needed, but the page's bytes come behind it. */
+/** RFC 1928 §6: the address that the proxy connected from; not needed, but the page's bytes follow it. */
 const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promise<void> => {
   if (type === ipv4) await read(4)
   else if (type === ipv6) await read(16)
   else if (type === domainName) {
     const [length = 0] = await read(1)
     if (length > 0) await read(length)
-  } else throw failed('the answer is not SOCKS5')
+  } else throw failed('the response is not SOCKS5')
   await read(2)
 }
 
-/** Requests a connection to the target from a SOCKS5 proxy. Throws `CONNECTION_FAILED` where it makes none. */
-export const askSocks5Proxy = async (line: Line, proxy: CallersProxy, target: Target): Promise<void> => {
+/** Requests a connection to the target from a SOCKS5 proxy. Throws `CONNECTION_FAILED` if it fails. */
+export const requestSocks5Tunnel = async (line: Line, proxy: CallersProxy, target: Target): Promise<void> => {
   const address = addressOf(target.host)
   await authenticate(line, proxy)
   line.write(Buffer.of(version, connectCommand, 0, ...address, target.port >> 8, target.port & 0xff))
-  const [spoken, reply, , type] = await line.read(4)
-  if (spoken !== version) throw failed('the answer is not SOCKS5')
-  if (reply !== 0) throw failed(`the answer to the request is ${reply}`)
+  const [replyVersion, reply, , type] = await line.read(4)
+  if (replyVersion !== version) throw failed('the response is not SOCKS5')
+  if (reply !== 0) throw failed(`the reply to CONNECT is ${reply}`)
   await skipBoundAddress(line, type)
 }

@@ -4,7 +4,7 @@ import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import type { Line } from '#shared/net/handshake.ts'
 import { authorityOf } from '#shared/policy/host.ts'
 
-/** The header, name and value, that gives a proxy its credentials (RFC 7617, UTF-8); empty where there are none. */
+/** Name and value of the header with a proxy's credentials (RFC 7617, UTF-8); empty if there are none. */
 export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credentials'>): readonly string[] => {
   if (credentials === undefined) return []
   const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
@@ -13,17 +13,17 @@ export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credenti
 
 const failed = (message: string) => new AppError('CONNECTION_FAILED', { message })
 
-/** The proxy makes no tunnel to this target. */
+/** The proxy refused a tunnel to this target. */
 export class TunnelRefused extends AppError {
-  /** Of its answer. */
+  /** Status of its response. */
   readonly status: number
   constructor(status: number) {
-    super('CONNECTION_FAILED', { message: `the answer to CONNECT is ${status}` })
+    super('CONNECTION_FAILED', { message: `the response to CONNECT is ${status}` })
     this.status = status
   }
 }
 
-/** Whether plain requests may fare better than the tunnel: squid by default makes none to another port than 443. */
+/** Whether plain requests may succeed where the tunnel failed: squid by default allows tunnels to port 443 only. */
 export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
   if (!(thrown instanceof TunnelRefused) || port === 443) return false
   const { status } = thrown
@@ -31,10 +31,10 @@ export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
 }
 
 /**
- * Requests a tunnel to the target from an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
- * none, as `TunnelRefused` with the status of its answer.
+ * Requests a tunnel to the target from an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` if it fails, as
+ * `TunnelRefused` if the proxy refused it.
  */
-export const askHttpProxy = async (
+export const requestHttpTunnel = async (
   { write, readHead }: Line,
   proxy: Pick<CallersProxy, 'credentials'>,
   target: Target,
@@ -44,7 +44,7 @@ export const askHttpProxy = async (
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...(name ? [`${name}: ${value}`] : [])]
   write(`${lines.join('\r\n')}\r\n\r\n`)
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(await readHead()) ?? []
-  if (status === undefined) throw failed('the answer to CONNECT is not HTTP')
+  if (status === undefined) throw failed('the response to CONNECT is not HTTP')
   if (status.startsWith('2')) return
   throw new TunnelRefused(Number(status))
 }

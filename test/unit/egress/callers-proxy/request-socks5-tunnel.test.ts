@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askSocks5Proxy } from '#egress/callers-proxy/ask-socks5-proxy.ts'
+import { requestSocks5Tunnel } from '#egress/callers-proxy/request-socks5-tunnel.ts'
 import type { Line } from '#shared/net/handshake.ts'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
 
@@ -30,17 +30,17 @@ t.test('ask socks5 proxy: addresses names, IPv4 and IPv6 as RFC 1928 does', asyn
     ['2606:4700::1', '0426064700000000000000000000000001'],
   ] as const) {
     const { line, said } = lineOf([5, 0, ...granted])
-    await askSocks5Proxy(line, proxyOf(), { host, port: 443 })
+    await requestSocks5Tunnel(line, proxyOf(), { host, port: 443 })
     t.same(said, ['050100', `050100${hex}01bb`], host)
   }
 })
 
 t.test('ask socks5 proxy: gives the credentials where the proxy asks for them, in UTF-8', async (t) => {
   const { line, said } = lineOf([5, 2, 1, 0, ...granted])
-  await askSocks5Proxy(line, proxyOf('%C3%A9:pw@'), { host: '1.2.3.4', port: 80 })
+  await requestSocks5Tunnel(line, proxyOf('%C3%A9:pw@'), { host: '1.2.3.4', port: 80 })
   t.same(said, ['05020002', '0102c3a9027077', '05010001010203040050'])
   const open = lineOf([5, 0, ...granted])
-  await askSocks5Proxy(open.line, proxyOf('u:pw@'), { host: '1.2.3.4', port: 80 })
+  await requestSocks5Tunnel(open.line, proxyOf('u:pw@'), { host: '1.2.3.4', port: 80 })
   t.same(open.said, ['05020002', '05010001010203040050'], 'not where it does not')
 })
 
@@ -48,7 +48,7 @@ t.test('ask socks5 proxy: reads the whole answer, whatever address it holds, and
   const answers = [granted, [5, 0, 0, 4, ...Array(18).fill(7)], [5, 0, 0, 3, 2, 7, 7, 0, 1], [5, 0, 0, 3, 0, 0, 1]]
   for (const answer of answers as number[][]) {
     const { line, left } = lineOf([5, 0, ...answer, 1, 2, 3])
-    await askSocks5Proxy(line, proxyOf(), { host: 'a.test', port: 443 })
+    await requestSocks5Tunnel(line, proxyOf(), { host: 'a.test', port: 443 })
     t.equal(left(), 3)
   }
 })
@@ -64,17 +64,17 @@ t.test('ask socks5 proxy: takes nothing for a yes but a yes', async (t) => {
     [5, 0, 5, 1, 0, 1, 9, 9, 9, 9, 0, 1],
     [5, 0, 5, 0, 0, 2, 9, 9, 9, 9, 0, 1],
   ]) {
-    const asked = askSocks5Proxy(lineOf(answers).line, proxyOf(), { host: 'a.test', port: 443 })
+    const asked = requestSocks5Tunnel(lineOf(answers).line, proxyOf(), { host: 'a.test', port: 443 })
     await t.rejects(asked, { code: 'CONNECTION_FAILED' }, answers.join(' '))
   }
   const { line } = lineOf([5, 2, 1, 1, ...granted])
-  const refused = askSocks5Proxy(line, proxyOf('u:s3cret@'), { host: 'a.test', port: 443 })
+  const refused = requestSocks5Tunnel(line, proxyOf('u:s3cret@'), { host: 'a.test', port: 443 })
   await t.rejects(refused, { code: 'CONNECTION_FAILED', message: /^it refused the credentials$/ })
 })
 
 t.test('ask socks5 proxy: asks for no name that does not fit', async (t) => {
   const { line, said } = lineOf([5, 0, ...granted])
-  const asked = askSocks5Proxy(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
+  const asked = requestSocks5Tunnel(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
   await t.rejects(asked, { code: 'CONNECTION_FAILED' })
   t.same(said, [])
 })
