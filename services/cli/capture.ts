@@ -60,7 +60,7 @@ const readParameters = (typed: Typed): Readonly<Record<string, unknown>> => {
   if (query.size === 0) return {}
   const read = fromQuery(query.toString())
   if (read.ok) return read.input
-  const [[name, problems] = ['', []]] = Object.entries(read.faults)
+  const [[name, problems] = ['', []]] = Object.entries(read.errors)
   throw new UsageError(`-p ${name}: ${problems.join(', ')}`)
 }
 

@@ -44,7 +44,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       postgresBin,
       natsServer,
       databaseUrl: local?.database_url ?? directUrlOf(settings),
-      natsUrl: local?.nats_url ?? settings.givenNatsUrl,
+      natsUrl: local?.nats_url ?? settings.externalNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),
     ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: typed.flags['recount'] === true })] : []),

@@ -12,7 +12,7 @@ import { flagText, type Typed } from './command.ts'
 const settings = {
   ...clientSettings,
   data: localSettings.data,
-  givenDatabaseUrl: localSettings.givenDatabaseUrl,
+  externalDatabaseUrl: localSettings.externalDatabaseUrl,
   databaseDirectUrl: databaseSettings.databaseDirectUrl,
 }
 

@@ -5,7 +5,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { pokeSubject } from '#shared/queue/subjects.ts'
+import { poolWakeupSubject } from '#shared/queue/subjects.ts'
 import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
 import type { LoopStatus, LoopsHealth } from './health.ts'
@@ -66,7 +66,7 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): Worker
   const subscription = opened.use(
     subscribeToPool({ queue, now, malformed: parts.events.malformed, ...wakeByState(wakeup.notify) }, pool),
   )
-  opened.use(queue.subscribe(pokeSubject(pool), wakeup.notify))
+  opened.use(queue.subscribe(poolWakeupSubject(pool), wakeup.notify))
   const reads = { subscription, actuator, now, readDepth: () => poolDepth(queue, pool) }
   let isCalm = false
   const deps: LoopDeps<Observation, Decision> = {

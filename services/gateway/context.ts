@@ -10,7 +10,7 @@ import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
-import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
+import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
@@ -44,7 +44,7 @@ export type Context = {
   readonly objects: ObjectStore
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
-  readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
+  readonly publisher: Pick<Publisher, 'publish' | 'wakeRelay'>
   readonly waiters: Pick<Waiters, 'begin' | 'watch' | 'isStopping'>
   /** Limits status requests that wait for the end of a capture. */
   readonly waitLimit: ConcurrencyLimit
@@ -96,8 +96,8 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
   createPublisher({
     publishCapture: (capture) => publishCapture(queue, capture),
     deleteOutbox: (ids) => deleteOutbox(database, ids),
-    poke: (pool) => queue.publish(pokeSubject(pool), new Uint8Array()),
-    nudge: () => queue.publish(nudgeSubject, new Uint8Array()),
+    wakePool: (pool) => queue.publish(poolWakeupSubject(pool), new Uint8Array()),
+    wakeRelay: () => queue.publish(relayWakeupSubject, new Uint8Array()),
     events,
   })
 

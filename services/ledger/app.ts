@@ -1,4 +1,4 @@
-import { nudgeSubject } from '#shared/queue/subjects.ts'
+import { relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
@@ -16,7 +16,7 @@ import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
-/** Time between turns of a loop, and while the ledger is idle, when a nudge or a report wakes the loops. */
+/** Time between turns of a loop, and while the ledger is idle, when a wakeup or a report wakes the loops. */
 type Pace = { readonly everyMs: number; readonly idleMs: number }
 
 const loopsWith =
@@ -62,12 +62,12 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
 /** Declares the streams, then runs the ledger's loops until `stop` aborts. Resolves once running turns are finished. */
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
   await setUpStreams(ledger)
-  using _nudges = ledger.queue.subscribe(nudgeSubject, () => {
+  using _wakeups = ledger.queue.subscribe(relayWakeupSubject, () => {
     ledger.relayWakeup.notify()
     ledger.idleMonitor.markBusy()
   })
-  // During a disconnect the broker may have lost messages and nudges.
-  using _back = ledger.queue.whenBack(ledger.idleMonitor.markBusy)
+  // During a disconnect the broker may have lost messages and wakeups.
+  using _back = ledger.queue.onReconnect(ledger.idleMonitor.markBusy)
   using states = subscribeToPoolStates(ledger)
   ready()
   const loops = loopsOf(ledger, states).map((each) => runLoop(each, ledger.events, stop))

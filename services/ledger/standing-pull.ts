@@ -47,7 +47,7 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
   }
 
   const subscription = queue.subscribe(inbox, onMessage)
-  const back = queue.whenBack(requestAnew)
+  const back = queue.onReconnect(requestAnew)
   request()
   return {
     /** Takes all messages that have arrived, at least one; none once `signal` aborts. */

@@ -30,8 +30,8 @@ export type ProgramSearch = Readonly<ReturnType<typeof programSearch>>
 export const programSearch = (settings: LocalSettings, env: Env, root: string) => ({
   named: settings as Pick<LocalSettings, 'postgresBin' | 'natsServer' | 'chromium' | 'stealthChromium'>,
   needed: {
-    postgres: settings.givenDatabaseUrl === undefined,
-    nats: settings.givenNatsUrl === undefined,
+    postgres: settings.externalDatabaseUrl === undefined,
+    nats: settings.externalNatsUrl === undefined,
     certutil: settings.extraCa !== '',
   },
   /** The `PATH` of the environment. */

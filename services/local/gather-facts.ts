@@ -19,8 +19,8 @@ export const gatherFacts = async (given: Given): Promise<Facts> => {
     ...given,
     secrets,
     ports,
-    databaseUrl: settings.givenDatabaseUrl ?? ownDatabase,
+    databaseUrl: settings.externalDatabaseUrl ?? ownDatabase,
     directUrl: directUrlOf(settings) ?? ownDatabase,
-    natsUrlOf: (user) => settings.givenNatsUrl ?? ownNats(user),
+    natsUrlOf: (user) => settings.externalNatsUrl ?? ownNats(user),
   }
 }

@@ -18,8 +18,8 @@ export const upFlags = {
   'webhook-retries': webhookSettings.webhookRetries,
   'extra-ca': trustSettings.extraCa,
   'public-url': gatewaySettings.publicUrl,
-  postgres: localSettings.givenDatabaseUrl,
-  nats: localSettings.givenNatsUrl,
+  postgres: localSettings.externalDatabaseUrl,
+  nats: localSettings.externalNatsUrl,
   s3: storageSettings.s3Url,
 } as const
 
@@ -47,12 +47,12 @@ const settings = {
 
 /** URL of PostgreSQL itself, not of a pooler; undefined if no database is given. */
 export const directUrlOf = ({
-  givenDatabaseUrl,
+  externalDatabaseUrl,
   databaseDirectUrl,
 }: {
-  readonly givenDatabaseUrl: string | undefined
+  readonly externalDatabaseUrl: string | undefined
   readonly databaseDirectUrl: string | undefined
-}): string | undefined => givenDatabaseUrl && (databaseDirectUrl ?? givenDatabaseUrl)
+}): string | undefined => externalDatabaseUrl && (databaseDirectUrl ?? externalDatabaseUrl)
 
 /** The settings that `up` itself reads; its services read the rest. */
 export type LocalSettings = ValuesOf<typeof settings>

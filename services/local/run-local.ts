@@ -130,8 +130,8 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
 export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const { env, root, events } = deps
   const settings = readLocalSettings(env, availableParallelism())
-  if (settings.givenNatsUrl !== undefined) {
-    events.unsafe(`${prefix}${localSettings.givenNatsUrl.name}`, 'workers too get this user, who may do everything')
+  if (settings.externalNatsUrl !== undefined) {
+    events.unsafe(`${prefix}${localSettings.externalNatsUrl.name}`, 'workers too get this user, who may do everything')
   }
   await checkFiles(settings)
   const programs = await findPrograms(programSearch(settings, env, root))

@@ -99,7 +99,7 @@ export const startTestHost = (
       ...(user && { user }),
       blockLists: ownLists,
       ...(trust && { trust }),
-      isOneAccounts: false,
+      isDedicated: false,
       recycleCaptures: 50,
       recycleMs: 600_000,
       recycleBytes: memoryMax / 2,

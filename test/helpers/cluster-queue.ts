@@ -18,7 +18,7 @@ import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
-import { backlogSubject, parseReportSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { backlogSubject, parseReportSubject, poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
 import { ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { startObjectSink } from './browser-worker.ts'
@@ -69,7 +69,7 @@ export type ClusterQueue = AsyncDisposable & {
   readonly openingKeyOf: (pool: Pool) => OpeningKey
   /** The Secret that workers of a pool find as NAME-POOL; as a manifest. */
   readonly secretOf: (pool: Pool, named: { readonly name: string; readonly namespace?: string }) => object
-  /** Puts captures into the queue and pokes the controller for each, as the gateway does; answers their ids. */
+  /** Puts captures into the queue and wakes the controller for each, as the gateway does; returns their ids. */
   readonly send: (count: number, options?: SendOptions) => Promise<string[]>
   readonly depth: (pool: Pool) => Promise<{ waiting: number; inFlight: number }>
   /** All captures that were sent, by id. */
@@ -118,7 +118,7 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
       budgetMs: attemptBudgetMs(options),
       attempts: 0,
     })
-    queue.publish(pokeSubject(pool), new Uint8Array())
+    queue.publish(poolWakeupSubject(pool), new Uint8Array())
     return id
   }
   const unended = () => [...rows.values()].filter(({ results }) => results.length === 0)

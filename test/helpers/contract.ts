@@ -59,13 +59,13 @@ const operationOf = ({ method, path }: SeenAnswer) => {
 const headerFaults = (
   response: Response,
   headers: SeenAnswer['headers'],
-  faults: (schema: object, value: unknown) => string[],
+  violations: (schema: object, value: unknown) => string[],
 ) =>
   Object.entries(response.headers).flatMap(([name, { $ref }]) => {
     const { required, schema } = components.headers[last($ref)] as Header
     const value = headers[name.toLowerCase()]
     if (value === undefined) return required ? [`${name} is missing`] : []
-    return faults(schema, schema.type === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`)
+    return violations(schema, schema.type === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`)
   })
 
 /**
@@ -76,7 +76,7 @@ const headerFaults = (
 export const createContract = (): {
   readonly check: (answer: SeenAnswer) => string[]
   readonly checkEvent: (event: SeenEvent) => string[]
-  readonly faults: (schema: object, value: unknown) => string[]
+  readonly violations: (schema: object, value: unknown) => string[]
   readonly seen: ReadonlySet<string>
 } => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
@@ -84,7 +84,7 @@ export const createContract = (): {
   const compiled = new Map<string, ValidateFunction>()
   const seen = new Set<string>()
 
-  const faults = (schema: object, value: unknown) => {
+  const violations = (schema: object, value: unknown) => {
     const text = JSON.stringify(schema).replaceAll('"#/components', '"contract#/components')
     const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text) as object)
     compiled.set(text, validate)
@@ -95,14 +95,14 @@ export const createContract = (): {
   }
 
   const checkAgainst = (response: Response, { method, status, headers, body }: SeenAnswer): string[] => {
-    const wrong = headerFaults(response, headers, faults)
+    const wrong = headerFaults(response, headers, violations)
     // These describe a body that they do not have.
     if (method === 'HEAD' || status === 304) return wrong
     const type = headers['content-type']?.split(';')[0]
     if (!response.content) return type === undefined ? wrong : [...wrong, `has a body of ${type}`]
     const media = response.content[type ?? '']
     if (!media) return [...wrong, `is ${type}, which is not named`]
-    return type === 'application/json' && body !== undefined ? [...wrong, ...faults(media.schema, body)] : wrong
+    return type === 'application/json' && body !== undefined ? [...wrong, ...violations(media.schema, body)] : wrong
   }
 
   const checkEvent = ({ headers, body }: SeenEvent): string[] => {
@@ -114,14 +114,14 @@ export const createContract = (): {
     const missing = post.parameters.filter((each) => !given.includes(each) && (each.required || given.length > 0))
     return [
       ...missing.map(({ name }) => `${name} is missing`),
-      ...given.flatMap(({ name, schema }) => faults(schema, headers[name.toLowerCase()])),
-      ...faults(post.requestBody.content['application/json'].schema, sent),
+      ...given.flatMap(({ name, schema }) => violations(schema, headers[name.toLowerCase()])),
+      ...violations(post.requestBody.content['application/json'].schema, sent),
     ].map((fault) => `${sent.event}: ${fault}`)
   }
 
   return {
     seen,
-    faults,
+    violations,
     checkEvent,
     check: (answer) => {
       const operation = operationOf(answer)

@@ -77,7 +77,7 @@ export const gateQueue = (queue: Queue): GatedQueue => {
       await open()
       return queue.request(subject, data, timeoutMs)
     },
-    whenBack: (call) => queue.whenBack(() => pass(call)),
+    onReconnect: (call) => queue.onReconnect(() => pass(call)),
     freeze: () => {
       if (!gone.signal.aborted) thawed ??= Promise.withResolvers()
     },

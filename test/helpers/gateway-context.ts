@@ -124,7 +124,7 @@ export type TestContext = Context & {
     batches: NewBatch[]
     checks: number
     published: string[]
-    nudges: number
+    relayWakeups: number
   }
   readonly answers: {
     accept: () => AcceptOutcome
@@ -213,7 +213,7 @@ const playObjects = (answers: TestContext['answers']): Context['objects'] => ({
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
-  const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], nudges: 0 }
+  const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], relayWakeups: 0 }
   const answers: TestContext['answers'] = {
     accept: accepted,
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
@@ -250,8 +250,8 @@ export const createTestContext = (): TestContext => {
     bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {
       publish: ({ id }) => seen.published.push(id),
-      nudge: () => {
-        seen.nudges += 1
+      wakeRelay: () => {
+        seen.relayWakeups += 1
       },
     },
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },

@@ -75,17 +75,17 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   t.same(await usage(), { reserved: before.reserved, settled: before.settled + captures }, 'each is charged once')
 }
 
-// Contract: Faults of ours
+// Contract: ErrorCollector of ours
 t.test('faults of ours: kill -9 of egress ends no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.includes('services/egress/main.ts'))),
 )
 
-// Contract: Faults of ours
+// Contract: ErrorCollector of ours
 t.test('faults of ours: kill -9 of the browser ends no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.startsWith(chromiumPath) && !command.includes('--type='))),
 )
 
-// Contract: Faults of ours
+// Contract: ErrorCollector of ours
 t.test('faults of ours: kill -9 of the browser host ends no capture', (t) =>
   captureAcross(t, () =>
     killEach((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),

@@ -4,7 +4,7 @@ import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
-import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
+import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -81,12 +81,12 @@ t.test('gateway faults: many at once are all stored, published once each, and le
 t.test('gateway faults: beyond the window captures wait in the outbox, and the relay is nudged', async (t) => {
   const gateway = await startGateway(t, { WINDOW_CAPTURES: '2' }, postgres)
   const { create } = await newCaller(gateway)
-  let nudges = 0
-  let pokes = 0
-  using _nudged = gateway.queue.subscribe(nudgeSubject, () => (nudges += 1))
-  using _poked = gateway.queue.subscribe(pokeSubject('standard'), () => (pokes += 1))
+  let relayWakeups = 0
+  let poolWakeups = 0
+  using _relayWoken = gateway.queue.subscribe(relayWakeupSubject, () => (relayWakeups += 1))
+  using _poolWoken = gateway.queue.subscribe(poolWakeupSubject('standard'), () => (poolWakeups += 1))
   for (let count = 0; count < 5; count += 1) t.equal((await create()).status, 202)
-  await eventually(() => nudges === 3 && pokes > 0)
+  await eventually(() => relayWakeups === 3 && poolWakeups > 0)
   await eventually(async () => (await outbox(gateway)) === 3)
 })
 

@@ -3,7 +3,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
-import { pokeSubject } from '#shared/queue/subjects.ts'
+import { poolWakeupSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
@@ -230,14 +230,14 @@ t.test(
   async (t) => {
     const { id: accountId, call, post } = await newAccount('unlimited')
     await using proxied = startStandInFleet(gateway, behave, { pool: 'proxied' })
-    let pokes = 0
-    using _poked = gateway.queue.subscribe(pokeSubject('proxied'), () => (pokes += 1))
+    let poolWakeups = 0
+    using _poolWoken = gateway.queue.subscribe(poolWakeupSubject('proxied'), () => (poolWakeups += 1))
     const proxy = 'http://user:s3cr3t@proxy.example.com:3128'
     const answer = await post('/v1/screenshots/capture', { url: 'https://example.com/ok', proxy, timeout: 5 })
     t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
     t.match(proxied.seen, [{ lane: 'interactive', part: { options: { proxy } } }])
     t.equal(fleet.seen.filter(({ part }) => part.options.proxy !== undefined).length, 0)
-    await eventually(() => pokes > 0)
+    await eventually(() => poolWakeups > 0)
     const record = await (await call(`/v1/screenshots/${answer.headers.get('x-screenshot-id')}`)).text()
     t.match(record, 'http://user:***@proxy.example.com:3128')
     const rows = await database.query('select to_jsonb(c)::text as row from capture c where account_id = $1', [

@@ -42,7 +42,12 @@ t.test('Dockerfile: has nothing that only BuildKit takes, and a numeric user', a
 
 t.test('compose.yaml: the settings of the service are valid', async (t) => {
   const settings = readLocalSettings(compose.services['shutterfleet']?.environment ?? {}, 2)
-  t.match(settings, { gatewayPort: 8080, givenDatabaseUrl: /@postgres:/, givenNatsUrl: /nats:/, s3Url: /@minio:/ })
+  t.match(settings, {
+    gatewayPort: 8080,
+    externalDatabaseUrl: /@postgres:/,
+    externalNatsUrl: /nats:/,
+    s3Url: /@minio:/,
+  })
   t.match(compose.configs.nats.content, `max_payload: ${maxMessageBytes}\n`)
 })
 

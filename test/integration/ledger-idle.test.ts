@@ -2,7 +2,7 @@ import t from 'tap'
 import { createIdleMonitor, type IdleMonitor } from '#ledger/idle-monitor.ts'
 import { startedCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { nudgeSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -34,7 +34,7 @@ t.test('idle ledger: a nudge and the report of a worker make it busy', async (t)
     eventually(() => idleMonitor.isIdle() === wanted, { what: wanted ? 'it is idle' : 'it is busy' })
   nowMs += 10_000
   await isIdle(true)
-  queue.publish(nudgeSubject, new Uint8Array())
+  queue.publish(relayWakeupSubject, new Uint8Array())
   await isIdle(false)
   nowMs += 10_000
   await isIdle(true)

@@ -11,7 +11,7 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
 import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { nudgeSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { relayWakeupSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -35,7 +35,7 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   const { database, queue } = running
   const capture = await accept(running)
   await database.query('update outbox set relay_at = now()')
-  queue.publish(nudgeSubject, new Uint8Array())
+  queue.publish(relayWakeupSubject, new Uint8Array())
   await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'the relay published it' })
   t.match(captureCodec.decode((await standing(queue, capture))!), {
     id: capture.id,

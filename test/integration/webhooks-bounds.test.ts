@@ -122,7 +122,7 @@ t.test('webhooks bounds: however a receiver is spelled, it is one host', async (
   const ids: string[] = []
   for (const url of urls) {
     const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [], hasStealth: true })
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors))
     const { webhookUrl } = await prepareCapture(createTestContext(), { id: randomUUIDv7(), parsed })
     t.equal(
       new URL(createBodyReader(newWebhook, checkWebhook)({ url }, { allowTargets: [] }).url).href,

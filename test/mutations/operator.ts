@@ -118,5 +118,5 @@ const worlds: readonly Mutation[] = [
   ]),
 ]
 
-/** Faults of the operator, each against a unit test or a world. */
+/** ErrorCollector of the operator, each against a unit test or a world. */
 export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied, ...worlds]

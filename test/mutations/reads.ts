@@ -13,8 +13,8 @@ const batches: readonly Mutation[] = [
   {
     point: 'Batch request',
     file: 'services/gateway/parameters/parse-batch.ts',
-    find: 'else reportFaults(verdict.faults, index, faults)',
-    replace: 'else reportFaults(verdict.faults, index + 1, faults)',
+    find: 'else reportErrors(verdict.errors, index, errors)',
+    replace: 'else reportErrors(verdict.errors, index + 1, errors)',
   },
   {
     point: 'Batch source',

@@ -4,7 +4,7 @@ import type { Finding } from '#local/doctor/check.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { createKubeApi, listPages } from '#shared/kube/client.ts'
-import { type KubeAnswer, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
+import { type KubeResponse, type KubeConnection, type KubeRequest, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 
@@ -59,7 +59,7 @@ const createCluster = (connection: Pick<KubeConnection, 'send' | 'namespace'>, u
       return items
     },
     /** Sends a GET with a timeout of `waitMs`. */
-    read: (path: string, waitMs = checkMs): Promise<KubeAnswer> =>
+    read: (path: string, waitMs = checkMs): Promise<KubeResponse> =>
       send({ method: 'GET', path, query: {}, signal: AbortSignal.timeout(waitMs) }),
     namespace: connection.namespace,
   }

@@ -47,8 +47,8 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   )
   const woken = wakeByReports(reports, wakeup.notify)
   const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, ...woken }, pool))
-  const { publishState, subscribeToPokes } = proxiedQueue(queue)
-  opened.use(subscribeToPokes(wakeup))
+  const { publishState, subscribeToPoolWakeups } = proxiedQueue(queue)
+  opened.use(subscribeToPoolWakeups(wakeup))
   const observe = createProxiedObserver({ runner, reports, subscription, now, readDepth: () => poolDepth(queue, pool) })
   const policy = { isPaused: false, max, spares, revision: '' }
   let isCalm = false

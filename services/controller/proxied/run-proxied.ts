@@ -2,7 +2,7 @@ import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
-import { pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
 import { decideProxied } from './decide-proxied.ts'
 import type { JobRunner } from './job-runner.ts'
 import { blankProxiedMemory, type ProxiedDecision, type ProxiedObservation, type ProxiedPolicy } from './proxied.ts'
@@ -11,7 +11,7 @@ const pool = 'proxied'
 /** The loop ticks every second; the same state is not published sooner. */
 const publishEveryMs = 900
 const claimsAtOnce = 8
-/** Times after a poke at which the loop is woken again, because a gateway pokes once for all captures of 100 ms. */
+/** Times after a wakeup at which the loop is woken again, because a gateway wakes the pool once for all captures of 100 ms. */
 const wakeAgainMs = [50, 110]
 
 type RunProxiedDeps = Pick<
@@ -24,11 +24,11 @@ type RunProxiedDeps = Pick<
   readonly publishState: (state: PoolStateMessage) => void
 }
 
-/** The loop's use of the queue: wakes on each poke, and publishes to the ledger whether Jobs can be started. */
+/** The loop's use of the queue: wakes the loop, and publishes to the ledger whether Jobs can be started. */
 export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
-  subscribeToPokes: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
-    queue.subscribe(pokeSubject(pool), () => {
+  subscribeToPoolWakeups: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
+    queue.subscribe(poolWakeupSubject(pool), () => {
       wakeup.notify()
       for (const afterMs of wakeAgainMs) setTimeout(wakeup.notify, afterMs).unref()
     }),

@@ -10,7 +10,7 @@ const fields = {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  // Both branches have the same description, whichever of them reports the fault.
+  // Both branches have the same description, whichever of them reports the error.
   expires_at: Type.Union(
     [Type.String({ pattern: momentForm, description: momentHint }), Type.Null({ description: momentHint })],
     { description: momentHint },

@@ -65,7 +65,7 @@ const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture):
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })
-  else if (!outcome.shared) deps.publisher.nudge()
+  else if (!outcome.shared) deps.publisher.wakeRelay()
   return undefined
 }
 

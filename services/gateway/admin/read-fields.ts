@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { createQueryReader } from '#gateway/http/input.ts'
 import { readMoment as readTime } from '#gateway/http/read-moment.ts'
@@ -25,10 +25,10 @@ const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) 
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw validationError({ body: ['must be an object'] })
     }
-    const { report, all } = collectFaults()
+    const { report, all } = collectErrors()
     check(body, (field, problem) => report(field.split('.')[0] ?? field, problem))
-    const faults = all()
-    if (faults) throw validationError(faults)
+    const errors = all()
+    if (errors) throw validationError(errors)
     return body as Static<T>
   }
 }

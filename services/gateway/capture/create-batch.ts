@@ -115,7 +115,7 @@ const create = async (
     if (isAdmitted) publish(context, traceparent, { ...member, lane, accountId: caller.accountId })
     context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
   }
-  if (!outcome.admitted) context.publisher.nudge()
+  if (!outcome.admitted) context.publisher.wakeRelay()
   return { batch: newBatch(id, createdAt, members), caller, isReplay: false }
 }
 

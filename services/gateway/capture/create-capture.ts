@@ -84,7 +84,7 @@ const create = async (context: Context, input: CaptureToCreate): Promise<Created
   context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
   if (replayOf !== undefined) return await findAccepted(context, replayOf, requested)
   if (admitted) publish(context, traceparent, { ...capture, accountId })
-  else if (!shared) context.publisher.nudge()
+  else if (!shared) context.publisher.wakeRelay()
   const { url, options } = capture
   return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
 }

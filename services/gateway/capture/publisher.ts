@@ -7,14 +7,14 @@ const flushMs = 1000
 const flushRows = 100
 /** Maximum of concurrent publishes; further captures are left to the ledger's relay. */
 const inFlightMax = 1000
-/** Minimum between two pokes of a pool's controller, each of which covers the whole pool. */
-const pokeEveryMs = 100
+/** Minimum between two wakeups of a pool's controller, each of which covers the whole pool. */
+const wakeupEveryMs = 100
 
 type Dependencies = {
   readonly publishCapture: (capture: CaptureToPublish) => Promise<unknown>
   readonly deleteOutbox: (ids: readonly string[]) => Promise<unknown>
-  readonly poke: (pool: Pool) => void
-  readonly nudge: () => void
+  readonly wakePool: (pool: Pool) => void
+  readonly wakeRelay: () => void
   readonly events: Pick<Events, 'published' | 'notPublished' | 'outboxKept'>
 }
 
@@ -38,7 +38,7 @@ const createTurnEnd = (): (() => Promise<void>) => {
 /** Creates a publisher. Disposing it waits for publishes in flight and deletes the last outbox rows. */
 export const createPublisher = (deps: Dependencies) => {
   const inFlight = new Set<Promise<void>>()
-  const pokedAt = new Map<Pool, number>()
+  const wokenAt = new Map<Pool, number>()
   let stored: string[] = []
   let timer: NodeJS.Timeout | undefined
   const endOfTurn = createTurnEnd()
@@ -63,23 +63,23 @@ export const createPublisher = (deps: Dependencies) => {
     else timer ??= setTimeout(() => track(flush()), flushMs)
   }
 
-  const poke = (pool: Pool) => {
+  const wakePool = (pool: Pool) => {
     const now = performance.now()
-    if (now - (pokedAt.get(pool) ?? -pokeEveryMs) < pokeEveryMs) return
-    pokedAt.set(pool, now)
-    deps.poke(pool)
+    if (now - (wokenAt.get(pool) ?? -wakeupEveryMs) < wakeupEveryMs) return
+    wokenAt.set(pool, now)
+    deps.wakePool(pool)
   }
 
   const publishOne = async (capture: CaptureToPublish) => {
     try {
       await endOfTurn()
       await deps.publishCapture(capture)
-      poke(capture.pool)
+      wakePool(capture.pool)
       noteStored(capture.id)
       deps.events.published(capture.lane)
     } catch (error) {
       deps.events.notPublished(capture.id, error)
-      deps.nudge()
+      deps.wakeRelay()
     }
   }
 
@@ -87,10 +87,10 @@ export const createPublisher = (deps: Dependencies) => {
     /** Publishes an admitted capture; above the bound, leaves it to the relay. */
     publish: (capture: CaptureToPublish): void => {
       if (inFlight.size < inFlightMax) track(publishOne(capture))
-      else deps.nudge()
+      else deps.wakeRelay()
     },
     /** Wakes the ledger's relay. */
-    nudge: deps.nudge,
+    wakeRelay: deps.wakeRelay,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(inFlight)
       await flush()

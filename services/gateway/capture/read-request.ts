@@ -1,22 +1,22 @@
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type CaptureRules, parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
-import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
+import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
 import { refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { idempotencyFaults, idempotencyOf } from '#gateway/http/idempotency.ts'
+import { idempotencyErrors, idempotencyOf } from '#gateway/http/idempotency.ts'
 import { authorize, identify } from '#gateway/http/identification/identify.ts'
 
-type Parsing<Parsed> = Parsed | { readonly ok: false; readonly faults: FieldFaults }
+type Parsing<Parsed> = Parsed | { readonly ok: false; readonly errors: FieldErrors }
 
-/** Validates the input; its faults include those already `found`. */
+/** Validates the input; its errors include those already `found`. */
 type Parse<Parsed extends { ok: true }> = (
   input: unknown,
-  found: FieldFaults,
+  found: FieldErrors,
 ) => Parsing<Parsed> | Promise<Parsing<Parsed>>
 
 /** How the parameters of a request are read. */
@@ -48,20 +48,20 @@ export const captureRules = ({
 }: Pick<Context, 'allowTargets' | 'hasStealth'>): CaptureRules => ({ allow: allowTargets, hasStealth })
 
 /**
- * Adds a fault for every query parameter of an operation that takes its parameters in the body, instead of ignoring them
+ * Adds an error for every query parameter of an operation that takes its parameters in the body, instead of ignoring them
  * silently.
  */
 const withQueryFaults = <Parsed extends { ok: true }>(query: string, parsing: Parsing<Parsed>): Parsing<Parsed> => {
-  const inQuery = Object.keys(gatherPlainQuery(query, []).faults.all() ?? {})
+  const inQuery = Object.keys(gatherPlainQuery(query, []).errors.all() ?? {})
   if (inQuery.length === 0) return parsing
-  const faults = collectFaults(parsing.ok ? {} : parsing.faults)
+  const errors = collectErrors(parsing.ok ? {} : parsing.errors)
   for (const name of inQuery)
-    faults.report(name, 'must not stand in the query: parameters of a POST belong in the body')
-  return { ok: false, faults: faults.all() ?? {} }
+    errors.report(name, 'must not stand in the query: parameters of a POST belong in the body')
+  return { ok: false, errors: errors.all() ?? {} }
 }
 
 const parsedOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>): Parsed => {
-  if (!parsing.ok) throw validationError(parsing.faults)
+  if (!parsing.ok) throw validationError(parsing.errors)
   return parsing
 }
 
@@ -73,10 +73,10 @@ const readParameters = async <Parsed extends { ok: true }>(
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   if (from === 'query') {
     const read = fromQuery(exchange.query)
-    return { parsed: parsedOf(read.ok ? await parse(read.input, read.faults) : read) }
+    return { parsed: parsedOf(read.ok ? await parse(read.input, read.errors) : read) }
   }
   const body = await exchange.readBody()
-  const parsing = await parse(parseJson(body, exchange.contentType), idempotencyFaults(exchange))
+  const parsing = await parse(parseJson(body, exchange.contentType), idempotencyErrors(exchange))
   return { parsed: parsedOf(exchange.query === '' ? parsing : withQueryFaults(exchange.query, parsing)), body }
 }
 

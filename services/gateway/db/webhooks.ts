@@ -34,8 +34,8 @@ const requireRoom = async (sql: Sql, accountId: string) => {
   const statement = 'select count(*)::integer as many from webhook where account_id = $1'
   const { many } = onlyRow(await sql.query<{ many: number }>(statement, [accountId]))
   if (many < webhooksMax) return
-  const fault = `is one too many: an account has at most ${webhooksMax} webhooks; delete one first`
-  throw new AppError('VALIDATION_ERROR', { details: { url: [fault] } })
+  const problem = `is one too many: an account has at most ${webhooksMax} webhooks; delete one first`
+  throw new AppError('VALIDATION_ERROR', { details: { url: [problem] } })
 }
 
 /**

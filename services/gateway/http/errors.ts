@@ -1,5 +1,5 @@
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
-import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
+import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
 
 /** Facts about a request that its response includes, even if it fails. */
 export type RequestFacts = {
@@ -43,7 +43,7 @@ export const orNotFound = <T>(found: T | false | undefined): T => {
 }
 
 /** The error for invalid parameters. */
-export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
+export const validationError = (details: FieldErrors): AppError => new AppError('VALIDATION_ERROR', { details })
 
 const featureMessage = (feature: string): string => `The feature ${feature} is not part of the plan.`
 

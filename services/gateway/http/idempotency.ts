@@ -8,7 +8,7 @@ import {
   storeResponse,
   type KeyedRequest,
 } from '#gateway/db/idempotency-keys.ts'
-import { AppError, type FieldFaults } from '#shared/errors/app-error.ts'
+import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Answer } from './answer.ts'
 import { validationError } from './errors.ts'
@@ -69,8 +69,8 @@ const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
   // Node joins repeated headers with a comma and a space, which no valid key contains.
   headers[header.toLowerCase()] as string | undefined
 
-/** Faults of the request's `Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters. */
-export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFaults => {
+/** ErrorCollector of the request's `Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters. */
+export const idempotencyErrors = (exchange: Pick<Exchange, 'headers'>): FieldErrors => {
   const key = keyOf(exchange)
   if (key === undefined || (key.length <= keyForm.maxLength && visibleAscii.test(key))) return {}
   return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
@@ -96,8 +96,8 @@ type Served = {
 
 const keyedRequest = async ({ operation, exchange, caller }: Served): Promise<KeyedRequest | undefined> => {
   if (keyOf(exchange) === undefined) return undefined
-  const faults = idempotencyFaults(exchange)
-  if (Object.keys(faults).length > 0) throw validationError(faults)
+  const errors = idempotencyErrors(exchange)
+  if (Object.keys(errors).length > 0) throw validationError(errors)
   const operationText = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
   const idempotency = idempotencyOf(exchange, operationText, await exchange.readBody())
   const idUnder = (prefix: string) => (operation.path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)

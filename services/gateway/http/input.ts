@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
-import { collectFaults, type Faults } from '#shared/capture/faults.ts'
+import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { validationError } from './errors.ts'
@@ -61,8 +61,8 @@ export const readJson = async (exchange: {
 /** Rules of this installation for inputs, in addition to their schemas. */
 export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
 
-/** Reports faults beyond the schema. A field that already has a fault may be of any type. */
-export type CheckInput<Input> = (input: Input, faults: Faults, rules: InputRules) => void
+/** Reports errors beyond the schema. A field that already has an error may be of any type. */
+export type CheckInput<Input> = (input: Input, errors: ErrorCollector, rules: InputRules) => void
 
 /** Parameters of a query: `values` by the schema, with defaults; `given` as sent, decoded. */
 export type ReadQuery<Q extends TProperties> = {
@@ -70,9 +70,13 @@ export type ReadQuery<Q extends TProperties> = {
   readonly given: Readonly<Record<string, string>>
 }
 
-type InputReader<P extends TProperties> = (given: object, faults: Faults, rules: InputRules) => Static<TObject<P>>
+type InputReader<P extends TProperties> = (
+  given: object,
+  errors: ErrorCollector,
+  rules: InputRules,
+) => Static<TObject<P>>
 
-/** Applies defaults, validates by schema and `check`, and throws `VALIDATION_ERROR` with all faults at once. */
+/** Applies defaults, validates by schema and `check`, and throws `VALIDATION_ERROR` with all errors at once. */
 const createInputReader = <P extends TProperties>(
   schema: TObject<P>,
   check?: CheckInput<Static<TObject<P>>>,
@@ -80,11 +84,11 @@ const createInputReader = <P extends TProperties>(
   const checkSchema = createSchemaCheck(schema)
   const withDefault = Object.entries(schema.properties).filter(([, each]) => 'default' in each)
   const defaults = Object.fromEntries(withDefault.map(([name, each]) => [name, (each as { default: unknown }).default]))
-  return (given, faults, rules) => {
+  return (given, errors, rules) => {
     const input = { ...defaults, ...given }
-    checkSchema(input, faults.report)
-    check?.(input as Static<TObject<P>>, faults, rules)
-    const wrong = faults.all()
+    checkSchema(input, errors.report)
+    check?.(input as Static<TObject<P>>, errors, rules)
+    const wrong = errors.all()
     if (wrong) throw validationError(wrong)
     return input as Static<TObject<P>>
   }
@@ -102,14 +106,14 @@ const decode = (text: string): string | undefined => {
 }
 
 /**
- * Returns the parameters of a query as text by name, and the faults of those that are unknown, repeated, or not
- * percent-encoded UTF-8; the caller may add faults. Throws `VALIDATION_ERROR` for more than 200 pairs.
+ * Returns the parameters of a query as text by name, and the errors of those that are unknown, repeated, or not
+ * percent-encoded UTF-8; the caller may add errors. Throws `VALIDATION_ERROR` for more than 200 pairs.
  */
 export const gatherPlainQuery = (
   query: string,
   names: readonly string[],
-): { readonly given: Readonly<Record<string, string>>; readonly faults: Faults } => {
-  const faults = collectFaults()
+): { readonly given: Readonly<Record<string, string>>; readonly errors: ErrorCollector } => {
+  const errors = collectErrors()
   const pairs = query.split('&', pairsMax + 1).filter((pair) => pair !== '')
   if (pairs.length > pairsMax) throw validationError({ query: [`must have at most ${pairsMax} pairs`] })
   const given = new Map<string, string>()
@@ -117,12 +121,12 @@ export const gatherPlainQuery = (
     const at = pair.indexOf('=')
     const name = decode(at < 0 ? pair : pair.slice(0, at)) ?? 'query'
     const value = decode(at < 0 ? '' : pair.slice(at + 1))
-    if (value === undefined) faults.report(name, 'must be percent-encoded UTF-8')
-    else if (!names.includes(name)) faults.report(name, 'is not a parameter')
-    else if (given.has(name)) faults.report(name, 'is given more than once')
+    if (value === undefined) errors.report(name, 'must be percent-encoded UTF-8')
+    else if (!names.includes(name)) errors.report(name, 'is not a parameter')
+    else if (given.has(name)) errors.report(name, 'is given more than once')
     else given.set(name, value)
   }
-  return { given: Object.fromEntries(given), faults }
+  return { given: Object.fromEntries(given), errors }
 }
 
 const convert = (text: string, schema: object | undefined): string | number =>
@@ -136,9 +140,9 @@ export const createQueryReader = <Q extends TProperties>(
   const names = Object.keys(schema.properties)
   const read = createInputReader(schema, check)
   return (query, rules) => {
-    const { given, faults } = gatherPlainQuery(query, names)
+    const { given, errors } = gatherPlainQuery(query, names)
     const typed = Object.entries(given).map(([name, text]) => [name, convert(text, schema.properties[name])])
-    return { values: read(Object.fromEntries(typed), faults, rules), given }
+    return { values: read(Object.fromEntries(typed), errors, rules), given }
   }
 }
 
@@ -152,7 +156,7 @@ export const createBodyReader = <B extends TProperties>(
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw validationError({ body: ['must be a JSON object'] })
     }
-    return read(body, collectFaults(), rules)
+    return read(body, collectErrors(), rules)
   }
 }
 

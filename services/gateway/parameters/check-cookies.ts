@@ -1,5 +1,5 @@
 import { getPublicSuffix } from 'tldts-experimental'
-import type { Report } from '#shared/capture/faults.ts'
+import type { Report } from '#shared/capture/validation-errors.ts'
 
 /** A cookie as sent, not validated. */
 type SentCookie = { readonly name?: unknown; readonly value?: unknown; readonly domain?: unknown }

@@ -1,4 +1,4 @@
-import type { Report } from '#shared/capture/faults.ts'
+import type { Report } from '#shared/capture/validation-errors.ts'
 
 /** A token of RFC 9110 §5.6.2, at most 100 characters. */
 const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/

@@ -1,5 +1,5 @@
 import { createParser } from 'css-selector-parser'
-import type { Faults } from '#shared/capture/faults.ts'
+import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
 
 /** Pseudo-classes of Playwright and jQuery that CSS does not define: a browser rejects them or matches something else. */
 const nonCssPseudoClasses = new Set(
@@ -44,20 +44,20 @@ export const isSelector = (selector: string): boolean => {
 
 const names = ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'] as const
 
-/** Checks the form of every selector whose text has no other fault; skips `hide_selectors` if the list itself has one. */
+/** Checks the form of every selector whose text has no other error; skips `hide_selectors` if the list itself has one. */
 export const checkSelectors = (
   input: Readonly<Record<string, unknown>>,
-  { report, hasFault, hasFaultWithin }: Faults,
+  { report, hasError, hasErrorWithin }: ErrorCollector,
 ): void => {
   const { hide_selectors: hidden } = input
   const all: [field: string, value: unknown][] = [
     ...names.map((name): [string, unknown] => [name, input[name]]),
-    ...(Array.isArray(hidden) && !hasFault('hide_selectors')
+    ...(Array.isArray(hidden) && !hasError('hide_selectors')
       ? hidden.map((value, index): [string, unknown] => [`hide_selectors.${index}`, value])
       : []),
   ]
   for (const [field, value] of all) {
-    if (typeof value === 'string' && !hasFaultWithin(field) && !isSelector(value))
+    if (typeof value === 'string' && !hasErrorWithin(field) && !isSelector(value))
       report(field, 'must be a CSS selector')
   }
 }

@@ -1,5 +1,5 @@
 import { type Bound, describeBound } from '#shared/capture/describe-bound.ts'
-import type { Report } from '#shared/capture/faults.ts'
+import type { Report } from '#shared/capture/validation-errors.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 
 /** More parameters or entries than any valid request has; larger inputs are not validated further, to bound the cost. */

@@ -1,6 +1,6 @@
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkTarget } from '#shared/policy/target.ts'
-import type { Report } from '#shared/capture/faults.ts'
+import type { Report } from '#shared/capture/validation-errors.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 
 /** A proxy's URL: scheme, optional credentials, host, port, nothing else. No `\`, which some parsers read as `/`. */

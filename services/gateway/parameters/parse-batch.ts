@@ -1,5 +1,5 @@
-import type { FieldFaults } from '#shared/errors/app-error.ts'
-import { collectFaults, type Faults } from '#shared/capture/faults.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
+import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { type Feature, featureNames } from '#shared/capture/features.ts'
 import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
 
@@ -12,15 +12,15 @@ export type ParsedBatch = {
   readonly features: readonly Feature[]
 }
 
-/** The result of validating a batch's parameters, with all faults at once. */
-export type BatchVerdict = ParsedBatch | { readonly ok: false; readonly faults: FieldFaults }
+/** The result of validating a batch's parameters, with all errors at once. */
+export type BatchVerdict = ParsedBatch | { readonly ok: false; readonly errors: FieldErrors }
 
 type Input = Readonly<Record<string, unknown>>
 
 /** Placeholder if `urls` is invalid, so that the other parameters are still validated. */
 const anyUrl = 'https://example.com/'
 
-const urlsOf = (urls: unknown, { report }: Faults): readonly unknown[] => {
+const urlsOf = (urls: unknown, { report }: ErrorCollector): readonly unknown[] => {
   const bounds = `1 to ${urlsMax} URLs`
   if (urls === undefined) report('urls', `is required: a list of ${bounds}`)
   else if (!Array.isArray(urls) || urls.length === 0 || urls.length > urlsMax)
@@ -29,16 +29,16 @@ const urlsOf = (urls: unknown, { report }: Faults): readonly unknown[] => {
   return []
 }
 
-const checkCommon = ({ url, html, markdown, response_type: response }: Input, { report }: Faults) => {
+const checkCommon = ({ url, html, markdown, response_type: response }: Input, { report }: ErrorCollector) => {
   for (const [name, value] of Object.entries({ url, html, markdown })) {
     if (value !== undefined) report(name, 'must not be given beside urls')
   }
   if (response === 'image') report('response_type', 'must be json for a batch')
 }
 
-/** Reports faults of a URL under its index. Without an index, skips those that depend on the URL: its own and of cookie domains. */
-const reportFaults = (faults: FieldFaults, index: number | undefined, { report }: Faults) => {
-  for (const [field, problems] of Object.entries(faults)) {
+/** Reports errors of a URL under its index. Without an index, skips those that depend on the URL: its own and of cookie domains. */
+const reportErrors = (errors: FieldErrors, index: number | undefined, { report }: ErrorCollector) => {
+  for (const [field, problems] of Object.entries(errors)) {
     const isOfUrl = field === 'url'
     if (index === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
     for (const problem of problems) report(isOfUrl ? `urls.${index}` : field, problem)
@@ -62,9 +62,9 @@ const validateOne = (
 const validateAll = async (
   common: Input,
   urls: readonly unknown[],
-  by: { readonly rules: CaptureRules; readonly faults: Faults; readonly pause: () => Promise<unknown> },
+  by: { readonly rules: CaptureRules; readonly errors: ErrorCollector; readonly pause: () => Promise<unknown> },
 ): Promise<ParsedCapture[]> => {
-  const { rules, faults, pause } = by
+  const { rules, errors, pause } = by
   const captures: ParsedCapture[] = []
   let first: CaptureVerdict | undefined
   for (const [index, url] of urls.entries()) {
@@ -72,36 +72,36 @@ const validateAll = async (
     const verdict = validateOne(common, url, { rules, ...(first && { first }) })
     first ??= verdict
     if (verdict.ok) captures.push(verdict)
-    else reportFaults(verdict.faults, index, faults)
+    else reportErrors(verdict.errors, index, errors)
   }
   return captures
 }
 
 /**
- * Validates the parameters of a batch: `urls`, and the parameters for each of them as `parseCapture` does. Reports all faults
+ * Validates the parameters of a batch: `urls`, and the parameters for each of them as `parseCapture` does. Reports all errors
  * at once, those of an entry as `urls.3`, with those already `found`. Awaits `pause` between URLs, so that a hundred do not
  * block the event loop.
  */
 export const parseBatch = async (
   input: unknown,
   rules: CaptureRules,
-  found: FieldFaults,
+  found: FieldErrors,
   pause: () => Promise<unknown>,
 ): Promise<BatchVerdict> => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return { ok: false, faults: { body: ['must be a JSON object'] } }
+    return { ok: false, errors: { body: ['must be a JSON object'] } }
   }
-  const faults = collectFaults(found)
+  const errors = collectErrors(found)
   const { urls: given, url: _url, html: _html, markdown: _markdown, ...common } = input as Input
-  checkCommon(input as Input, faults)
-  const urls = urlsOf(given, faults)
+  checkCommon(input as Input, errors)
+  const urls = urlsOf(given, errors)
   if (urls.length === 0) {
     const verdict = parseCapture({ ...common, url: anyUrl }, rules)
-    if (!verdict.ok) reportFaults(verdict.faults, undefined, faults)
+    if (!verdict.ok) reportErrors(verdict.errors, undefined, errors)
   }
-  const [first, ...rest] = await validateAll(common, urls, { rules, faults, pause })
-  const all = faults.all()
-  if (all || !first) return { ok: false, faults: all ?? {} }
+  const [first, ...rest] = await validateAll(common, urls, { rules, errors, pause })
+  const all = errors.all()
+  if (all || !first) return { ok: false, errors: all ?? {} }
   const features = featureNames.filter((name) => name === 'batch' || first.features.includes(name))
   return { ok: true, captures: [first, ...rest], features }
 }

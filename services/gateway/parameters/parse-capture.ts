@@ -1,4 +1,4 @@
-import type { FieldFaults } from '#shared/errors/app-error.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
@@ -7,7 +7,7 @@ import { checkSchema } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
-import { collectFaults, type Faults, type Report } from '#shared/capture/faults.ts'
+import { collectErrors, type ErrorCollector, type Report } from '#shared/capture/validation-errors.ts'
 import { type Feature, featuresOf } from '#shared/capture/features.ts'
 import { isRequested } from '#shared/capture/is-requested.ts'
 import {
@@ -21,17 +21,17 @@ import {
 /** Rules of this installation: the operator's allowed targets, and whether it has a full Chromium for `stealth`. */
 export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
 
-/** Valid parameters of a request. `unavailable`: faults for what this installation does not support; refused last. */
+/** Valid parameters of a request. `unavailable`: errors for what this installation does not support; refused last. */
 export type ParsedCapture = {
   readonly ok: true
   readonly supplied: CaptureParameters
   readonly options: CaptureOptions
   readonly features: readonly Feature[]
-  readonly unavailable: FieldFaults | undefined
+  readonly unavailable: FieldErrors | undefined
 }
 
-/** The result of validating a request's parameters, with all faults at once. */
-export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly faults: FieldFaults }
+/** The result of validating a request's parameters, with all errors at once. */
+export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly errors: FieldErrors }
 
 const noStealth =
   'is not available in this installation, which has no full Chromium: its operator sets SHUTTERFLEET_STEALTH_CHROMIUM for workers and SHUTTERFLEET_SEALING_KEY_STEALTH for the gateway'
@@ -64,14 +64,14 @@ const isTimeZone = (name: string): boolean => {
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Checks lists and objects as sent, so that a fault in one entry does not hide faults in others. */
-const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
+/** Checks lists and objects as sent, so that an error in one entry does not hide errors in others. */
+const checkParts = (input: Input, host: string | undefined, errors: ErrorCollector) => {
   const { headers, cookies, html, markdown } = input
-  checkHeaders(headers, faults.report)
-  checkCookies(cookies, faults.report)
+  checkHeaders(headers, errors.report)
+  checkCookies(cookies, errors.report)
   const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
-  if (hostIsKnown) checkCookieDomains(cookies, host, faults.report)
-  checkSelectors(input, faults)
+  if (hostIsKnown) checkCookieDomains(cookies, host, errors.report)
+  checkSelectors(input, errors)
 }
 
 /** Checks that no margin of a PDF exceeds half the page. The schema checks the form of margins. */
@@ -104,35 +104,35 @@ const checkMeaning = (options: CaptureParameters, report: Report) => {
   checkMargins(options, report)
 }
 
-const checkAll = (parameters: Input, allow: readonly AllowTarget[], faults: Faults) => {
-  const sized = checkSize(parameters, faults.report)
+const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: ErrorCollector) => {
+  const sized = checkSize(parameters, errors.report)
   if (!sized) return
-  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !faults.hasFault(name)))
-  checkSchema(readable, faults.report)
+  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !errors.hasError(name)))
+  checkSchema(readable, errors.report)
   for (const [name, value] of Object.entries(readable)) {
-    if (!faults.hasFault(name)) checkWellFormed(name, value, faults.report)
+    if (!errors.hasError(name)) checkWellFormed(name, value, errors.report)
   }
   const sound = Object.fromEntries(
-    Object.entries(readable).filter(([name]) => !faults.hasFaultWithin(name)),
+    Object.entries(readable).filter(([name]) => !errors.hasErrorWithin(name)),
   ) as CaptureParameters
-  checkSource(parameters, faults.report)
-  checkMeaning(sound, faults.report)
-  checkParts(readable, checkTargets(sound, allow, faults.report), faults)
+  checkSource(parameters, errors.report)
+  checkMeaning(sound, errors.report)
+  checkParts(readable, checkTargets(sound, allow, errors.report), errors)
 }
 
 /**
- * Validates the parameters of one capture: their schema, then their combination. Reports all faults at once, with those
- * already `found` when the input was read; a parameter with such a fault is not validated again.
+ * Validates the parameters of one capture: their schema, then their combination. Reports all errors at once, with those
+ * already `found` when the input was read; a parameter with such an error is not validated again.
  */
-export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFaults = {}): CaptureVerdict => {
+export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldErrors = {}): CaptureVerdict => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return { ok: false, faults: { body: ['must be a JSON object'] } }
+    return { ok: false, errors: { body: ['must be a JSON object'] } }
   }
   const parameters = input as Input
-  const collected = collectFaults(found)
+  const collected = collectErrors(found)
   checkAll(parameters, rules.allow, collected)
-  const faults = collected.all()
-  if (faults) return { ok: false, faults }
+  const errors = collected.all()
+  if (errors) return { ok: false, errors }
   const supplied = { ...parameters } as CaptureParameters
   const isServed = rules.hasStealth || !isRequested('stealth', supplied.stealth)
   return {

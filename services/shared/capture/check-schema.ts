@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { type Bound, describeBound } from './describe-bound.ts'
-import type { Report } from './faults.ts'
+import type { Report } from './validation-errors.ts'
 import { captureParameters } from './options.ts'
 
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */

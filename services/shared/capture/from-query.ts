@@ -1,13 +1,13 @@
 import { parse } from 'qs'
-import type { FieldFaults } from '#shared/errors/app-error.ts'
-import { collectFaults, type Report } from './faults.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
+import { collectErrors, type Report } from './validation-errors.ts'
 import { isDecodable } from './is-decodable.ts'
 import { captureParameters } from './options.ts'
 
 /** The parameters of a query in the types of a JSON body, with the errors of single ones; or why it was not parsed at all. */
 type QueryInput =
-  | { readonly ok: true; readonly input: Record<string, unknown>; readonly faults: FieldFaults }
-  | { readonly ok: false; readonly faults: FieldFaults }
+  | { readonly ok: true; readonly input: Record<string, unknown>; readonly errors: FieldErrors }
+  | { readonly ok: false; readonly errors: FieldErrors }
 
 /** Most `name=value` pairs of one query. */
 const pairsMax = 200
@@ -112,8 +112,8 @@ const withPlainValue = (pair: string): string => {
  */
 export const fromQuery = (query: string): QueryInput => {
   const pairs = query.split('&', pairsMax + 1)
-  if (pairs.length > pairsMax) return { ok: false, faults: { query: [`must have at most ${pairsMax} pairs`] } }
-  const { report, all } = collectFaults()
+  if (pairs.length > pairsMax) return { ok: false, errors: { query: [`must have at most ${pairsMax} pairs`] } }
+  const { report, all } = collectErrors()
   for (const pair of pairs) checkPair(pair, report)
   const parsed = parse(pairs.map(withPlainValue).join('&'), {
     depth: 3,
@@ -123,5 +123,5 @@ export const fromQuery = (query: string): QueryInput => {
     allowPrototypes: true,
   })
   const input = convertFields('', parsed, { schema: captureParameters as Schema, report })
-  return { ok: true, input, faults: all() ?? {} }
+  return { ok: true, input, errors: all() ?? {} }
 }

@@ -1,7 +1,7 @@
 import { catalog, type CaptureErrorCode, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
 
 /** Validation errors by field name, worded for clients. */
-export type FieldFaults = Readonly<Record<string, readonly string[]>>
+export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
 type AppErrorOptions = {
   /** For logs only. Defaults to the public message. */
@@ -10,7 +10,7 @@ type AppErrorOptions = {
   readonly publicMessage?: string
   readonly cause?: unknown
   /** Errors per field; only of `VALIDATION_ERROR` and `CONFIGURATION`. */
-  readonly details?: FieldFaults
+  readonly details?: FieldErrors
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number
 }
@@ -19,7 +19,7 @@ type AppErrorOptions = {
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly publicMessage: string
-  readonly details: FieldFaults | undefined
+  readonly details: FieldErrors | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {

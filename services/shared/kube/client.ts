@@ -1,4 +1,4 @@
-import type { KubeAnswer, KubeConnection, KubeRequest } from './connection.ts'
+import type { KubeResponse, KubeConnection, KubeRequest } from './connection.ts'
 import { errorOfConnection, errorOfStatus, KubeError, type Status } from './kube-error.ts'
 import { type Collection, collectionPath, type KubeObject, objectPath, type Ref } from './resource.ts'
 
@@ -152,14 +152,14 @@ const nameOf = ({ method, path }: Pick<Call, 'method' | 'path'>): string => `${m
 const open = async (
   connection: Pick<KubeConnection, 'send'>,
   { query = {}, signal, ...request }: Call & { readonly signal: AbortSignal },
-): Promise<KubeAnswer> => {
+): Promise<KubeResponse> => {
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const answer = await connection.send({ ...request, query: Object.fromEntries(given), signal })
   if (answer.statusCode < 300) return answer
   throw errorOfStatus(await readStatus(answer, nameOf(request)), nameOf(request), answer.retryAfterSeconds)
 }
 
-const readStatus = async (answer: KubeAnswer, what: string): Promise<Status> => {
+const readStatus = async (answer: KubeResponse, what: string): Promise<Status> => {
   const text = await readText(answer, what)
   try {
     return { ...(JSON.parse(text) as Status), code: answer.statusCode }
@@ -168,7 +168,7 @@ const readStatus = async (answer: KubeAnswer, what: string): Promise<Status> => 
   }
 }
 
-const readJson = async <T>(answer: KubeAnswer, what: string): Promise<T> => {
+const readJson = async <T>(answer: KubeResponse, what: string): Promise<T> => {
   const text = await readText(answer, what)
   try {
     return JSON.parse(text) as T
@@ -177,7 +177,7 @@ const readJson = async <T>(answer: KubeAnswer, what: string): Promise<T> => {
   }
 }
 
-const readText = async ({ body }: KubeAnswer, what: string): Promise<string> => {
+const readText = async ({ body }: KubeResponse, what: string): Promise<string> => {
   const chunks: Buffer[] = []
   let bytes = 0
   try {

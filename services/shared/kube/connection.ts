@@ -19,7 +19,7 @@ export type KubeRequest = {
 }
 
 /** The head of a response; the caller has to read or destroy the body. */
-export type KubeAnswer = {
+export type KubeResponse = {
   readonly statusCode: number
   /** Of a `Retry-After` in seconds. */
   readonly retryAfterSeconds: number | undefined
@@ -49,7 +49,7 @@ export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => 
     /** Namespace of the configuration, by default `default`; in a pod, the pod's. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     /** Rejects with an `unavailable` KubeError if no response arrives within 30 s, or `signal` aborts. */
-    send: async ({ method, path, query, body, signal, beforeSend }: KubeRequest): Promise<KubeAnswer> => {
+    send: async ({ method, path, query, body, signal, beforeSend }: KubeRequest): Promise<KubeResponse> => {
       const what = `${method} ${path}`
       const context = new RequestContext(server.href, HttpMethod[method])
       try {

@@ -32,7 +32,7 @@ export type Queue = AsyncDisposable & {
   readonly newInbox: () => string
   readonly isConnected: () => boolean
   /** Calls `call` after each reconnection, until disposed: the server may have lost this connection's state. */
-  readonly whenBack: (call: () => void) => Disposable
+  readonly onReconnect: (call: () => void) => Disposable
   /** The client's own connection; only `shared/queue` uses it. */
   readonly connection: NatsConnection
 }
@@ -137,7 +137,7 @@ export const connectQueue = async (options: {
     },
     newInbox: () => `${options.inboxPrefix}.${crypto.randomUUID()}`,
     isConnected: () => connected,
-    whenBack: (call) => {
+    onReconnect: (call) => {
       onBack.add(call)
       return { [Symbol.dispose]: () => onBack.delete(call) }
     },

@@ -6,8 +6,8 @@ import {
   captureFilter,
   drainSubject,
   eventFilter,
-  nudgeSubject,
-  pokeSubject,
+  relayWakeupSubject,
+  poolWakeupSubject,
   poolStateSubject,
   poolReportFilters,
   resultFilter,
@@ -83,8 +83,8 @@ const operator: QueueUser = { name: 'operator', publish: [everything], subscribe
 const gateway = user('gateway', {
   publish: [
     captureFilter(),
-    nudgeSubject,
-    ...pools.map(pokeSubject),
+    relayWakeupSubject,
+    ...pools.map(poolWakeupSubject),
     accountInfo,
     ...streams.map((stream) => `${api}.STREAM.INFO.${stream}`),
   ],
@@ -98,9 +98,9 @@ const ledger = user('ledger', {
     acks(resultsStream.name, ledgerConsumer.durable_name),
     captureFilter(),
     eventFilter,
-    ...pools.flatMap((pool) => [backlogSubject(pool), pokeSubject(pool)]),
+    ...pools.flatMap((pool) => [backlogSubject(pool), poolWakeupSubject(pool)]),
   ],
-  subscribe: [nudgeSubject, ...pools.map(poolStateSubject)],
+  subscribe: [relayWakeupSubject, ...pools.map(poolStateSubject)],
 })
 
 const controller = user('controller', {
@@ -116,7 +116,7 @@ const controller = user('controller', {
   subscribe: pools.flatMap((pool) => [
     heartbeatFilter(pool),
     startedFilter(pool),
-    pokeSubject(pool),
+    poolWakeupSubject(pool),
     backlogSubject(pool),
   ]),
 })

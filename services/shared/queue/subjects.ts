@@ -69,7 +69,7 @@ export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker
 export const undrainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.undrain`
 
 /** Wakes the controller's loop of a pool. Not stored. */
-export const pokeSubject = (pool: Pool): string => `pool.${pool}.poke`
+export const poolWakeupSubject = (pool: Pool): string => `pool.${pool}.poke`
 
 /** Whether workers of a pool can be started; see `poolStateCodec`. Not stored. */
 export const poolStateSubject = (pool: Pool): string => `pool.${pool}.state`
@@ -81,4 +81,4 @@ export const startedFilter = (pool: Pool): string => startedSubject({ pool, id: 
 export const backlogSubject = (pool: Pool): string => `backlog.${pool}`
 
 /** Wakes the ledger's relay. Not stored. */
-export const nudgeSubject = 'relay.nudge'
+export const relayWakeupSubject = 'relay.nudge'

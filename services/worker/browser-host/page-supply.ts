@@ -28,7 +28,7 @@ const close = (open: OpenPage): Promise<boolean> =>
   succeeds(within(open.close(), closeMs, () => new Error('the context did not close')))
 
 /** When browsers are replaced, the kind that is started first, and the proxy that pages load through. */
-export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCaptures' | 'recycleMs'> & {
+export type SupplyOptions = Pick<HostSettings, 'isDedicated' | 'recycleCaptures' | 'recycleMs'> & {
   readonly kept: BrowserKind
   readonly proxy: string
 }
@@ -39,7 +39,7 @@ export type SupplyOptions = Pick<HostSettings, 'isOneAccounts' | 'recycleCapture
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
-  { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
+  { isDedicated, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
 ) => {
   let served = 0
   let startedAt = 0
@@ -74,16 +74,16 @@ export const createPageSupply = (
   return {
     /**
      * Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start.
-     * `isOtherAccounts`: the previous capture was of another account.
+     * `isOfOtherAccount`: the previous capture was of another account.
      */
-    acquire: async (emulation: Emulation, isOtherAccounts: boolean): Promise<OpenPage> => {
+    acquire: async (emulation: Emulation, isOfOtherAccount: boolean): Promise<OpenPage> => {
       const opened = await next
-      const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
+      const mayServe = !(isDedicated && isOfOtherAccount && served > 0)
       const isFit = opened.emulation.browser === emulation.browser && mayServe && !opened.browser.ended.aborted
       const ahead = isFit ? opened : await openInNewBrowser(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
-      if ((isDue() || isOneAccounts) && !spare) startSpare(emulation.browser)
+      if ((isDue() || isDedicated) && !spare) startSpare(emulation.browser)
       if (!suits(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
       const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height

@@ -30,7 +30,7 @@ export type HostSettings = {
   /** Certificate store that the browser trusts in addition to the system's. */
   readonly trust?: string
   /** Whether each browser serves captures of one account only. */
-  readonly isOneAccounts: boolean
+  readonly isDedicated: boolean
   readonly recycleCaptures: number
   readonly recycleMs: number
   /** The browser is replaced if it and the host together use more memory than this after a capture. */
@@ -48,7 +48,7 @@ export type Order = {
 /**
  * An order as sent to the host, which is killed soon after `leftMs`. Of the account it contains only whether it differs from the previous capture's.
  */
-export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOtherAccounts: boolean }
+export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOfOtherAccount: boolean }
 
 /** A connection that the browser requests, or that egress has refused. The host responds with a verdict. */
 export type ConnectionReview = {

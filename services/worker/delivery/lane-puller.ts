@@ -48,7 +48,7 @@ export class LanePuller implements Disposable {
     for (const lane of lanes) {
       this.#stack.use(queue.subscribe(this.#longInbox(lane), (message) => this.#onLong(lane, message)))
     }
-    this.#stack.use(queue.whenBack(() => this.#reopen()))
+    this.#stack.use(queue.onReconnect(() => this.#reopen()))
     this.#stack.adopt(
       setInterval(() => this.#refill(), refillMs),
       clearInterval,

@@ -127,7 +127,7 @@ export const createSlots = (
           ...(user && { user }),
           blockLists: environment.blockLists.folder,
           ...(environment.trust && { trust: environment.trust }),
-          isOneAccounts: config.shareBrowsers === 'account',
+          isDedicated: config.shareBrowsers === 'account',
           recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           // The other half is for a page.

@@ -39,7 +39,7 @@ export type Host = AsyncDisposable & {
 
 /** The bounds of a host, and the egress that it uses. */
 export type HostBounds = {
-  readonly settings: Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'>
+  readonly settings: Pick<HostSettings, 'isDedicated' | 'pixelsMax'>
   readonly upstream: EgressEndpoint & TrafficBounds
   /** Bound in bytes on the anonymous memory of host and browser during a capture. */
   readonly memoryMax: number
@@ -126,7 +126,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { upstream, memoryMax, settings: { isOneAccounts, pixelsMax } }: HostBounds,
+  { upstream, memoryMax, settings: { isDedicated, pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)
@@ -159,11 +159,11 @@ export const steerHost = async (
     let lastAccountId: string | undefined
     return {
       gone: ending.signal,
-      accountId: () => (isOneAccounts ? lastAccountId : undefined),
+      accountId: () => (isDedicated ? lastAccountId : undefined),
       capture: ({ accountId, ...order }, endsAt) => {
-        const isOtherAccounts = lastAccountId !== undefined && accountId !== lastAccountId
+        const isOfOtherAccount = lastAccountId !== undefined && accountId !== lastAccountId
         lastAccountId = accountId
-        return captureIn(running, { ...order, isOtherAccounts }, endsAt)
+        return captureIn(running, { ...order, isOfOtherAccount }, endsAt)
       },
       [Symbol.asyncDispose]: async () => {
         relay[Symbol.dispose]()

@@ -74,7 +74,7 @@ export const createBus = (clock: Clock, answer: Answer): Bus => {
       request: () => Promise.reject(new Error('nobody asks this')),
       newInbox: () => '_INBOX.x',
       isConnected: () => true,
-      whenBack: () => ({ [Symbol.dispose]: () => {} }),
+      onReconnect: () => ({ [Symbol.dispose]: () => {} }),
       [Symbol.asyncDispose]: async () => {},
     }
   }

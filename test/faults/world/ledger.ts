@@ -1,7 +1,7 @@
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { backlogCodec, poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
-import { backlogSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { backlogSubject, poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Bus } from './bus.ts'
 import type { CaptureStream } from './capture-stream.ts'
 
@@ -45,7 +45,7 @@ export class PlayedLedger {
     const id = `${String(this.rows.size).padStart(8, '0')}-0000-4000-8000-000000000000`
     this.rows.set(id, { id, pool, acceptedMs: clock.nowMs(), attempts: 0, results: 0, isFailed: false })
     stream.add(pool, id)
-    bus.publish(pokeSubject(pool), new Uint8Array())
+    bus.publish(poolWakeupSubject(pool), new Uint8Array())
   }
 
   begun(id: string): void {

@@ -1,4 +1,4 @@
-import type { KubeAnswer, KubeRequest } from '#shared/kube/connection.ts'
+import type { KubeResponse, KubeRequest } from '#shared/kube/connection.ts'
 import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ObjectCache } from '#controller/kube/object-cache.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
@@ -142,7 +142,7 @@ export const refusedIsNothingSpecial: MissingGuard = {
   },
 }
 
-const never = new Promise<KubeAnswer>(() => {})
+const never = new Promise<KubeResponse>(() => {})
 
 /** Who was told once that there is no such kind never asks again. */
 export const createGivingUp = (): MissingGuard => {
@@ -165,7 +165,7 @@ export const createGivingUp = (): MissingGuard => {
 
 /** Who was refused once is refused for ever. */
 export const createRefusedForEver = (): MissingGuard => {
-  const refused = new WeakMap<object, KubeAnswer>()
+  const refused = new WeakMap<object, KubeResponse>()
   return {
     name: 'what a quota refused is not asked for again',
     meddling: {

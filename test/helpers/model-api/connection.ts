@@ -1,5 +1,5 @@
 import type { Clock } from '#controller/kube/clock.ts'
-import type { KubeAnswer, KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
+import type { KubeResponse, KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
 import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ModelWatch } from './watch.ts'
 import { Refusal, refuse } from './refusal.ts'
@@ -96,13 +96,13 @@ type Opened = {
   readonly over: AbortSignal
 }
 
-const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer> => {
+const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeResponse> => {
   const { exchange, line, deliver, user } = open
   const { clock } = exchange
   const what = `${request.method} ${request.path}`
   request.beforeSend?.()
   const sentAtMs = clock.nowMs()
-  const answered = Promise.withResolvers<KubeAnswer>()
+  const answered = Promise.withResolvers<KubeResponse>()
   const broken = (why: string, code?: string) => answered.reject(errorOfConnection(failureOf(why, code), what))
   const abort = () => broken('aborted')
   listen(open, request.signal, abort)
@@ -155,7 +155,7 @@ const fateOf = ({ lost, lostAnswers, tooMany }: Line, random: () => number): Fat
 
 const seen = ({ method, path, query, body }: KubeRequest) => ({ method, path, query, text: body?.text ?? '' })
 
-const answerOf = (open: Opened, request: KubeRequest): KubeAnswer => {
+const answerOf = (open: Opened, request: KubeRequest): KubeResponse => {
   const { server, lists } = open.exchange
   try {
     const route = routeOf(server, lists, request, open.user)
@@ -170,7 +170,7 @@ const answerOf = (open: Opened, request: KubeRequest): KubeAnswer => {
 
 const head = (statusCode: number, retryAfterSeconds?: number) => ({ statusCode, retryAfterSeconds })
 
-const refused = ({ status }: Refusal, retryAfterSeconds?: number): KubeAnswer => ({
+const refused = ({ status }: Refusal, retryAfterSeconds?: number): KubeResponse => ({
   ...head(status.code, retryAfterSeconds),
   body: once(JSON.stringify({ kind: 'Status', ...status })),
 })

@@ -45,7 +45,7 @@ t.test('gateway: a create is accepted with one round trip and published', async 
   t.match(data, { status: 'pending', url, options: { width: 1280, height: 800, format: 'png', full_page: true } })
   t.equal(data['created_at'], pendingCapture.createdAt)
   t.same(context.seen.published, [data['id']])
-  t.same([context.seen.accepted.length, context.seen.checks, context.seen.nudges], [1, 0, 0])
+  t.same([context.seen.accepted.length, context.seen.checks, context.seen.relayWakeups], [1, 0, 0])
   t.match(context.seen.accepted[0], { lane: 'normal', pool: 'standard', budgetMs: 50_000, originHost: null })
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
@@ -67,7 +67,7 @@ t.test('gateway: a capture that is not admitted is left to the relay', async (t)
   const { context, post } = start(t)
   context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
   await post('/v1/screenshots', { url })
-  t.same([context.seen.published.length, context.seen.nudges], [0, 1])
+  t.same([context.seen.published.length, context.seen.relayWakeups], [0, 1])
 })
 
 // Contract: Rate headers

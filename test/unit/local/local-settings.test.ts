@@ -12,8 +12,8 @@ t.test(
       stealthMax: 2,
       proxiedMax: 3,
       poolIdleCores: 3,
-      givenDatabaseUrl: undefined,
-      givenNatsUrl: undefined,
+      externalDatabaseUrl: undefined,
+      externalNatsUrl: undefined,
       s3Url: undefined,
       allowTargets: [],
     })

@@ -45,8 +45,8 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
     runner.changed(change)
     run.wakeup.notify()
   })
-  const { publishState, subscribeToPokes } = proxiedQueue(queue)
-  using _pokes = subscribeToPokes(run.wakeup)
+  const { publishState, subscribeToPoolWakeups } = proxiedQueue(queue)
+  using _wakeups = subscribeToPoolWakeups(run.wakeup)
   const observe = createProxiedObserver({
     runner,
     reports: subscriptions.reports,

@@ -5,7 +5,7 @@ import { type Clock, pause } from '#controller/kube/clock.ts'
 import { createListeners } from '#controller/kube/listeners.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatMs } from '#shared/queue/messages.ts'
-import { pokeSubject } from '#shared/queue/subjects.ts'
+import { poolWakeupSubject } from '#shared/queue/subjects.ts'
 
 /** Longest wait for the first reports, in milliseconds from subscribing. */
 const syncMsMax = 5000
@@ -31,7 +31,7 @@ export const openPoolSubscriptions = (deps: {
 
   const subscribe = (kind: Pool): PoolSubscription => {
     const wake = () => listeners.notify(kind)
-    opened.use(queue.subscribe(pokeSubject(kind), wake))
+    opened.use(queue.subscribe(poolWakeupSubject(kind), wake))
     const woken = kind === 'proxied' ? wakeByReports(reports, wake) : wakeByState(wake)
     return opened.use(subscribeToPool({ queue, now, malformed, ...woken }, kind))
   }

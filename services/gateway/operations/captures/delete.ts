@@ -17,7 +17,7 @@ export const deleteScreenshot = forCaller({
   run: async (context, { caller, id }) => {
     orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
     // The deletion may have made room in the account's window.
-    context.publisher.nudge()
+    context.publisher.wakeRelay()
     return { status: 204 }
   },
 })

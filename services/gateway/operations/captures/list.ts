@@ -5,7 +5,7 @@ import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
-import type { Faults } from '#shared/capture/faults.ts'
+import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
 import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'
@@ -60,7 +60,7 @@ const moment = (text: string | undefined, side: 'first' | 'last') =>
 
 type Given = Static<typeof listParameters>
 
-const checkRange = (given: Given, { report }: Faults) => {
+const checkRange = (given: Given, { report }: ErrorCollector) => {
   const read = (name: 'from' | 'to', side: 'first' | 'last') => {
     const found = moment(given[name], side)
     if (given[name] !== undefined && found === undefined) {
@@ -72,19 +72,19 @@ const checkRange = (given: Given, { report }: Faults) => {
   if (from !== undefined && to !== undefined && to < from) report('to', 'must not be before from')
 }
 
-const checkPage = ({ page = 1, ...given }: Given, faults: Faults) => {
-  const size = faults.hasFaultWithin('per_page') ? perPageDefault : given.per_page
-  if (faults.hasFaultWithin('page') || isReachable(page, size)) return
+const checkPage = ({ page = 1, ...given }: Given, errors: ErrorCollector) => {
+  const size = errors.hasErrorWithin('per_page') ? perPageDefault : given.per_page
+  if (errors.hasErrorWithin('page') || isReachable(page, size)) return
   const last = Math.ceil(countedMax / size)
-  faults.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
+  errors.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }
 
 /** Reports invalid times and cursors, a range that ends before it begins, and a page number out of reach. */
-export const checkList: CheckInput<Given> = (given, faults) => {
-  checkRange(given, faults)
-  if (given.cursor === undefined) return checkPage(given, faults)
-  if (given.page !== undefined) faults.report('cursor', 'must not be given together with page')
-  if (readCursor(given.cursor) === undefined) faults.report('cursor', 'is not a valid cursor')
+export const checkList: CheckInput<Given> = (given, errors) => {
+  checkRange(given, errors)
+  if (given.cursor === undefined) return checkPage(given, errors)
+  if (given.page !== undefined) errors.report('cursor', 'must not be given together with page')
+  if (readCursor(given.cursor) === undefined) errors.report('cursor', 'is not a valid cursor')
 }
 
 /** Converts parameters that `checkList` has validated. */

@@ -47,13 +47,13 @@ export const webhookChange = Type.Partial(
 )
 
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */
-export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, faults, { allowTargets: allow }) => {
+export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, errors, { allowTargets: allow }) => {
   const target =
-    fields.url === undefined || faults.hasFaultWithin('url')
+    fields.url === undefined || errors.hasErrorWithin('url')
       ? undefined
       : checkTarget(fields.url, { schemes: ['https:'], allow })
-  if (target?.ok === false) faults.report('url', target.problem)
+  if (target?.ok === false) errors.report('url', target.problem)
   for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string' && !value.isWellFormed()) faults.report(name, 'must be well-formed Unicode')
+    if (typeof value === 'string' && !value.isWellFormed()) errors.report(name, 'must be well-formed Unicode')
   }
 }

@@ -7,13 +7,13 @@ export const localSettings = {
     help: "JSON file with the table of plans; empty: the contract's plans and `unlimited`",
     fallback: '',
   }),
-  givenDatabaseUrl: address('DATABASE_URL', {
+  externalDatabaseUrl: address('DATABASE_URL', {
     help: 'PostgreSQL to use; empty: one is started',
     fallback: '',
     schemes: ['postgres', 'postgresql'],
     secret: true,
   }),
-  givenNatsUrl: address('NATS_URL', {
+  externalNatsUrl: address('NATS_URL', {
     help: 'NATS server to use, with a user that has all permissions, which workers use too; empty: one is started',
     fallback: '',
     schemes: ['nats', 'tls'],

@@ -102,18 +102,18 @@ t.test(
 )
 
 t.test('run proxied: looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
-  let poke = () => {}
+  let wakePool = () => {}
   const rings: number[] = []
-  const { subscribeToPokes } = proxiedQueue({
+  const { subscribeToPoolWakeups } = proxiedQueue({
     publish: () => {},
     subscribe: (_subject, onMessage) => {
-      poke = () =>
+      wakePool = () =>
         onMessage({ subject: '', data: new Uint8Array(), reply: undefined, traceparent: undefined, statusCode: 0 })
       return { [Symbol.dispose]: () => {} }
     },
   })
-  using _pokes = subscribeToPokes({ notify: () => rings.push(rings.length) })
-  poke()
+  using _wakeups = subscribeToPoolWakeups({ notify: () => rings.push(rings.length) })
+  wakePool()
   t.equal(rings.length, 1)
   await eventually(() => rings.length === 3)
 })

@@ -6,14 +6,14 @@ const read = fieldsReader({ name: Type.String({ maxLength: 3, description: 'shor
 
 t.test('read fields: bodies that fit are read, and all that is wrong with others is told at once', async (t) => {
   t.same(read({ name: 'abc' }), { name: 'abc' })
-  const faults: [unknown, object][] = [
+  const errors: [unknown, object][] = [
     [{ name: 'abcd' }, { name: ['must be short'] }],
     [{ more: 1 }, { name: ['is required'], more: ['is not a parameter'] }],
     [JSON.parse('{"name":"a","__proto__":1}'), { ['__proto__']: ['is not a parameter'] }],
     [null, { body: ['must be an object'] }],
     [[], { body: ['must be an object'] }],
   ]
-  for (const [body, details] of faults) {
+  for (const [body, details] of errors) {
     t.throws(() => read(body), { code: 'VALIDATION_ERROR', details }, JSON.stringify(body))
   }
 })

@@ -114,7 +114,7 @@ t.test(
       [created.statusCode, created.headers['x-cache'], created.json()],
       [202, 'HIT', { data: { status: 'pending' } }],
     )
-    t.same([context.seen.published, context.seen.nudges], [[], 0])
+    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
   },
 )
 
@@ -126,7 +126,7 @@ t.test(
     context.answers.find = () => failedCapture
     const answer = await post(capturePath, { cache_ttl: 60 })
     t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '100'])
-    t.same([context.seen.published, context.seen.nudges], [[], 0])
+    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
   },
 )
 
@@ -175,7 +175,7 @@ t.test(
     context.answers.find = () => undefined
     const gone = await post(createPath, {}, key)
     t.equal(gone.statusCode, 404)
-    t.same([context.seen.published, context.seen.nudges], [[], 0])
+    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
     accepts({})
     t.notOk('idempotent-replayed' in (await post(createPath, {}, key)).headers)
   },

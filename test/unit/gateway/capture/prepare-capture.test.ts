@@ -10,7 +10,7 @@ import { captureParameters, type CaptureParameters, withDefaults } from '#shared
 const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
   const context = createTestContext()
   const parsed = parseCapture(parameters, { allow: [], hasStealth: true })
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors))
   const id = crypto.randomUUID()
   const capture = await prepareCapture(context, { id, parsed })
   const openWith = (pool: Pool) => sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))

@@ -18,7 +18,14 @@ const start = (
   publishCapture: (of: { id: string }) => Promise<unknown> = async () => 'stored',
   deleteOutbox?: () => Promise<void>,
 ) => {
-  const seen = { deleted: [] as (readonly string[])[], pokes: 0, nudges: 0, published: 0, notPublished: 0, kept: 0 }
+  const seen = {
+    deleted: [] as (readonly string[])[],
+    poolWakeups: 0,
+    relayWakeups: 0,
+    published: 0,
+    notPublished: 0,
+    kept: 0,
+  }
   const publisher = createPublisher({
     publishCapture,
     deleteOutbox:
@@ -26,8 +33,8 @@ const start = (
       (async (ids) => {
         seen.deleted.push(ids)
       }),
-    poke: () => (seen.pokes += 1),
-    nudge: () => (seen.nudges += 1),
+    wakePool: () => (seen.poolWakeups += 1),
+    wakeRelay: () => (seen.relayWakeups += 1),
     events: {
       published: () => (seen.published += 1),
       notPublished: () => (seen.notPublished += 1),
@@ -42,7 +49,7 @@ t.test('publisher: rows of published captures are deleted together, soon', async
   for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
   await eventually(() => seen.deleted.length > 0)
   t.same(seen.deleted, [['a', 'b', 'c']])
-  t.same([seen.published, seen.pokes, seen.nudges], [3, 1, 0], 'one look at the pool is enough for all')
+  t.same([seen.published, seen.poolWakeups, seen.relayWakeups], [3, 1, 0], 'one look at the pool is enough for all')
   await publisher[Symbol.asyncDispose]()
 })
 
@@ -61,7 +68,7 @@ t.test('publisher: what cannot be published keeps its row, and the relay is told
   publisher.publish(capture('bad'))
   publisher.publish(capture('good'))
   await publisher[Symbol.asyncDispose]()
-  t.same([seen.deleted, seen.nudges, seen.notPublished], [[['good']], 1, 1])
+  t.same([seen.deleted, seen.relayWakeups, seen.notPublished], [[['good']], 1, 1])
 })
 
 t.test('publisher: rows that cannot be deleted are left to the relay', async (t) => {
@@ -80,7 +87,7 @@ t.test('publisher: publishes under way are bounded; the rest is the relay’s', 
   })
   for (let count = 0; count < 1001; count += 1) publisher.publish(capture(String(count)))
   await eventually(() => begun === 1000)
-  t.equal(seen.nudges, 1)
+  t.equal(seen.relayWakeups, 1)
   resolve()
   await publisher[Symbol.asyncDispose]()
   t.equal(seen.deleted.flat().length, 1000, 'disposing waits for what is under way')

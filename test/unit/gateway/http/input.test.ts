@@ -5,7 +5,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 const names = ['page', 'from'] as const
 const faultsOf = (query: string) => {
   try {
-    return gatherPlainQuery(query, names).faults.all() ?? {}
+    return gatherPlainQuery(query, names).errors.all() ?? {}
   } catch (error) {
     return (error as AppError).details
   }

@@ -76,7 +76,7 @@ t.test(
     const names = ['X-Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
     for (const [event, { post }] of Object.entries(webhooks)) {
       const { schema, example } = post.requestBody.content['application/json'] as Media
-      t.same(contract.faults(schema, example), [], event)
+      t.same(contract.violations(schema, example), [], event)
       t.match(example, { event })
       t.same(
         post.parameters.map((header) => [header.name, header.in, header.required]),
@@ -124,7 +124,7 @@ t.test('document: every example fits the schema that it stands beside', (t) => {
   const contract = createContract()
   const look = (media: Record<string, Media> | undefined, what: string) => {
     for (const { schema, example } of Object.values(media ?? {}))
-      if (example !== undefined && !what.includes('events')) t.same(contract.faults(schema, example), [], what)
+      if (example !== undefined && !what.includes('events')) t.same(contract.violations(schema, example), [], what)
   }
   for (const { operation } of operations) {
     look(operation.requestBody?.content, `${operation.operationId} request`)

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { checkCookieDomains } from '#gateway/parameters/check-cookies.ts'
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 
 const faultsOf = (domain: string, host: string | undefined) => {
-  const faults = collectFaults({})
-  checkCookieDomains([{ name: 'a', value: 'x', domain }], host, faults.report)
-  return faults.all()
+  const errors = collectErrors({})
+  checkCookieDomains([{ name: 'a', value: 'x', domain }], host, errors.report)
+  return errors.all()
 }
 
 t.test('check cookies: a domain in which sites of others end is refused, with and without a target', async (t) => {

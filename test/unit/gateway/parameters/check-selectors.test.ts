@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
 import { checkSelectors, isSelector } from '#gateway/parameters/check-selectors.ts'
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 
 const selectors = [
   'h1',
@@ -132,11 +132,11 @@ t.test('is selector: answers to every text without an exception', async () => {
 
 t.test('check selectors: a list of too many selectors is not judged, nor a selector that is too long', async (t) => {
   const hidden = ['a', 'b >']
-  const one = collectFaults()
+  const one = collectErrors()
   checkSelectors({ hide_selectors: hidden, selector: '!' }, one)
   t.same(one.all(), { 'hide_selectors.1': ['must be a CSS selector'], selector: ['must be a CSS selector'] })
   const known = { hide_selectors: ['must be a list of at most 20 entries'], selector: ['must be shorter'] }
-  const other = collectFaults(known)
+  const other = collectErrors(known)
   checkSelectors({ hide_selectors: hidden, selector: '!' }, other)
   t.same(other.all(), known)
 })

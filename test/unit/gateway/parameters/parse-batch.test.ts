@@ -28,7 +28,7 @@ t.test('parse batch: each capture of a batch is what it would be alone', async (
 t.test('parse batch: what is wrong is named once, for each URL where it is the URL', async (t) => {
   const faultsOf = async (input: unknown) => {
     const { verdict } = await judge(input)
-    return verdict.ok ? [] : Object.entries(verdict.faults).map(([name, { length }]) => [name, length])
+    return verdict.ok ? [] : Object.entries(verdict.errors).map(([name, { length }]) => [name, length])
   }
   t.same(await faultsOf({ urls: ['ftp://a.com/', ...urls, 'nonsense'], height: 1 }), [
     ['height', 1],

@@ -1,18 +1,18 @@
 import t from 'tap'
-import type { FieldFaults } from '#shared/errors/app-error.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 
 const rules = { allow: [], hasStealth: true } as const
 const url = 'https://example.com/'
 
-const faultsOf = (input: unknown): FieldFaults => {
+const faultsOf = (input: unknown): FieldErrors => {
   const verdict = parseCapture(input, rules)
-  return verdict.ok ? {} : verdict.faults
+  return verdict.ok ? {} : verdict.errors
 }
 
 const valid = (input: Record<string, unknown>): ParsedCapture => {
   const verdict = parseCapture({ url, ...input }, rules)
-  if (!verdict.ok) throw new Error(JSON.stringify(verdict.faults))
+  if (!verdict.ok) throw new Error(JSON.stringify(verdict.errors))
   return verdict
 }
 
@@ -80,7 +80,7 @@ t.test(
     for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
     const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
     const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
-    t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
+    t.same(listed.ok ? {} : listed.errors, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
   },
 )
 
@@ -148,9 +148,9 @@ t.test('parse capture: header names are tokens, and those of the connection are 
   }
   t.same(faultsOf({ url, headers: { 'X-A': 'TRACE', 'Set-Cookie2': 'a' } }), {})
   for (const name of ['', 'a b', 'a:b', 'a\nb', 'ä', 'a'.repeat(101)]) {
-    const faults = faultsOf({ url, headers: { [name]: 'x' } })
+    const errors = faultsOf({ url, headers: { [name]: 'x' } })
     t.same(
-      faults,
+      errors,
       { [`headers.${name}`]: ['the name must be an HTTP token of 1 to 100 characters'] },
       JSON.stringify(name),
     )
@@ -364,14 +364,14 @@ t.test(
   async (t) => {
     const found = { url: ['is given more than once'], width: ['is given more than once'] }
     const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
-    t.same(verdict.ok ? {} : verdict.faults, { ...found, height: ['must be a whole number from 200 to 2160'] })
+    t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160'] })
   },
 )
 
 t.test('parse capture: names of the prototype are parameters like any other', async (t) => {
   const input: unknown = JSON.parse(`{"url":"${url}","__proto__":{"width":1},"constructor":1}`)
-  const faults = faultsOf(input)
-  t.same(Object.keys(faults).toSorted(), ['__proto__', 'constructor'])
+  const errors = faultsOf(input)
+  t.same(Object.keys(errors).toSorted(), ['__proto__', 'constructor'])
 })
 
 t.test('parse capture: a valid request keeps what was supplied and fills in the defaults', async (t) => {

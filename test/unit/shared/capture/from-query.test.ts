@@ -3,11 +3,11 @@ import t from 'tap'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { encodedParameters } from '#test/helpers/query-encodings.ts'
 
-const faultsIn = (query: string) => fromQuery(query).faults
+const faultsIn = (query: string) => fromQuery(query).errors
 
 const read = (query: string): Record<string, unknown> => {
   const result = fromQuery(query)
-  if (!result.ok || Object.keys(result.faults).length > 0) throw new Error(JSON.stringify(result.faults))
+  if (!result.ok || Object.keys(result.errors).length > 0) throw new Error(JSON.stringify(result.errors))
   return result.input
 }
 
@@ -93,7 +93,7 @@ t.test(
 t.test('from query: more than 200 pairs are refused', async (t) => {
   const pairs = (count: number) => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&')
   t.equal(fromQuery(pairs(200)).ok, true)
-  t.same(fromQuery(pairs(201)), { ok: false, faults: { query: ['must have at most 200 pairs'] } })
+  t.same(fromQuery(pairs(201)), { ok: false, errors: { query: ['must have at most 200 pairs'] } })
 })
 
 t.test('from query: what is not percent-encoded UTF-8 is refused on its name', async (t) => {
@@ -154,7 +154,7 @@ t.test('from query: whatever a query is, it is read or refused by name, and neve
       const result = fromQuery(pieces.join(''))
       return result.ok
         ? Object.getPrototypeOf(result.input) === Object.prototype
-        : Object.keys(result.faults).length > 0
+        : Object.keys(result.errors).length > 0
     }),
     { seed: 5, numRuns: 1000 },
   )

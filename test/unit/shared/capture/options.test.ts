@@ -1,13 +1,13 @@
 import t from 'tap'
 import { captureParameters } from '#shared/capture/options.ts'
-import type { FieldFaults } from '#shared/errors/app-error.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 
 const url = 'https://example.com/'
 
-const faultsOf = (input: unknown): FieldFaults => {
+const faultsOf = (input: unknown): FieldErrors => {
   const verdict = parseCapture(input, { allow: [], hasStealth: true })
-  return verdict.ok ? {} : verdict.faults
+  return verdict.ok ? {} : verdict.errors
 }
 
 const wholeNumber = (from: number, to: number) => ({

@@ -5,7 +5,7 @@ import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
 /** Browsers that do as they are told, and what became of them. */
-const played = (isOneAccounts = false) => {
+const played = (isDedicated = false) => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
   const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
@@ -29,16 +29,16 @@ const played = (isOneAccounts = false) => {
     }
   }
   const supply = createPageSupply(launch, {
-    isOneAccounts,
-    recycleCaptures: isOneAccounts ? 50 : 2,
+    isDedicated,
+    recycleCaptures: isDedicated ? 50 : 2,
     recycleMs: 60_000,
     kept: 'shell',
     proxy: 'socks5://x:1',
   })
-  const take = (kind: BrowserKind = 'shell', isOtherAccounts = false) =>
-    supply.acquire(defaultEmulation(kind), isOtherAccounts)
-  const capture = async (kind: BrowserKind = 'shell', isTainted = false, isOtherAccounts = false) => {
-    const page = await take(kind, isOtherAccounts)
+  const take = (kind: BrowserKind = 'shell', isOfOtherAccount = false) =>
+    supply.acquire(defaultEmulation(kind), isOfOtherAccount)
+  const capture = async (kind: BrowserKind = 'shell', isTainted = false, isOfOtherAccount = false) => {
+    const page = await take(kind, isOfOtherAccount)
     supply.release(page, isTainted)
     return page.browser
   }

@@ -27,7 +27,7 @@ const playQueue = () => {
       subscriptions.set(subject, onMessage)
       return { [Symbol.dispose]: () => subscriptions.delete(subject) }
     },
-    whenBack: () => ({ [Symbol.dispose]: () => {} }),
+    onReconnect: () => ({ [Symbol.dispose]: () => {} }),
     publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
       const text = Buffer.from(data).toString()
       if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ApiRequest, countRequests, resourceOf } from '#controller/operator/watch/count-requests.ts'
-import type { KubeAnswer, KubeRequest } from '#shared/kube/connection.ts'
+import type { KubeResponse, KubeRequest } from '#shared/kube/connection.ts'
 
 t.test('API requests: the resource of a path is its plural, whatever namespace and name are called', (t) => {
   for (const [path, resource] of Object.entries({
@@ -20,7 +20,7 @@ t.test('API requests: each request is counted with its status, one without an an
   const counted: ApiRequest[] = []
   let nowMs = 0
   const connection = {
-    send: async ({ path }: KubeRequest): Promise<KubeAnswer> => {
+    send: async ({ path }: KubeRequest): Promise<KubeResponse> => {
       nowMs += 20
       if (path.endsWith('lost')) throw new Error('reset')
       return { statusCode: 409, retryAfterSeconds: undefined, body: (async function* () {})() }

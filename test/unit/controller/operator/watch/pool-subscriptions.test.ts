@@ -3,7 +3,7 @@ import { openPoolSubscriptions } from '#controller/operator/watch/pool-subscript
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type HeartbeatMessage, heartbeatCodec, startedCodec } from '#shared/queue/messages.ts'
-import { backlogSubject, heartbeatSubject, pokeSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { backlogSubject, heartbeatSubject, poolWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
@@ -45,7 +45,7 @@ t.test('pool subscriptions: each kind of pool has its own', async (t) => {
 
 t.test('pool subscriptions: a poke and a change of state notify of the kind, a repeat does not', async (t) => {
   const { notified, publish, heartbeat } = setUp()
-  publish(pokeSubject('stealth'))
+  publish(poolWakeupSubject('stealth'))
   heartbeat('standard')
   heartbeat('standard')
   heartbeat('standard', { busy: 1 })

@@ -49,7 +49,7 @@ t.test('create: members that have no room are left to the relay', async (t) => {
     admittedIds: members.slice(0, 1).map(({ id }) => id),
   })
   await post({ urls })
-  t.same([context.seen.published.length, context.seen.nudges], [1, 1])
+  t.same([context.seen.published.length, context.seen.relayWakeups], [1, 1])
 })
 
 // Contract: Validation
@@ -147,7 +147,7 @@ t.test('create: a batch that is sent again is the first, as it is now', async (t
     [202, 'true', { data: { id: found.id, status: 'completed' } }],
   )
   t.match(context.seen.batches, [{ idempotency: { key: 'k' } }])
-  t.same([context.seen.published, context.seen.nudges], [[], 0])
+  t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
 })
 
 t.test('create: a batch is judged and sealed only for a key that is one, however small its body', async (t) => {

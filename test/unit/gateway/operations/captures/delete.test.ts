@@ -20,7 +20,7 @@ t.test('delete: a deletion is answered with nothing but the limits, and makes ro
   t.same([answer.statusCode, answer.payload], [204, ''])
   t.ok(answer.headers['x-ratelimit-limit'])
   t.notOk(answer.headers['content-type'])
-  t.equal(context.seen.nudges, 1)
+  t.equal(context.seen.relayWakeups, 1)
 })
 
 t.test('delete: what is gone, malformed or of somebody else is 404', async (t) => {

@@ -18,14 +18,14 @@ t.test('webhook fields: what a request does not say of a new webhook has its def
 // Contract: Validation
 t.test('webhook fields: each field says what it may be, in one sentence', async (t) => {
   const events = 'screenshot.completed, screenshot.failed, batch.completed, quota.warning, webhook.test'
-  const faults = {
+  const errors = {
     'events.0': [`must be one of ${events}`],
     'events.1': [`must be one of ${events}`],
     active: ['must be true or false'],
     description: ['must be a text of 0 to 500 characters without control characters'],
   }
   const body = { events: ['nope', 1], active: 1, description: '\0' }
-  t.throws(() => readChange(body, rules), { code: 'VALIDATION_ERROR', details: faults })
+  t.throws(() => readChange(body, rules), { code: 'VALIDATION_ERROR', details: errors })
   t.throws(() => readChange({ events: [] }, rules), {
     code: 'VALIDATION_ERROR',
     details: { events: [`must be a list of different events out of ${events}`] },

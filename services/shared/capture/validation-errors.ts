@@ -1,10 +1,10 @@
-import type { FieldFaults } from '#shared/errors/app-error.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
 
 /** Adds a problem of a field, worded for clients; duplicates are dropped. */
 export type Report = (field: string, problem: string) => void
 
 /** Collector of a request's validation errors. */
-export type Faults = ReturnType<typeof collectFaults>
+export type ErrorCollector = ReturnType<typeof collectErrors>
 
 /** Most characters of a name in a response: the caller's names may be of any length. */
 const nameCharacters = 120
@@ -13,11 +13,11 @@ const nameCharacters = 120
 const fieldsMax = 200
 
 /** Creates a collector of validation errors that starts with `known`. */
-export const collectFaults = (known: FieldFaults = {}) => {
+export const collectErrors = (known: FieldErrors = {}) => {
   const found = new Map<string, readonly string[]>(Object.entries(known))
   return {
     /** Whether this field itself, not one inside of it, has an error. */
-    hasFault: (field: string): boolean => found.has(field.slice(0, nameCharacters)),
+    hasError: (field: string): boolean => found.has(field.slice(0, nameCharacters)),
     report: (field: string, problem: string): void => {
       const name = field.slice(0, nameCharacters)
       const problems = found.get(name) ?? []
@@ -25,11 +25,11 @@ export const collectFaults = (known: FieldFaults = {}) => {
       if (!problems.includes(problem)) found.set(name, [...problems, problem])
     },
     /** Whether a parameter, or a field inside of it, has an error. */
-    hasFaultWithin: (name: string): boolean => {
+    hasErrorWithin: (name: string): boolean => {
       const inside = `${name}.`
       return found.has(name) || [...found.keys()].some((field) => field.startsWith(inside))
     },
     /** All errors so far; undefined if there are none. */
-    all: (): FieldFaults | undefined => (found.size === 0 ? undefined : Object.fromEntries(found)),
+    all: (): FieldErrors | undefined => (found.size === 0 ? undefined : Object.fromEntries(found)),
   }
 }
