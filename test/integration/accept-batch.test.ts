@@ -30,66 +30,60 @@ const change = (id: string, to: 'processing' | 'completed' | 'failed') => advanc
 
 // Contract: Batch request
 // Contract: Batch response
-t.test(
-  'accept batch: a batch of 20 is one request and 20 captures in input order; those beyond the window wait',
-  async (t) => {
-    const tenant = await createTenant(database, { rate_limit_per_minute: 1000, screenshots_per_month: 100 })
-    const batch = newBatch(tenant, 20)
-    const outcome = await accept(batch)
-    t.match(outcome, { ok: true, admitted: false, caller: { rate: { remaining: 999 }, usage: { remaining: 80 } } })
-    t.same(
-      outcome.admittedIds,
-      batch.members.slice(0, 16).map(({ id }) => id),
-      'the first have room in the window, the others wait',
-    )
-    t.same(await rowsOf(tenant), [20, 20, 1, 0])
-    const found = await find(tenant, batch.id)
-    t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, created_at: /Z$/ })
-    t.same(
-      found.screenshots.map(({ index, id, url, status }) => [index, id, url, status]),
-      batch.members.map(({ id, url }, index) => [index, id, url, 'pending']),
-    )
-    const order = 'select capture_id as id from outbox where account_id = $1 order by created_at'
-    t.same(
-      await database.query(order, [tenant.accountId]),
-      batch.members.map(({ id }) => ({ id })),
-    )
-    const [meter] = await database.query('select pool, lane, admitted, waiting from lane_meter where account_id = $1', [
-      tenant.accountId,
-    ])
-    t.same(meter, { pool: 'standard', lane: 'bulk', admitted: 16, waiting: 4 })
-    const later = await accept(newBatch(tenant, 2))
-    t.match(later, { admitted: false, admittedIds: [] }, 'no capture passes an older one that waits')
-    t.equal(await findBatch(database, { id: batch.id, accountId: (await createTenant(database)).accountId }), undefined)
-    t.same(await database.query(meterDifferences), [])
-  },
-)
+t.test('accept batch: a batch is one request and a capture per member, in input order', async (t) => {
+  const tenant = await createTenant(database, { rate_limit_per_minute: 1000, screenshots_per_month: 100 })
+  const batch = newBatch(tenant, 20)
+  const outcome = await accept(batch)
+  t.match(outcome, { ok: true, admitted: false, caller: { rate: { remaining: 999 }, usage: { remaining: 80 } } })
+  t.same(
+    outcome.admittedIds,
+    batch.members.slice(0, 16).map(({ id }) => id),
+    'the first have room in the window, the others wait',
+  )
+  t.same(await rowsOf(tenant), [20, 20, 1, 0])
+  const found = await find(tenant, batch.id)
+  t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, created_at: /Z$/ })
+  t.same(
+    found.screenshots.map(({ index, id, url, status }) => [index, id, url, status]),
+    batch.members.map(({ id, url }, index) => [index, id, url, 'pending']),
+  )
+  const order = 'select capture_id as id from outbox where account_id = $1 order by created_at'
+  t.same(
+    await database.query(order, [tenant.accountId]),
+    batch.members.map(({ id }) => ({ id })),
+  )
+  const [meter] = await database.query('select pool, lane, admitted, waiting from lane_meter where account_id = $1', [
+    tenant.accountId,
+  ])
+  t.same(meter, { pool: 'standard', lane: 'bulk', admitted: 16, waiting: 4 })
+  const later = await accept(newBatch(tenant, 2))
+  t.match(later, { admitted: false, admittedIds: [] }, 'no capture passes an older one that waits')
+  t.equal(await findBatch(database, { id: batch.id, accountId: (await createTenant(database)).accountId }), undefined)
+  t.same(await database.query(meterDifferences), [])
+})
 
 // Contract: Batch request
-t.test(
-  'accept batch: at the edge of the quota or the queue bound, a batch is accepted whole or not at all',
-  async (t) => {
-    for (const [limits, refused] of [
-      [{ screenshots_per_month: 25 }, 'USAGE_LIMIT_EXCEEDED'],
-      [{ max_pending: 25 }, 'QUEUE_FULL'],
-    ] as const) {
-      const tenant = await createTenant(database, limits)
-      const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(newBatch(tenant, 10))))
-      const codes = outcomes.map(codeOf).toSorted()
-      t.same(codes, [...Array.from({ length: 6 }, () => refused), 'ok', 'ok'].toSorted())
-      t.same(await rowsOf(tenant), [20, 20, 2, 0])
-      const key = { key: 'k', requestSha256: Buffer.alloc(32) }
-      t.equal(codeOf(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than what is left')
-      t.same(await rowsOf(tenant), [20, 20, 2, 0])
-      t.equal(codeOf(await accept(newBatch(tenant, 5))), 'ok', 'as many as are left')
-      t.same(await database.query(meterDifferences), [])
-    }
-    const none = await createTenant(database, { screenshots_per_month: 3 })
-    t.equal(codeOf(await accept(newBatch(none, 4))), 'USAGE_LIMIT_EXCEEDED', 'more than the whole quota')
-    const over = await createTenant(database, { screenshots_per_month: 1, overage_price: '0.01' })
-    t.match(await accept(newBatch(over, 4)), { ok: true, caller: { usage: { overage: 3 } } })
-  },
-)
+t.test('accept batch: at the edge of quota and queue bound, a batch is accepted whole or not at all', async (t) => {
+  for (const [limits, refused] of [
+    [{ screenshots_per_month: 25 }, 'USAGE_LIMIT_EXCEEDED'],
+    [{ max_pending: 25 }, 'QUEUE_FULL'],
+  ] as const) {
+    const tenant = await createTenant(database, limits)
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(newBatch(tenant, 10))))
+    const codes = outcomes.map(codeOf).toSorted()
+    t.same(codes, [...Array.from({ length: 6 }, () => refused), 'ok', 'ok'].toSorted())
+    t.same(await rowsOf(tenant), [20, 20, 2, 0])
+    const key = { key: 'k', requestSha256: Buffer.alloc(32) }
+    t.equal(codeOf(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than what is left')
+    t.same(await rowsOf(tenant), [20, 20, 2, 0])
+    t.equal(codeOf(await accept(newBatch(tenant, 5))), 'ok', 'as many as are left')
+    t.same(await database.query(meterDifferences), [])
+  }
+  const none = await createTenant(database, { screenshots_per_month: 3 })
+  t.equal(codeOf(await accept(newBatch(none, 4))), 'USAGE_LIMIT_EXCEEDED', 'more than the whole quota')
+  const over = await createTenant(database, { screenshots_per_month: 1, overage_price: '0.01' })
+  t.match(await accept(newBatch(over, 4)), { ok: true, caller: { usage: { overage: 3 } } })
+})
 
 t.test(
   'accept batch: members share results as single captures do; equal members are one capture and one charge',
@@ -154,23 +148,20 @@ t.test('accept batch: a batch counts its started and ended captures; deleted cap
   t.match([after.total, after.completed, after.screenshots.map(({ index }) => index)], [4, 1, [1, 2, 3]])
 })
 
-t.test(
-  'accept batch: deleting the last running captures ends the batch, with one batch.completed delivery',
-  async (t) => {
-    const tenant = await createTenant(database)
-    await database.query(
-      `insert into webhook (id, account_id, url, events, description, active, created_at)
+t.test('accept batch: deleting the last running captures ends the batch and sends batch.completed once', async (t) => {
+  const tenant = await createTenant(database)
+  await database.query(
+    `insert into webhook (id, account_id, url, events, description, active, created_at)
      values ($1, $2, 'https://a.example/', '{batch.completed,screenshot.failed}', '', true, now())`,
-      [randomUUID(), tenant.accountId],
-    )
-    const batch = newBatch(tenant, 3)
-    await accept(batch)
-    await change(batch.members[0]!.id, 'completed')
-    await change(batch.members[1]!.id, 'processing')
-    for (const { id } of batch.members.slice(1)) await deleteCapture(database, { id, accountId: tenant.accountId })
-    t.match(
-      await database.query('select event, subject from webhook_delivery where account_id = $1', [tenant.accountId]),
-      [{ event: 'batch.completed', subject: { id: batch.id, total: 3, completed: 1, failed: 2 } }],
-    )
-  },
-)
+    [randomUUID(), tenant.accountId],
+  )
+  const batch = newBatch(tenant, 3)
+  await accept(batch)
+  await change(batch.members[0]!.id, 'completed')
+  await change(batch.members[1]!.id, 'processing')
+  for (const { id } of batch.members.slice(1)) await deleteCapture(database, { id, accountId: tenant.accountId })
+  t.match(
+    await database.query('select event, subject from webhook_delivery where account_id = $1', [tenant.accountId]),
+    [{ event: 'batch.completed', subject: { id: batch.id, total: 3, completed: 1, failed: 2 } }],
+  )
+})

@@ -27,26 +27,23 @@ const countOf = async (table: string, { accountId }: Tenant) =>
 
 // Contract: Order of checks
 // Contract: Idempotency
-t.test(
-  'accept replay: of concurrent requests with one key, exactly one is accepted; the others replay it',
-  async (t) => {
-    const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
-    const all = await times(20, () => accept(tenant, under('key')))
-    const [first, ...more] = all.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
-    t.same([first !== undefined, more], [true, []])
-    const replays = all.filter((each) => each !== first)
-    t.same(new Set(replays.map(({ outcome }) => replayOf(outcome))), new Set([first!.id]))
-    t.same([await countOf('capture', tenant), await countOf('outbox', tenant)], [1, 1])
-    t.same(await database.query('select reserved::integer from usage where account_id = $1', [tenant.accountId]), [
-      { reserved: 1 },
-    ])
-    t.match(
-      replays[0]!.outcome,
-      { admitted: false, caller: { usage: { remaining: 0 } } },
-      'not refused for quota or queue',
-    )
-  },
-)
+t.test('accept replay: of concurrent requests with one key one is accepted; the others replay it', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
+  const all = await times(20, () => accept(tenant, under('key')))
+  const [first, ...more] = all.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
+  t.same([first !== undefined, more], [true, []])
+  const replays = all.filter((each) => each !== first)
+  t.same(new Set(replays.map(({ outcome }) => replayOf(outcome))), new Set([first!.id]))
+  t.same([await countOf('capture', tenant), await countOf('outbox', tenant)], [1, 1])
+  t.same(await database.query('select reserved::integer from usage where account_id = $1', [tenant.accountId]), [
+    { reserved: 1 },
+  ])
+  t.match(
+    replays[0]!.outcome,
+    { admitted: false, caller: { usage: { remaining: 0 } } },
+    'not refused for quota or queue',
+  )
+})
 
 // Contract: Order of checks
 // Contract: Idempotency

@@ -264,7 +264,7 @@ t.test('accept sharing: followers count against the queue bound and advance only
 for (const begun of [false, true]) {
   const state = begun ? 'runs' : 'waits'
   t.test(
-    `accept sharing: the oldest follower of a deleted capture that ${state} runs instead, under the same charge`,
+    `accept sharing: the oldest follower of a deleted capture that ${state} replaces it, under the same charge`,
     async (t) => {
       const tenant = await createTenant(database, { screenshots_per_month: 1 })
       const leader = await accept(tenant, sharing('goes'))

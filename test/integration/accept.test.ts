@@ -295,36 +295,33 @@ t.test('accept: the window holds under concurrency, and no capture overtakes an 
   )
 })
 
-t.test(
-  'accept: waiting captures are admitted round-robin, oldest first, up to the window of each account',
-  async (t) => {
-    const own = await server.createDatabase(20)
-    const light = await createTenant(own)
-    const heavy = await createTenant(own, { weight: 2 })
-    for (const tenant of [light, heavy]) {
-      for (let n = 0; n < 12; n += 1) await acceptCapture(own, tenant.capture(), { windowSize: 1 })
-    }
-    t.match(await stored(own, light), { admitted: 1, waiting: 11 })
-    t.match(await stored(own, heavy), { admitted: 2, waiting: 10 })
-    t.equal(await admitWaiting(own, { windowSize: 1, limit: 100 }), 0, 'no window has room')
+t.test('accept: waiting captures are admitted round-robin, oldest first, up to every window', async (t) => {
+  const own = await server.createDatabase(20)
+  const light = await createTenant(own)
+  const heavy = await createTenant(own, { weight: 2 })
+  for (const tenant of [light, heavy]) {
+    for (let n = 0; n < 12; n += 1) await acceptCapture(own, tenant.capture(), { windowSize: 1 })
+  }
+  t.match(await stored(own, light), { admitted: 1, waiting: 11 })
+  t.match(await stored(own, heavy), { admitted: 2, waiting: 10 })
+  t.equal(await admitWaiting(own, { windowSize: 1, limit: 100 }), 0, 'no window has room')
 
-    const admitted = await times(5, () => admitWaiting(own, { windowSize: 5, limit: 6 }))
-    t.same(
-      admitted.find((count) => count > 0),
-      6,
-    )
-    const passes = admitted.reduce((sum, count) => sum + count, 0)
-    for (let n = passes; n < 12; n += await admitWaiting(own, { windowSize: 5, limit: 6 })) t.comment(`${n} admitted`)
-    t.match(await stored(own, light), { admitted: 5, waiting: 7 })
-    t.match(await stored(own, heavy), { admitted: 10, waiting: 2 })
-    const order = `select bool_and(relay_at is not null) as older from outbox o where account_id = $1 and created_at <
+  const admitted = await times(5, () => admitWaiting(own, { windowSize: 5, limit: 6 }))
+  t.same(
+    admitted.find((count) => count > 0),
+    6,
+  )
+  const passes = admitted.reduce((sum, count) => sum + count, 0)
+  for (let n = passes; n < 12; n += await admitWaiting(own, { windowSize: 5, limit: 6 })) t.comment(`${n} admitted`)
+  t.match(await stored(own, light), { admitted: 5, waiting: 7 })
+  t.match(await stored(own, heavy), { admitted: 10, waiting: 2 })
+  const order = `select bool_and(relay_at is not null) as older from outbox o where account_id = $1 and created_at <
     (select max(created_at) from outbox where account_id = $1 and relay_at is not null)`
-    for (const { accountId } of [light, heavy]) t.same(await own.query(order, [accountId]), [{ older: true }])
-    const standard = (await countBacklog(own)).find(({ pool }) => pool === 'standard')
-    t.match(standard, { pending: 24, processing: 0, accepted: 24 })
-    t.ok(standard!.oldestMs > 0)
-  },
-)
+  for (const { accountId } of [light, heavy]) t.same(await own.query(order, [accountId]), [{ older: true }])
+  const standard = (await countBacklog(own)).find(({ pool }) => pool === 'standard')
+  t.match(standard, { pending: 24, processing: 0, accepted: 24 })
+  t.ok(standard!.oldestMs > 0)
+})
 
 t.test('accept: one pass admits each account in proportion to its weight', async (t) => {
   const own = await server.createDatabase()

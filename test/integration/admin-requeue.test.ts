@@ -156,7 +156,7 @@ t.test(
 
 // Contract: Queue by account
 t.test(
-  'admin requeue: only captures with the given codes, start time and limit are resubmitted, oldest first',
+  'admin requeue: resubmits only failures of the given codes since the given time, oldest first, up to the limit',
   async (t) => {
     const account = await newAccount()
     for (const code of ['TIMEOUT', 'BLOCKED', 'DNS_FAILED', 'CONNECTION_FAILED', 'INVALID_URL'] as const)

@@ -122,23 +122,20 @@ t.test('back-up: a password that process lists would show is refused, and not pr
   }
 })
 
-t.test(
-  'back-up: moving to another bucket copies images while the service runs, and the rest after it has stopped',
-  async (t) => {
-    await using old = await startS3()
-    await using bucket = await startS3()
-    const database = await emptyDatabase('moved')
-    const system = await start(database, old.url)
-    const early = await capture(system)
-    const copy = () => run('bin/shutterfleet', ['objects', 'copy', '--from', old.url, '--to', bucket.url])
-    t.match(await copy(), /copied 2 objects/)
-    const late = await capture(system)
-    const images = [await digestOf(system, early), await digestOf(system, late)]
-    await system.stop()
-    t.match(await copy(), /copied 1 objects, \d+ bytes; 2 were there/)
-    const moved = await start(database, bucket.url)
-    t.teardown(() => moved.stop())
-    t.strictSame([await digestOf(moved, early), await digestOf(moved, late)], images)
-    await moved.stop()
-  },
-)
+t.test('back-up: images move to another bucket while the service runs, the rest once it has stopped', async (t) => {
+  await using old = await startS3()
+  await using bucket = await startS3()
+  const database = await emptyDatabase('moved')
+  const system = await start(database, old.url)
+  const early = await capture(system)
+  const copy = () => run('bin/shutterfleet', ['objects', 'copy', '--from', old.url, '--to', bucket.url])
+  t.match(await copy(), /copied 2 objects/)
+  const late = await capture(system)
+  const images = [await digestOf(system, early), await digestOf(system, late)]
+  await system.stop()
+  t.match(await copy(), /copied 1 objects, \d+ bytes; 2 were there/)
+  const moved = await start(database, bucket.url)
+  t.teardown(() => moved.stop())
+  t.strictSame([await digestOf(moved, early), await digestOf(moved, late)], images)
+  await moved.stop()
+})

@@ -69,18 +69,15 @@ const ways = [
 ]
 
 for (const { who, isRoot, caller, ...way } of ways) {
-  t.test(
-    `browser bounds: a command isolated by ${who} is limited in processes, not counting others of its user`,
-    async (t) => {
-      const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
-      const start = (tasksMax: number) => {
-        const command = [...way.inside, ...limited(['sh', '-c', forks], tasksMax)] as unknown as Command
-        const [file, ...args] = isolated(command, { network: 'namespace', isRoot, browsers: [chromiumPath] })
-        const { stdout } = spawnSync('env', [...caller, file, ...args], { encoding: 'utf8', env: { PATH: systemPath } })
-        return stdout.match(/^forked \d+$/gm)?.length ?? 0
-      }
-      t.ok(start(30) < 30)
-      t.equal(start(1000), 60)
-    },
-  )
+  t.test(`browser bounds: a command isolated by ${who} has a process limit of its own`, async (t) => {
+    const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
+    const start = (tasksMax: number) => {
+      const command = [...way.inside, ...limited(['sh', '-c', forks], tasksMax)] as unknown as Command
+      const [file, ...args] = isolated(command, { network: 'namespace', isRoot, browsers: [chromiumPath] })
+      const { stdout } = spawnSync('env', [...caller, file, ...args], { encoding: 'utf8', env: { PATH: systemPath } })
+      return stdout.match(/^forked \d+$/gm)?.length ?? 0
+    }
+    t.ok(start(30) < 30)
+    t.equal(start(1000), 60)
+  })
 }

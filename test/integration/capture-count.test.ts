@@ -22,32 +22,29 @@ const remove = (ids: readonly string[]) =>
     await sql.query('delete from capture where id = any ($1)', [ids])
   })
 
-t.test(
-  'capture count: ended captures are counted by the UTC day of their acceptance, until they are deleted',
-  async (t) => {
-    const { accountId } = await createTenant(database)
-    const stored = async (createdAt: string, more = {}) =>
-      storeCaptures(database, { accountId, count: 2, createdAt, ...more })
-    const late = await stored('2026-01-01T23:59:58+00')
-    const early = await stored('2026-01-02T01:00:00+02', { status: 'failed' })
-    const next = await stored('2026-01-02T00:00:00+00')
-    const open = [
-      ...(await stored('2026-01-02T00:00:00+00', { status: 'pending' })),
-      ...(await stored('2026-01-03', { status: 'processing' })),
-    ]
-    t.same(await counts(accountId), [
-      { day: '2026-01-01', completed: 2, failed: 2 },
-      { day: '2026-01-02', completed: 2, failed: 0 },
-    ])
-    await remove([...late.slice(1), ...early, ...open, randomUUID()])
-    t.same(await counts(accountId), [
-      { day: '2026-01-01', completed: 1, failed: 0 },
-      { day: '2026-01-02', completed: 2, failed: 0 },
-    ])
-    await remove([...late, ...next])
-    t.same(await counts(accountId), [], 'a day without captures has no row')
-  },
-)
+t.test('capture count: ended captures are counted by UTC day of acceptance, until they are deleted', async (t) => {
+  const { accountId } = await createTenant(database)
+  const stored = async (createdAt: string, more = {}) =>
+    storeCaptures(database, { accountId, count: 2, createdAt, ...more })
+  const late = await stored('2026-01-01T23:59:58+00')
+  const early = await stored('2026-01-02T01:00:00+02', { status: 'failed' })
+  const next = await stored('2026-01-02T00:00:00+00')
+  const open = [
+    ...(await stored('2026-01-02T00:00:00+00', { status: 'pending' })),
+    ...(await stored('2026-01-03', { status: 'processing' })),
+  ]
+  t.same(await counts(accountId), [
+    { day: '2026-01-01', completed: 2, failed: 2 },
+    { day: '2026-01-02', completed: 2, failed: 0 },
+  ])
+  await remove([...late.slice(1), ...early, ...open, randomUUID()])
+  t.same(await counts(accountId), [
+    { day: '2026-01-01', completed: 1, failed: 0 },
+    { day: '2026-01-02', completed: 2, failed: 0 },
+  ])
+  await remove([...late, ...next])
+  t.same(await counts(accountId), [], 'a day without captures has no row')
+})
 
 t.test('capture count: captures of a deleted account are not counted when they end', async (t) => {
   const { accountId } = await createTenant(database)

@@ -104,22 +104,19 @@ t.test('capture outcomes: a transparent background is refused by name for format
 })
 
 // Contract: `quality` with png, tiff, pdf
-t.test(
-  'capture outcomes: quality is accepted with a warning for png, tiff and pdf, and without one for jpeg',
-  async (t) => {
-    const shown = await ended(await create({ url, format: 'png', quality: 40 }))
-    t.match(shown, {
-      status: 'completed',
-      options: { quality: 40 },
-      warnings: [{ code: 'quality_ignored', message: /png/ }],
-    })
-    t.same((await ended(await create({ url, format: 'jpeg', quality: 40 })))['warnings'], [])
-    t.same((await ended(await create({ url, format: 'png' })))['warnings'], [])
-    for (const format of ['tiff', 'pdf']) {
-      t.match((await ended(await create({ url, format, quality: 40 })))['warnings'], [{ code: 'quality_ignored' }])
-    }
-  },
-)
+t.test('capture outcomes: quality is accepted with a warning for png, tiff and pdf, not for jpeg', async (t) => {
+  const shown = await ended(await create({ url, format: 'png', quality: 40 }))
+  t.match(shown, {
+    status: 'completed',
+    options: { quality: 40 },
+    warnings: [{ code: 'quality_ignored', message: /png/ }],
+  })
+  t.same((await ended(await create({ url, format: 'jpeg', quality: 40 })))['warnings'], [])
+  t.same((await ended(await create({ url, format: 'png' })))['warnings'], [])
+  for (const format of ['tiff', 'pdf']) {
+    t.match((await ended(await create({ url, format, quality: 40 })))['warnings'], [{ code: 'quality_ignored' }])
+  }
+})
 
 // Contract: Parameters that do not apply
 t.test(
@@ -171,50 +168,44 @@ const notPublic = [
 ]
 
 // Contract: Error mapping
-t.test(
-  'capture outcomes: an evidently non-public address is refused in every field that takes an address',
-  async (t) => {
-    for (const host of notPublic) {
-      const body = { url: `http://${host}/`, proxy: `http://${host}:3128`, webhook_url: `https://${host}/in` }
-      const { status, code, details } = await detailsOf(await post('', body))
-      t.match([status, code], [422, 'VALIDATION_ERROR'], host)
-      t.match(details, { url: [/public/], proxy: [/public/], webhook_url: [/public/] }, host)
-      const batch = await detailsOf(await post('/batch', { urls: [url, `https://${host}/`] }))
-      t.match(batch, { status: 422, details: { 'urls.1': [/public/] } }, host)
-    }
-  },
-)
+t.test('capture outcomes: an evidently non-public address is refused in every address field', async (t) => {
+  for (const host of notPublic) {
+    const body = { url: `http://${host}/`, proxy: `http://${host}:3128`, webhook_url: `https://${host}/in` }
+    const { status, code, details } = await detailsOf(await post('', body))
+    t.match([status, code], [422, 'VALIDATION_ERROR'], host)
+    t.match(details, { url: [/public/], proxy: [/public/], webhook_url: [/public/] }, host)
+    const batch = await detailsOf(await post('/batch', { urls: [url, `https://${host}/`] }))
+    t.match(batch, { status: 422, details: { 'urls.1': [/public/] } }, host)
+  }
+})
 
 // Contract: Delete
-t.test(
-  'capture outcomes: a capture can be deleted in every state; no operation of any gateway finds it afterwards',
-  async (t) => {
-    const replica = await gateway.startReplica()
-    const pending = await create({ url: `${url}never` })
-    const processing = await create({ url: `${url}never` })
-    await reportStart(gateway.queue, processing)
-    const completed = await create({ url })
-    const failed = await create({ url: `${url}late` })
-    for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
-      await eventually(async () => (await record(id))['status'] === status)
+t.test('capture outcomes: a capture can be deleted in every state, and is then 404 on every gateway', async (t) => {
+  const replica = await gateway.startReplica()
+  const pending = await create({ url: `${url}never` })
+  const processing = await create({ url: `${url}never` })
+  await reportStart(gateway.queue, processing)
+  const completed = await create({ url })
+  const failed = await create({ url: `${url}late` })
+  for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
+    await eventually(async () => (await record(id))['status'] === status)
+  }
+  t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
+  for (const id of [pending, processing, completed, failed]) {
+    const link = await json(await post(`/${id}/signed-url`, {}))
+    t.equal((await ask('DELETE', `/${id}`)).status, 204)
+    for (const on of [baseUrl, replica.baseUrl]) {
+      const answers = await Promise.all([
+        ask('DELETE', `/${id}`, on),
+        ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
+        fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
+      ])
+      t.same(
+        answers.map(({ status }) => status),
+        answers.map(() => 404),
+      )
+      for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
     }
-    t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
-    for (const id of [pending, processing, completed, failed]) {
-      const link = await json(await post(`/${id}/signed-url`, {}))
-      t.equal((await ask('DELETE', `/${id}`)).status, 204)
-      for (const on of [baseUrl, replica.baseUrl]) {
-        const answers = await Promise.all([
-          ask('DELETE', `/${id}`, on),
-          ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
-          fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
-        ])
-        t.same(
-          answers.map(({ status }) => status),
-          answers.map(() => 404),
-        )
-        for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
-      }
-      t.equal((await post(`/${id}/signed-url`, {})).status, 404)
-    }
-  },
-)
+    t.equal((await post(`/${id}/signed-url`, {})).status, 404)
+  }
+})

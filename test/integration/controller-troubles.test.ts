@@ -46,7 +46,7 @@ const acts = (outcome: Outcome, of: { fromMs: number; toMs: number }) =>
   )
 
 const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
-  t.strictSame(runaways(outcome, of.max), [], 'never asks for more than the maximum')
+  t.strictSame(runaways(outcome, of.max), [], 'never requests more than the maximum')
   t.strictSame(wrongDrains(outcome), [], 'drains no worker while others are stuck or refused')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
   t.equal(outcome.aborted, 0, 'no starting worker is stopped')
@@ -101,20 +101,17 @@ t.test('controller troubles: the checks find planted faults', (t) => {
 })
 
 for (const seed of seeds) {
-  t.test(
-    `controller troubles: requests no more while all workers are stuck, and serves all afterwards, seed ${seed}`,
-    (t) => {
-      const outcome = simulate(seed, { load: busyHalf, cannotStart: (atMs) => atMs < 8 * minuteMs })
-      holdsAlways(t, outcome, policy)
-      const stuck = { fromMs: minuteMs, toMs: 8 * minuteMs }
-      t.strictSame(acts(outcome, stuck), [], 'does nothing meanwhile')
-      const reasons = outcome.moments.filter(({ atMs }) => atMs > stuck.fromMs && atMs < stuck.toMs)
-      t.ok(reasons.every(({ decision }) => decision.reason === 'unschedulable'))
-      t.equal(outcome.moments.at(-1)?.known, 0, 'all are served')
-      isAtRest(t, outcome, policy.min)
-      t.end()
-    },
-  )
+  t.test(`controller troubles: requests no workers while all are stuck, then serves all, seed ${seed}`, (t) => {
+    const outcome = simulate(seed, { load: busyHalf, cannotStart: (atMs) => atMs < 8 * minuteMs })
+    holdsAlways(t, outcome, policy)
+    const stuck = { fromMs: minuteMs, toMs: 8 * minuteMs }
+    t.strictSame(acts(outcome, stuck), [], 'does nothing meanwhile')
+    const reasons = outcome.moments.filter(({ atMs }) => atMs > stuck.fromMs && atMs < stuck.toMs)
+    t.ok(reasons.every(({ decision }) => decision.reason === 'unschedulable'))
+    t.equal(outcome.moments.at(-1)?.known, 0, 'all are served')
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
 
   t.test(`controller troubles: removes stuck workers first if every third cannot start, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: busyHalf, cannotStart: (_, turn) => turn % 3 === 0 })
@@ -144,18 +141,15 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(
-    `controller troubles: stays within bounds with stuck workers, a quota and a buffer together, seed ${seed}`,
-    (t) => {
-      const rules = { ...policy, buffer: 4 }
-      const quota = (atMs: number) => (atMs % (4 * minuteMs) < 2 * minuteMs ? 6 : 100)
-      const cannotStart = (atMs: number, turn: number) => turn % 4 === 0 && atMs < 12 * minuteMs
-      const outcome = simulate(seed, { load: busyHalf, policy: rules, quota, cannotStart })
-      holdsAlways(t, outcome, rules)
-      isAtRest(t, outcome, rules.buffer)
-      t.end()
-    },
-  )
+  t.test(`controller troubles: stays within bounds with stuck workers, quota and buffer, seed ${seed}`, (t) => {
+    const rules = { ...policy, buffer: 4 }
+    const quota = (atMs: number) => (atMs % (4 * minuteMs) < 2 * minuteMs ? 6 : 100)
+    const cannotStart = (atMs: number, turn: number) => turn % 4 === 0 && atMs < 12 * minuteMs
+    const outcome = simulate(seed, { load: busyHalf, policy: rules, quota, cannotStart })
+    holdsAlways(t, outcome, rules)
+    isAtRest(t, outcome, rules.buffer)
+    t.end()
+  })
 
   t.test(`controller troubles: keeps the last worker for zeroAfterMs, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0, zeroAfterMs: 5 * minuteMs }
@@ -181,20 +175,17 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(
-    `controller troubles: does nothing while paused, and then holds its size for the hold window, seed ${seed}`,
-    (t) => {
-      const pauseMs = { fromMs: 5 * minuteMs, toMs: 12 * minuteMs }
-      const policyAt = (atMs: number) => ({ ...policy, isPaused: atMs >= pauseMs.fromMs && atMs < pauseMs.toMs })
-      const outcome = simulate(seed, { load: busyHalf, policyAt })
-      holdsAlways(t, outcome, policy)
-      t.strictSame(acts(outcome, pauseMs), [])
-      const held = { fromMs: pauseMs.toMs, toMs: pauseMs.toMs + policy.holdMs - 1000 }
-      t.strictSame(acts(outcome, held), [], 'holds the size that it finds')
-      isAtRest(t, outcome, policy.min)
-      t.end()
-    },
-  )
+  t.test(`controller troubles: does nothing while paused, then holds its size for a while, seed ${seed}`, (t) => {
+    const pauseMs = { fromMs: 5 * minuteMs, toMs: 12 * minuteMs }
+    const policyAt = (atMs: number) => ({ ...policy, isPaused: atMs >= pauseMs.fromMs && atMs < pauseMs.toMs })
+    const outcome = simulate(seed, { load: busyHalf, policyAt })
+    holdsAlways(t, outcome, policy)
+    t.strictSame(acts(outcome, pauseMs), [])
+    const held = { fromMs: pauseMs.toMs, toMs: pauseMs.toMs + policy.holdMs - 1000 }
+    t.strictSame(acts(outcome, held), [], 'holds the size that it finds')
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
 
   t.test(`controller troubles: keeps a buffer of five idle workers, seed ${seed}`, (t) => {
     const rules = { ...policy, max: 40, buffer: 5 }

@@ -139,37 +139,34 @@ t.test('controller: scales from zero to what the backlog needs, and back to zero
   await eventually(() => alive(world).length === 0)
 })
 
-t.test(
-  'controller: sizes the stealth pool and the standard pool each by its own queue, stealth from zero to zero',
-  async (t) => {
-    const world = await startPoolWorld()
-    t.teardown(() => world[Symbol.asyncDispose]())
-    const worker = {
-      SHUTTERFLEET_NATS_URL: world.urlOf('worker_stealth'),
-      STAND_IN_POOL: 'stealth',
-      STAND_IN_MODE: 'serve',
-      STAND_IN_SERVICE_MS: '300',
-    }
-    const controller = await startController(world, {
-      ...fast,
-      STEALTH_WORKER_ENV: JSON.stringify(worker),
-      STEALTH_MAX: '2',
-    })
-    t.teardown(() => endController(controller, 'SIGTERM'))
-    const served = (pool: string) => [...world.heartbeats.values()].filter((heartbeat) => heartbeat.pool === pool)
-    await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
-    t.strictSame(served('stealth'), [], 'none without stealth captures')
-    await world.send(12, 'stealth')
-    await eventually(async () => {
-      const { waiting, inFlight } = await world.depth('stealth')
-      return waiting + inFlight === 0
-    })
-    t.equal(served('stealth').length, 2, 'as many as allowed')
-    t.equal(served('standard').length, 1, 'no more standard workers')
-    await shows(controller, { ready: '1', stealthWorkers: '0' })
-    await eventually(() => alive(world).every(({ pool }) => pool === 'standard'))
-  },
-)
+t.test('controller: sizes the stealth pool by its own queue, from zero and back to zero', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const worker = {
+    SHUTTERFLEET_NATS_URL: world.urlOf('worker_stealth'),
+    STAND_IN_POOL: 'stealth',
+    STAND_IN_MODE: 'serve',
+    STAND_IN_SERVICE_MS: '300',
+  }
+  const controller = await startController(world, {
+    ...fast,
+    STEALTH_WORKER_ENV: JSON.stringify(worker),
+    STEALTH_MAX: '2',
+  })
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  const served = (pool: string) => [...world.heartbeats.values()].filter((heartbeat) => heartbeat.pool === pool)
+  await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
+  t.strictSame(served('stealth'), [], 'none without stealth captures')
+  await world.send(12, 'stealth')
+  await eventually(async () => {
+    const { waiting, inFlight } = await world.depth('stealth')
+    return waiting + inFlight === 0
+  })
+  t.equal(served('stealth').length, 2, 'as many as allowed')
+  t.equal(served('standard').length, 1, 'no more standard workers')
+  await shows(controller, { ready: '1', stealthWorkers: '0' })
+  await eventually(() => alive(world).every(({ pool }) => pool === 'standard'))
+})
 
 t.test('controller: its workers end when the controller is killed', async (t) => {
   const world = await startPoolWorld()

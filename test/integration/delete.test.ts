@@ -212,35 +212,32 @@ t.test('delete: no data of a deleted capture remains in a table, a message or an
 })
 
 // Contract: Delete
-t.test(
-  'delete: a result of a deleted capture is dropped without event or webhook, and its object is removed',
-  async (t) => {
-    const running = await start(t)
-    const { queue, ledger } = running
-    const webhookUrl = 'https://hooks.example/in'
-    const [deleted, stranger] = [await accept(running, { webhookUrl }), await accept(running)]
-    await reportStart(queue, deleted.id)
-    await statusIs(running.database, deleted.id, 'processing')
-    await drop(running, deleted.id)
-    await running.database.query('delete from deletion')
-    const kept = await put(running, stranger.id)
-    await reportSuccess(queue, deleted.id, { objectKey: await put(running, deleted.id) })
-    await eventually(async () => (await filesBelow(running.folder)).length === 1, { what: 'the object is removed' })
-    t.same(running.endings(deleted.id), [])
-    t.same(await running.database.query('select from webhook_delivery'), [])
-    t.ok(
-      ledger.told.some(([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture'),
-    )
+t.test('delete: the result of a deleted capture sends no event or webhook, and its object is removed', async (t) => {
+  const running = await start(t)
+  const { queue, ledger } = running
+  const webhookUrl = 'https://hooks.example/in'
+  const [deleted, stranger] = [await accept(running, { webhookUrl }), await accept(running)]
+  await reportStart(queue, deleted.id)
+  await statusIs(running.database, deleted.id, 'processing')
+  await drop(running, deleted.id)
+  await running.database.query('delete from deletion')
+  const kept = await put(running, stranger.id)
+  await reportSuccess(queue, deleted.id, { objectKey: await put(running, deleted.id) })
+  await eventually(async () => (await filesBelow(running.folder)).length === 1, { what: 'the object is removed' })
+  t.same(running.endings(deleted.id), [])
+  t.same(await running.database.query('select from webhook_delivery'), [])
+  t.ok(
+    ledger.told.some(([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture'),
+  )
 
-    await reportSuccess(queue, randomUUID(), { objectKey: kept })
-    await complete(running, stranger.id)
-    t.same(
-      await running.database.query('select key from object_removal where key = $1', [kept]),
-      [],
-      'objects of other captures are not removed',
-    )
-  },
-)
+  await reportSuccess(queue, randomUUID(), { objectKey: kept })
+  await complete(running, stranger.id)
+  t.same(
+    await running.database.query('select key from object_removal where key = $1', [kept]),
+    [],
+    'objects of other captures are not removed',
+  )
+})
 
 // Contract: Delete
 // Contract: Cache key
