@@ -30,7 +30,7 @@ const change = (id: string, to: 'processing' | 'completed' | 'failed') => advanc
 
 // Contract: Batch request
 // Contract: Batch response
-t.test('accept batch: a batch is one request and as many captures as it has members, in input order', async (t) => {
+t.test('accept batch: a batch is one request and a capture per member, in input order', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 1000, screenshots_per_month: 100 })
   const batch = newBatch(tenant, 20)
   const outcome = await accept(batch)
@@ -63,7 +63,7 @@ t.test('accept batch: a batch is one request and as many captures as it has memb
 })
 
 // Contract: Batch request
-t.test('accept batch: at the edge of quota and queue a batch is accepted whole or not at all', async (t) => {
+t.test('accept batch: at the edge of quota and queue bound, a batch is accepted whole or not at all', async (t) => {
   for (const [limits, refused] of [
     [{ screenshots_per_month: 25 }, 'USAGE_LIMIT_EXCEEDED'],
     [{ max_pending: 25 }, 'QUEUE_FULL'],
@@ -74,7 +74,7 @@ t.test('accept batch: at the edge of quota and queue a batch is accepted whole o
     t.same(codes, [...Array.from({ length: 6 }, () => refused), 'ok', 'ok'].toSorted())
     t.same(await rowsOf(tenant), [20, 20, 2, 0])
     const key = { key: 'k', requestSha256: Buffer.alloc(32) }
-    t.equal(codeOf(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than is left')
+    t.equal(codeOf(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than what is left')
     t.same(await rowsOf(tenant), [20, 20, 2, 0])
     t.equal(codeOf(await accept(newBatch(tenant, 5))), 'ok', 'as many as are left')
     t.same(await database.query(meterDifferences), [])
@@ -86,7 +86,7 @@ t.test('accept batch: at the edge of quota and queue a batch is accepted whole o
 })
 
 t.test(
-  'accept batch: members share results as other captures do, and equal ones are one capture and one charge',
+  'accept batch: members share results as single captures do; equal members are one capture and one charge',
   async (t) => {
     const own = await createTenant(database, { screenshots_per_month: 3, max_pending: 2 })
     const sharing = (text: string) => ({ key: createHash('sha256').update(text).digest(), seconds: 60 })
@@ -112,7 +112,7 @@ t.test(
         members: members.slice(2).map((member) => ({ ...member, id: randomUUID() })),
       }),
     )
-    t.match(all, { ok: true, admitted: true, admittedIds: [] }, 'what is all shared needs no quota')
+    t.match(all, { ok: true, admitted: true, admittedIds: [] }, 'a batch of shared results needs no quota')
 
     const equal = await createTenant(database, { screenshots_per_month: 2 })
     const twice = newBatch(equal, 3, { cacheSeconds: 60 })
@@ -127,31 +127,28 @@ t.test(
 )
 
 // Contract: Batch status
-t.test(
-  'accept batch: a batch counts how its captures begin and end, and those that are deleted stay counted',
-  async (t) => {
-    const tenant = await createTenant(database)
-    const batch = newBatch(tenant, 4)
-    await accept(batch)
-    const ids = batch.members.map(({ id }) => id)
-    await change(ids[0]!, 'processing')
-    await change(ids[1]!, 'processing')
-    t.match(await find(tenant, batch.id), { processing: 2, completed: 0, failed: 0 })
-    await change(ids[0]!, 'completed')
-    await change(ids[2]!, 'failed')
-    t.match(await find(tenant, batch.id), { processing: 1, completed: 1, failed: 1 })
-    t.same(
-      (await find(tenant, batch.id)).screenshots.map(({ status }) => status),
-      ['completed', 'processing', 'failed', 'pending'],
-    )
-    t.same(await database.query(meterDifferences), [])
-    await database.query('delete from capture where id = $1', [ids[0]])
-    const after = await find(tenant, batch.id)
-    t.match([after.total, after.completed, after.screenshots.map(({ index }) => index)], [4, 1, [1, 2, 3]])
-  },
-)
+t.test('accept batch: a batch counts its started and ended captures; deleted captures stay counted', async (t) => {
+  const tenant = await createTenant(database)
+  const batch = newBatch(tenant, 4)
+  await accept(batch)
+  const ids = batch.members.map(({ id }) => id)
+  await change(ids[0]!, 'processing')
+  await change(ids[1]!, 'processing')
+  t.match(await find(tenant, batch.id), { processing: 2, completed: 0, failed: 0 })
+  await change(ids[0]!, 'completed')
+  await change(ids[2]!, 'failed')
+  t.match(await find(tenant, batch.id), { processing: 1, completed: 1, failed: 1 })
+  t.same(
+    (await find(tenant, batch.id)).screenshots.map(({ status }) => status),
+    ['completed', 'processing', 'failed', 'pending'],
+  )
+  t.same(await database.query(meterDifferences), [])
+  await database.query('delete from capture where id = $1', [ids[0]])
+  const after = await find(tenant, batch.id)
+  t.match([after.total, after.completed, after.screenshots.map(({ index }) => index)], [4, 1, [1, 2, 3]])
+})
 
-t.test('accept batch: a batch whose last running captures are deleted has ended, and that is told once', async (t) => {
+t.test('accept batch: deleting the last running captures ends the batch and sends batch.completed once', async (t) => {
   const tenant = await createTenant(database)
   await database.query(
     `insert into webhook (id, account_id, url, events, description, active, created_at)

@@ -27,7 +27,7 @@ const countOf = async (table: string, { accountId }: Tenant) =>
 
 // Contract: Order of checks
 // Contract: Idempotency
-t.test('accept replay: of requests with one key at once exactly one is accepted, and the others are it', async (t) => {
+t.test('accept replay: of concurrent requests with one key one is accepted; the others replay it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
   const all = await times(20, () => accept(tenant, under('key')))
   const [first, ...more] = all.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
@@ -48,7 +48,7 @@ t.test('accept replay: of requests with one key at once exactly one is accepted,
 // Contract: Order of checks
 // Contract: Idempotency
 t.test(
-  'accept replay: another request under the same key is refused, before anything is looked at but key, limit and plan',
+  'accept replay: a different request under a used key is refused after key, limit and plan, before quota and queue',
   async (t) => {
     const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
     await accept(tenant, under('key'))
@@ -60,7 +60,7 @@ t.test(
   },
 )
 
-t.test('accept replay: a refused request leaves its key free', async (t) => {
+t.test('accept replay: a refused request does not use up its key', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 2 })
   await accept(tenant)
   t.equal(replayOf((await accept(tenant, under('key'))).outcome), 'USAGE_LIMIT_EXCEEDED')
@@ -68,7 +68,7 @@ t.test('accept replay: a refused request leaves its key free', async (t) => {
   t.equal(replayOf((await accept(tenant, under('key', 'other'))).outcome), 'USAGE_LIMIT_EXCEEDED')
 })
 
-t.test('accept replay: a capture that shares a result is found again under its key', async (t) => {
+t.test('accept replay: a capture that shares a result is replayed under its key', async (t) => {
   const tenant = await createTenant(database)
   const sharing = { key: hashOf('shared'), seconds: 60 }
   await accept(tenant, { sharing })
@@ -78,7 +78,7 @@ t.test('accept replay: a capture that shares a result is found again under its k
 })
 
 // Contract: Idempotency
-t.test('accept replay: after 24 hours a key is as new, and the ledger forgets it, so many at a time', async (t) => {
+t.test('accept replay: after 24 hours a key may be reused; old keys are removed in bounded passes', async (t) => {
   const tenant = await createTenant(database)
   for (const key of ['a', 'b', 'c']) await accept(tenant, under(key))
   const age = (hours: number, keys: readonly string[]) =>
@@ -99,7 +99,7 @@ t.test('accept replay: after 24 hours a key is as new, and the ledger forgets it
 })
 
 // Contract: Idempotency
-t.test('accept replay: a batch is found again under its key, once for all that come at once', async (t) => {
+t.test('accept replay: a batch is replayed under its key; concurrent requests create one batch', async (t) => {
   const tenant = await createTenant(database)
   const batches = await times(10, async () => {
     const batch = newBatch(tenant, under('batch'))

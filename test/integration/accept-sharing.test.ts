@@ -57,10 +57,10 @@ const noDifference = async (t: Test) => t.same(await database.query(meterDiffere
 // Contract: Charging
 // Contract: Cache key
 t.test(
-  'accept sharing: identical requests at once are one capture and one charge; the others follow it and end with it',
+  'accept sharing: concurrent identical requests are one capture and one charge; the others follow it and end with it',
   async (t) => {
     const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
-    // Connections are open, so that the requests meet.
+    // Open the connections first, so that the requests run concurrently.
     await times(20, () => database.query('select pg_sleep(0.02)'))
     const accepted = await times(20, () => accept(tenant, sharing('same')))
     const leaders = accepted.filter(({ shared }) => shared === 'own')
@@ -76,14 +76,14 @@ t.test(
     t.same(
       captures.map(({ id }) => id).toSorted(),
       accepted.map(({ id }) => id).toSorted(),
-      'all are answered as ended',
+      'all are returned as ended',
     )
     t.ok(captures.every(({ ended, status, objectKey }) => ended && status === 'completed' && objectKey !== null))
     const [first, second] = [await find(tenant, leaders[0]!.id), await find(tenant, followers[0]!.id)]
     const own = ['id', 'createdAt', 'startedAt', 'completedAt', 'expiresAt', 'cached']
     const image = (capture: object) =>
       Object.fromEntries(Object.entries(capture).filter(([name]) => !own.includes(name)))
-    t.same(image(second), image(first), 'warnings, timings and all that describes the image')
+    t.same(image(second), image(first), 'warnings, timings and all other fields that describe the image')
     t.same(first.metadata, { title: 'T', og: { type: 'website' } })
     t.same([first.cached, second.cached], [false, true])
     t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
@@ -91,7 +91,7 @@ t.test(
   },
 )
 
-t.test('accept sharing: followers fail as the capture that they follow, and what failed is not shared', async (t) => {
+t.test('accept sharing: followers fail with the capture that they follow; a failed result is not shared', async (t) => {
   const tenant = await createTenant(database)
   const [leader, follower] = [await accept(tenant, sharing('fails')), await accept(tenant, sharing('fails'))]
   await end(leader.id, failedEnd)
@@ -105,7 +105,7 @@ t.test('accept sharing: followers fail as the capture that they follow, and what
   await noDifference(t)
 })
 
-t.test('accept sharing: a follower that is accepted while its capture ends is never forgotten', async (t) => {
+t.test('accept sharing: a follower that is accepted while its capture ends always ends too', async (t) => {
   const tenant = await createTenant(database)
   for (let turn = 0; turn < 25; turn += 1) {
     const leader = await accept(tenant, sharing(`race ${turn}`))
@@ -114,7 +114,7 @@ t.test('accept sharing: a follower that is accepted while its capture ends is ne
       ...Array.from({ length: 6 }, () => accept(tenant, sharing(`race ${turn}`))),
     ])
     const again = others.filter(({ shared }) => shared === 'own')
-    t.ok(again.length <= turn % 2, 'only what failed runs again')
+    t.ok(again.length <= turn % 2, 'only a failed capture runs again')
     for (const { id } of again) await end(id)
   }
   const running = `select id from capture where account_id = $1 and status not in ('completed', 'failed')`
@@ -124,7 +124,7 @@ t.test('accept sharing: a follower that is accepted while its capture ends is ne
 
 // Contract: Cache key
 t.test(
-  'a stored result is a hit: a record of its own, complete at once, free, served when the quota is used up',
+  'accept sharing: a hit is a separate record, completed at once, free, and served with the quota used up',
   async (t) => {
     const tenant = await createTenant(database, {
       screenshots_per_month: 1,
@@ -148,7 +148,7 @@ t.test(
       processingTimeMs: 7,
       createdAt: found.completedAt,
     })
-    t.ok(found.expiresAt! > source.expiresAt!, 'its retention is its own')
+    t.ok(found.expiresAt! > source.expiresAt!, 'it has its own retention')
     const [object] = await database.query<{ same: boolean }>(
       'select o.expires_at = c.expires_at as same from stored_object o, capture c where o.key = c.object_key and c.id = $1',
       [hit.id],
@@ -156,15 +156,15 @@ t.test(
     t.same(object, { same: true }, 'the object lives as long as its last owner')
     t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
     t.equal((await accept(tenant, sharing('other'))).shared, 'USAGE_LIMIT_EXCEEDED')
-    t.equal((await accept(tenant)).shared, 'USAGE_LIMIT_EXCEEDED', 'a request that shares nothing finds nothing')
-    t.equal((await accept(await createTenant(database), sharing('hit'))).shared, 'own', 'nor does another account')
+    t.equal((await accept(tenant)).shared, 'USAGE_LIMIT_EXCEEDED', 'a request without sharing gets no hit')
+    t.equal((await accept(await createTenant(database), sharing('hit'))).shared, 'own', 'another account gets no hit')
     await noDifference(t)
   },
 )
 
 // Contract: Cache key
 t.test(
-  'accept sharing: a result is shared for the shorter of both times since its completion, while it and its object live',
+  'accept sharing: a result is shared for the shorter of both cache times, while the record and its object exist',
   async (t) => {
     const tenant = await createTenant(database)
     const [own, asked] = [100, 50]
@@ -179,8 +179,16 @@ t.test(
       if (change) await database.query(change, [id])
       return async (within: number) => (await accept(tenant, sharing(text, within))).shared
     }
-    t.same([await (await aged(40))(asked), await (await aged(60))(asked)], ['hit', 'own'], "the caller's time")
-    t.same([await (await aged(90))(1000), await (await aged(110))(1000)], ['hit', 'own'], 'its own time')
+    t.same(
+      [await (await aged(40))(asked), await (await aged(60))(asked)],
+      ['hit', 'own'],
+      'the cache time of the request',
+    )
+    t.same(
+      [await (await aged(90))(1000), await (await aged(110))(1000)],
+      ['hit', 'own'],
+      'the cache time of the stored capture',
+    )
     t.equal(await (await aged(0, 'update capture set expires_at = now() where id = $1'))(asked), 'own')
     const objectOf = 'where key = (select object_key from capture where id = $1)'
     t.equal(await (await aged(0, `delete from stored_object ${objectOf}`))(asked), 'own')
@@ -189,19 +197,22 @@ t.test(
 )
 
 // Contract: Delete
-t.test('accept sharing: what was deleted is no source for a hit, and a hit is none either', async (t) => {
-  const tenant = await createTenant(database)
-  const first = await accept(tenant, sharing('gone'))
-  await end(first.id)
-  const hit = await accept(tenant, sharing('gone'))
-  t.equal(hit.shared, 'hit')
-  t.equal(await deleteCapture(database, { id: first.id, accountId: tenant.accountId }), true)
-  t.equal((await accept(tenant, sharing('gone'))).shared, 'own')
-  t.match(await find(tenant, hit.id), { status: 'completed', cached: true }, 'who shares it keeps it')
-})
+t.test(
+  'accept sharing: a deleted capture is no source for hits, and its hit does not become one; the hit keeps its image',
+  async (t) => {
+    const tenant = await createTenant(database)
+    const first = await accept(tenant, sharing('gone'))
+    await end(first.id)
+    const hit = await accept(tenant, sharing('gone'))
+    t.equal(hit.shared, 'hit')
+    t.equal(await deleteCapture(database, { id: first.id, accountId: tenant.accountId }), true)
+    t.equal((await accept(tenant, sharing('gone'))).shared, 'own')
+    t.match(await find(tenant, hit.id), { status: 'completed', cached: true }, 'the hit keeps the shared object')
+  },
+)
 
 // Contract: Cache key
-t.test('accept sharing: an expired object is removed once, after its last owner', async (t) => {
+t.test('accept sharing: an expired object is removed once, after its last owner has expired', async (t) => {
   const own = await server.createDatabase()
   const tenant = await createTenant(own)
   const one = async () => {
@@ -225,7 +236,7 @@ t.test('accept sharing: an expired object is removed once, after its last owner'
   t.equal(await expireObjects(own, 10), 1)
 })
 
-t.test('accept sharing: followers are bounded, and nobody but their capture brings them on', async (t) => {
+t.test('accept sharing: followers count against the queue bound and advance only with their capture', async (t) => {
   const tenant = await createTenant(database, { max_pending: 3 })
   const leader = await accept(tenant, sharing('bound'))
   const followers = [
@@ -253,7 +264,7 @@ t.test('accept sharing: followers are bounded, and nobody but their capture brin
 for (const begun of [false, true]) {
   const state = begun ? 'runs' : 'waits'
   t.test(
-    `in place of a deleted capture that ${state} its oldest follower runs, under the same one charge`,
+    `accept sharing: the oldest follower of a deleted capture that ${state} replaces it, under the same charge`,
     async (t) => {
       const tenant = await createTenant(database, { screenshots_per_month: 1 })
       const leader = await accept(tenant, sharing('goes'))

@@ -37,7 +37,7 @@ const stored = async (of: Database, { accountId }: Tenant) => {
   }
 }
 
-/** Keeps a test of the minute limit away from the end of a minute, where a window would end in its midst. */
+/** Waits past the end of a minute that is about to end, so that no rate window ends during a test. */
 const awayFromMinuteEnd = async () => {
   const text = `select pg_sleep(case when extract(second from clock_timestamp()) > 55
     then 60.05 - extract(second from clock_timestamp()) else 0 end)`
@@ -105,25 +105,22 @@ t.test('accept: the minute limit is exact under concurrency, and refused request
   t.match(await stored(database, tenant), { requests: 1 })
 })
 
-t.test(
-  'accept: a request that was counted when its key was checked is neither counted nor limited again',
-  async (t) => {
-    await awayFromMinuteEnd()
-    const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
-    const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
-    const counted = (checkOnly: boolean) =>
-      acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
-    t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
-    t.match(await counted(false), { ok: true, caller: { rate: { remaining: 1 } } })
-    t.match([await check(), await check()], [{ ok: true }, { ok: false, code: 'RATE_LIMIT_EXCEEDED' }])
-    t.match(
-      await counted(true),
-      { ok: true, caller: { rate: { remaining: 0 } } },
-      'others used up the minute meanwhile',
-    )
-    t.match(await stored(database, tenant), { captures: 1, requests: 3 })
-  },
-)
+t.test('accept: a request that was counted at the key check is neither counted nor limited again', async (t) => {
+  await awayFromMinuteEnd()
+  const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
+  const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
+  const counted = (checkOnly: boolean) =>
+    acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
+  t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
+  t.match(await counted(false), { ok: true, caller: { rate: { remaining: 1 } } })
+  t.match([await check(), await check()], [{ ok: true }, { ok: false, code: 'RATE_LIMIT_EXCEEDED' }])
+  t.match(
+    await counted(true),
+    { ok: true, caller: { rate: { remaining: 0 } } },
+    'other requests used up the minute meanwhile',
+  )
+  t.match(await stored(database, tenant), { captures: 1, requests: 3 })
+})
 
 t.test('accept: the quota is exact under concurrency', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 20 })
@@ -140,10 +137,10 @@ t.test('accept: the quota is exact under concurrency', async (t) => {
   t.match(await checkRequest(database, { keyHash: tenant.keyHash, originHost: null }), { ok: true })
 
   const none = await createTenant(database, { screenshots_per_month: 0 })
-  t.match(await accept(none), { ok: false, code: 'USAGE_LIMIT_EXCEEDED' }, 'a quota of nothing lets nothing through')
+  t.match(await accept(none), { ok: false, code: 'USAGE_LIMIT_EXCEEDED' }, 'a quota of 0 accepts no capture')
 })
 
-t.test('accept: with an overage price captures beyond the quota are accepted and told', async (t) => {
+t.test('accept: with an overage price, captures beyond the quota are accepted and reported as overage', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 2, overage_price: '0.0090' })
   await times(4, () => accept(tenant))
   t.match(await accept(tenant), {
@@ -153,7 +150,7 @@ t.test('accept: with an overage price captures beyond the quota are accepted and
 })
 
 // Contract: Too much waiting
-t.test('accept: more captures in a period than four bytes count', async (t) => {
+t.test('accept: usage counts beyond the range of a 32-bit integer', async (t) => {
   const tenant = await createTenant(database)
   await accept(tenant)
   await database.query('update usage set reserved = 1, settled = 2147483647 where account_id = $1', [tenant.accountId])
@@ -161,7 +158,7 @@ t.test('accept: more captures in a period than four bytes count', async (t) => {
 })
 
 t.test(
-  'accept: a minute that is still to come, of a clock that was set back, limits nobody beyond this one',
+  'accept: a counter minute in the future (clock set back) limits requests only until the end of this minute',
   async (t) => {
     await awayFromMinuteEnd()
     const tenant = await createTenant(database, { rate_limit_per_minute: 3 })
@@ -171,7 +168,7 @@ t.test(
         [tenant.accountId, requests],
       )
     await jump(1)
-    t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 1 } } }, 'what was counted counts')
+    t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 1 } } }, 'the stored count is kept')
     const [row] = await database.query<{ now: boolean }>(
       `select minute = date_trunc('minute', now()) as now from account_meter where account_id = $1`,
       [tenant.accountId],
@@ -184,7 +181,7 @@ t.test(
   },
 )
 
-t.test('accept: captures that wait are bounded per account', async (t) => {
+t.test('accept: pending captures are bounded per account', async (t) => {
   const tenant = await createTenant(database, { max_pending: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, QUEUE_FULL: 30 })
   t.match(await accept(tenant), { ok: false, code: 'QUEUE_FULL', retryAfterSeconds: 10 })
@@ -193,7 +190,7 @@ t.test('accept: captures that wait are bounded per account', async (t) => {
 
 // Contract: Order of checks
 // Contract: Minute limit
-t.test('accept: checks speak in the order of the contract', async (t) => {
+t.test('accept: checks are applied in the order of the contract', async (t) => {
   await awayFromMinuteEnd()
   const limits = { rate_limit_per_minute: 2, max_pending: 1, screenshots_per_month: 1 }
   const tenant = await createTenant(database, limits, ['example.com', '*.example.org'])
@@ -208,7 +205,7 @@ t.test('accept: checks speak in the order of the contract', async (t) => {
   )
   t.match(await accept(tenant, all), { code: 'DOMAIN_NOT_ALLOWED', caller: { rate: { remaining: 2 } } })
   const refused = { code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth', caller: { rate: { remaining: 1 } } }
-  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), refused, 'names the first that is missing')
+  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), refused, 'reports the first missing feature')
   t.match(await accept(tenant, { originHost: 'example.com' }), { ok: true, caller: { rate: { remaining: 0 } } })
   t.match(await accept(tenant, { ...all, originHost: 'example.com' }), { code: 'RATE_LIMIT_EXCEEDED' })
 
@@ -220,16 +217,16 @@ t.test('accept: checks speak in the order of the contract', async (t) => {
 })
 
 // Contract: Charging
-t.test('accept: a reservation is made with its capture, or not at all', async (t) => {
+t.test('accept: a capture that cannot be stored leaves no reservation', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 5, rate_limit_per_minute: 100 })
   const capture = tenant.capture()
   await acceptCapture(database, capture, { windowSize })
-  await t.rejects(acceptCapture(database, capture, { windowSize }), { code: 'SERVER_ERROR' }, 'its id is taken')
+  await t.rejects(acceptCapture(database, capture, { windowSize }), { code: 'SERVER_ERROR' }, 'duplicate id')
   t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, admitted: 1 })
 })
 
 // Contract: Period
-t.test('accept: the period is the calendar month in UTC, wherever the server says that it is', async (t) => {
+t.test('accept: the period is the calendar month in UTC, whatever the time zone of the server', async (t) => {
   const { url } = await server.createDatabase()
   for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     await using own = openDatabase({ url: `${url}?options=-c%20timezone%3D${zone}`, poolMax: 2 })
@@ -249,7 +246,7 @@ t.test('accept: the period is the calendar month in UTC, wherever the server say
   }
 })
 
-t.test('accept: a check alone stops after the features and stores nothing but the minute count', async (t) => {
+t.test('accept: a check-only request stops after the features and stores only the minute count', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
   const check = (features: readonly string[]) =>
     acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
@@ -259,7 +256,7 @@ t.test('accept: a check alone stops after the features and stores nothing but th
 })
 
 // Contract: Domain-restricted keys
-t.test('accept: a restricted key is served from its own hosts only', async (t) => {
+t.test('accept: a restricted key is accepted from its listed hosts only', async (t) => {
   const tenant = await createTenant(database, {}, ['example.com', '*.example.org'])
   const verdict = async (originHost: string | null) =>
     (await checkRequest(database, { keyHash: tenant.keyHash, originHost })).ok
@@ -273,7 +270,7 @@ t.test('accept: a restricted key is served from its own hosts only', async (t) =
 })
 
 // Contract: Expired keys
-t.test('accept: an expired key answers as an unknown one', async (t) => {
+t.test('accept: an expired key is refused as an unknown key is', async (t) => {
   const tenant = await createTenant(database)
   await database.query(`update api_key set expires_at = now() - interval '1 second' where account_id = $1`, [
     tenant.accountId,
@@ -281,13 +278,13 @@ t.test('accept: an expired key answers as an unknown one', async (t) => {
   t.same(await accept(tenant), { ok: false, code: 'INVALID_API_KEY' })
 })
 
-t.test('accept: the window is kept under concurrency, and no capture passes an older one that waits', async (t) => {
+t.test('accept: the window holds under concurrency, and no capture overtakes an older waiting one', async (t) => {
   const tenant = await createTenant(database)
   const outcomes = await times(50, () => accept(tenant))
   t.equal(outcomes.filter((outcome) => outcome.ok && outcome.admitted).length, windowSize)
   await database.query('update lane_meter set admitted = 0 where account_id = $1', [tenant.accountId])
   t.match(await accept(tenant), { ok: true, admitted: false }, 'there is room, but older ones wait')
-  t.match(await accept(tenant, { lane: 'interactive' }), { ok: true, admitted: true }, 'each lane has its own')
+  t.match(await accept(tenant, { lane: 'interactive' }), { ok: true, admitted: true }, 'each lane has its own window')
 
   const heavy = await createTenant(database, { weight: 3 })
   const wide = await times(60, () => accept(heavy))
@@ -298,7 +295,7 @@ t.test('accept: the window is kept under concurrency, and no capture passes an o
   )
 })
 
-t.test('accept: waiting captures are admitted by turns, the oldest first, up to each window', async (t) => {
+t.test('accept: waiting captures are admitted round-robin, oldest first, up to every window', async (t) => {
   const own = await server.createDatabase(20)
   const light = await createTenant(own)
   const heavy = await createTenant(own, { weight: 2 })

@@ -31,7 +31,7 @@ const send = async (url: string, bearer: string, body: unknown): Promise<Answer>
 const newAccount = async (plan = 'unlimited') => {
   const { id } = await createAccount(database, { name: 'A', email: 'a@example.com', plan })
   const { key } = await createKey(database, { accountId: id, name: '', domains: ['only.example'], pepper: testPepper })
-  // A key that is bound to a domain: an operator's call has none.
+  // The key is bound to a domain; the operator's requests carry no origin.
   const create = async (body: Fields) => {
     const headers = {
       authorization: `Bearer ${key}`,
@@ -64,7 +64,7 @@ const url = 'https://example.com/'
 
 // Contract: Queue by account
 t.test(
-  'admin requeue: what failed through our fault is accepted again as a new capture with the same options, once',
+  'admin requeue: a capture that failed through a service fault is resubmitted once, with the same options',
   async (t) => {
     const account = await newAccount()
     const image = Buffer.from('an image')
@@ -91,12 +91,12 @@ t.test(
     t.match(
       before,
       { id: first, status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' },
-      'it stays as it was',
+      'the failed capture is unchanged',
     )
     t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
     t.strictSame({ ...(after?.['options'] as Fields), height: 800 }, before?.['options'])
     const [old, again] = fleet.seen
-    t.strictSame(again?.part.options, old?.part.options, 'a worker gets the same options')
+    t.strictSame(again?.part.options, old?.part.options, 'the worker receives the same options')
     t.not(again?.part.token, old?.part.token)
     t.match(await account.requeue(), { status: 200, body: { data: { requeued: 0, left_out: {} } } }, 'and not twice')
     t.equal((await account.captures()).length, 2)
@@ -113,7 +113,7 @@ t.test(
 )
 
 // Contract: Queue by account
-t.test('admin requeue: calls at the same time accept a capture once', async (t) => {
+t.test('admin requeue: concurrent calls resubmit each capture once', async (t) => {
   const account = await newAccount()
   for (let made = 0; made < 5; made += 1) await account.failed({ url })
   const answers = await Promise.all(Array.from({ length: 4 }, () => account.requeue()))
@@ -129,67 +129,77 @@ t.test('admin requeue: calls at the same time accept a capture once', async (t) 
 })
 
 // Contract: Queue by account
-t.test('admin requeue: what the record does not hold whole is left out, and said why', async (t) => {
-  const account = await newAccount()
-  await account.failed({ html: '<p>gone</p>' })
-  await account.failed({ url: 'https://user:password@example.com/' })
-  await account.failed({ url, proxy: 'http://user:password@proxy.example:8080' })
-  await account.failed({ url, proxy: 'http://proxy.example:8080' })
-  await account.failed({ url: 'https://user@example.com/' })
-  const changed = await account.failed({ url })
-  await database.query(`update capture set options = '{"headers":{"x-key":"***"}}' where id = $1`, [changed])
-  const old = await account.failed({ url })
-  await database.query(`update capture set options = '{"no_longer":true}' where id = $1`, [old])
-  t.match((await account.requeue()).body.data, {
-    requeued: 2,
-    left_out: { source_not_kept: 1, secret_not_kept: 3, not_valid: 1 },
-  })
-  const again = (await account.captures()).slice(7)
-  t.match(again, [
-    { status: 'pending', pool: 'proxied', options: { proxy: 'http://proxy.example:8080' } },
-    { status: 'pending', url: 'https://user@example.com/' },
-  ])
-})
-
-// Contract: Queue by account
-t.test('admin requeue: only the errors, the time and the number that are asked for are gone through', async (t) => {
-  const account = await newAccount()
-  for (const code of ['TIMEOUT', 'BLOCKED', 'DNS_FAILED', 'CONNECTION_FAILED', 'INVALID_URL'] as const)
-    await account.failed({ url }, code)
-  t.strictSame((await account.requeue()).body.data, { requeued: 0, left_out: {} }, "a target's fault is not ours")
-  const aged = await account.failed({ url: `${url}aged` })
-  await database.query(`update capture set completed_at = now() - interval '2 hours' where id = $1`, [aged])
-  await account.failed({ url: `${url}job` })
-  await account.failed({ url: `${url}render` }, 'RENDER_ERROR')
-  const isoBefore = (ms: number) => new Date(Date.now() - ms).toISOString()
-  const urls = async () => (await account.captures()).slice(8).map((each) => each['url'])
-  t.match((await account.requeue({ codes: ['RENDER_ERROR'] })).body.data, { requeued: 1 })
-  t.strictSame(await urls(), [`${url}render`])
-  t.match((await account.requeue()).body.data, { requeued: 1 })
-  t.strictSame(await urls(), [`${url}render`, `${url}job`], 'of the last hour')
-  await account.failed({ url: `${url}latest` })
-  t.match((await account.requeue({ since: isoBefore(3 * 3_600_000), limit: 1 })).body.data, { requeued: 1 })
-  t.strictSame((await urls()).slice(3), [`${url}aged`], 'the oldest first')
-  for (const [name, wrong] of [
-    ['codes', ['TIMEOUT']],
-    ['codes', []],
-    ['since', 'yesterday'],
-    ['since', '2026-02-31T99:00:00Z'],
-    ['since', isoBefore(25 * 3_600_000)],
-    ['limit', 0],
-    ['limit', 1001],
-    ['status', 'failed'],
-  ] as const) {
-    const { status, body } = await account.requeue({ [name]: wrong })
-    t.strictSame([status, Object.keys(body.error.details)], [422, [name]], `${name} ${String(wrong)}`)
-  }
-  const nobody = `${adminUrl}/admin/v1/accounts/${randomUUID()}/queue/requeue`
-  t.match(await send(nobody, token, {}), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
-})
+t.test(
+  'admin requeue: captures whose source or secrets are not stored, or are no longer valid, are left out with a reason',
+  async (t) => {
+    const account = await newAccount()
+    await account.failed({ html: '<p>gone</p>' })
+    await account.failed({ url: 'https://user:password@example.com/' })
+    await account.failed({ url, proxy: 'http://user:password@proxy.example:8080' })
+    await account.failed({ url, proxy: 'http://proxy.example:8080' })
+    await account.failed({ url: 'https://user@example.com/' })
+    const changed = await account.failed({ url })
+    await database.query(`update capture set options = '{"headers":{"x-key":"***"}}' where id = $1`, [changed])
+    const old = await account.failed({ url })
+    await database.query(`update capture set options = '{"no_longer":true}' where id = $1`, [old])
+    t.match((await account.requeue()).body.data, {
+      requeued: 2,
+      left_out: { source_not_kept: 1, secret_not_kept: 3, not_valid: 1 },
+    })
+    const again = (await account.captures()).slice(7)
+    t.match(again, [
+      { status: 'pending', pool: 'proxied', options: { proxy: 'http://proxy.example:8080' } },
+      { status: 'pending', url: 'https://user@example.com/' },
+    ])
+  },
+)
 
 // Contract: Queue by account
 t.test(
-  'admin requeue: a requeued capture is held to plan, bound and quota like any other, not to the minute',
+  'admin requeue: resubmits only failures of the given codes since the given time, oldest first, up to the limit',
+  async (t) => {
+    const account = await newAccount()
+    for (const code of ['TIMEOUT', 'BLOCKED', 'DNS_FAILED', 'CONNECTION_FAILED', 'INVALID_URL'] as const)
+      await account.failed({ url }, code)
+    t.strictSame(
+      (await account.requeue()).body.data,
+      { requeued: 0, left_out: {} },
+      'faults of the target are not requeued',
+    )
+    const aged = await account.failed({ url: `${url}aged` })
+    await database.query(`update capture set completed_at = now() - interval '2 hours' where id = $1`, [aged])
+    await account.failed({ url: `${url}job` })
+    await account.failed({ url: `${url}render` }, 'RENDER_ERROR')
+    const isoBefore = (ms: number) => new Date(Date.now() - ms).toISOString()
+    const urls = async () => (await account.captures()).slice(8).map((each) => each['url'])
+    t.match((await account.requeue({ codes: ['RENDER_ERROR'] })).body.data, { requeued: 1 })
+    t.strictSame(await urls(), [`${url}render`])
+    t.match((await account.requeue()).body.data, { requeued: 1 })
+    t.strictSame(await urls(), [`${url}render`, `${url}job`], 'of the last hour')
+    await account.failed({ url: `${url}latest` })
+    t.match((await account.requeue({ since: isoBefore(3 * 3_600_000), limit: 1 })).body.data, { requeued: 1 })
+    t.strictSame((await urls()).slice(3), [`${url}aged`], 'the oldest first')
+    for (const [name, wrong] of [
+      ['codes', ['TIMEOUT']],
+      ['codes', []],
+      ['since', 'yesterday'],
+      ['since', '2026-02-31T99:00:00Z'],
+      ['since', isoBefore(25 * 3_600_000)],
+      ['limit', 0],
+      ['limit', 1001],
+      ['status', 'failed'],
+    ] as const) {
+      const { status, body } = await account.requeue({ [name]: wrong })
+      t.strictSame([status, Object.keys(body.error.details)], [422, [name]], `${name} ${String(wrong)}`)
+    }
+    const missing = `${adminUrl}/admin/v1/accounts/${randomUUID()}/queue/requeue`
+    t.match(await send(missing, token, {}), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  },
+)
+
+// Contract: Queue by account
+t.test(
+  'admin requeue: a requeued capture is subject to plan, queue bound and quota, not to the minute limit',
   async (t) => {
     const account = await newAccount()
     for (let made = 0; made < 4; made += 1) await account.failed({ url })
@@ -212,7 +222,7 @@ t.test(
 )
 
 // Contract: Maintenance mode
-t.test('admin requeue: nothing is requeued under maintenance', async (t) => {
+t.test('admin requeue: under maintenance nothing is requeued', async (t) => {
   const account = await newAccount()
   await account.failed({ url })
   await setMaintenance(database, true, 'admin')

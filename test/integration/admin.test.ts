@@ -21,7 +21,7 @@ const { database, baseUrl, adminUrl } = gateway
 await replacePlans(database, defaultPlans)
 
 type Fields = Readonly<Record<string, unknown>>
-/** What is read of bodies: a list is read by its indexes. */
+/** The fields of response bodies that the tests read; a list is read by index. */
 type Body = {
   readonly data: Fields & Iterable<Fields> & Record<'id' | 'key', string> & readonly Fields[]
   readonly error: { readonly code: string; readonly details: Fields }
@@ -57,19 +57,19 @@ const newAccount = async (plan = 'unlimited') => {
 const create = (key: string) => client(key, 'POST', '/screenshots', { url: 'https://example.com/' })
 
 // Contract: Off without a token
-t.test('admin: nothing is answered without the token, and nothing of it under the public port', async (t) => {
+t.test('admin: every path requires the token, and none is served on the public port', async (t) => {
   for (const bearer of [undefined, '', 'wrong', `${token}x`, token.slice(0, -1)]) {
     const { status, body, headers } = await send(`${adminUrl}/admin/v1/accounts`, 'GET', bearer)
     t.match([status, body], [401, { error: { code: 'INVALID_API_KEY', status: 401, request_id: String } }])
     t.equal(headers.get('access-control-allow-origin'), null)
   }
-  t.equal((await send(`${adminUrl}/admin/v1/nothing`, 'GET', undefined)).status, 401, 'unknown paths included')
+  t.equal((await send(`${adminUrl}/admin/v1/nothing`, 'GET', undefined)).status, 401, 'unknown paths too')
   t.match(await admin('GET', '/nothing'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
   t.equal((await send(`${baseUrl}/admin/v1/accounts`, 'GET', token)).status, 404)
 })
 
 // Contract: Administered accounts
-t.test('admin: accounts are made, listed, shown, put on another plan, disabled and enabled', async (t) => {
+t.test('admin: accounts are created, listed, read, moved to another plan, disabled and enabled', async (t) => {
   const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
   t.match(made, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
   const { id } = made.body.data
@@ -84,12 +84,12 @@ t.test('admin: accounts are made, listed, shown, put on another plan, disabled a
   const { key } = (await admin('POST', `/accounts/${id}/keys`, {})).body.data
   t.equal((await create(key)).headers.get('x-usage-limit'), '15000')
   await admin('PATCH', `/accounts/${id}`, { plan: 'starter' })
-  t.equal((await create(key)).headers.get('x-usage-limit'), '3000', 'the other plan holds at once')
+  t.equal((await create(key)).headers.get('x-usage-limit'), '3000', 'the new plan applies at once')
   t.equal((await admin('GET', `/accounts/${randomUUID()}`)).status, 404)
   t.equal((await admin('GET', '/accounts/nobody')).status, 404)
 })
 
-t.test('admin: wrong fields are told all at once', async (t) => {
+t.test('admin: all invalid fields are reported together', async (t) => {
   const { status, body } = await admin('POST', '/accounts', { name: '', plan: 5, rank: 1 })
   t.match([status, body.error.code], [422, 'VALIDATION_ERROR'])
   t.same(Object.keys(body.error.details).toSorted(), ['email', 'name', 'plan', 'rank'])
@@ -98,7 +98,7 @@ t.test('admin: wrong fields are told all at once', async (t) => {
     details: { plan: [/free, starter/] },
   })
   t.equal((await admin('POST', '/accounts', [])).status, 422)
-  t.equal((await send(`${adminUrl}/admin/v1/accounts`, 'POST', token)).status, 400, 'no JSON')
+  t.equal((await send(`${adminUrl}/admin/v1/accounts`, 'POST', token)).status, 400, 'no JSON body')
   t.equal((await admin('GET', '/accounts?limit=0')).status, 422)
   t.match((await admin('GET', '/accounts?page=1')).body.error.details, { page: [String] })
 })
@@ -106,7 +106,7 @@ t.test('admin: wrong fields are told all at once', async (t) => {
 // Contract: Expired keys
 // Contract: Keys at rest
 // Contract: Administered keys
-t.test('admin: keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
+t.test('admin: keys are created, listed, restricted, expired and revoked, each with effect at once', async (t) => {
   const { id, keyId, key } = await newAccount()
   t.match(key, /^sk_live_/)
   t.equal((await create(key)).status, 202)
@@ -128,7 +128,7 @@ t.test('admin: keys are made, listed, restricted, let expire and revoked, each a
 })
 
 // Contract: Administered accounts
-t.test("a disabled account's keys are refused at once, and serve again once it is enabled", async (t) => {
+t.test('admin: the keys of a disabled account are refused at once, until it is enabled', async (t) => {
   const { id, key } = await newAccount()
   await admin('PATCH', `/accounts/${id}`, { disabled: true })
   t.match(await create(key), { status: 401, body: { error: { code: 'INVALID_API_KEY' } } })
@@ -137,7 +137,7 @@ t.test("a disabled account's keys are refused at once, and serve again once it i
 })
 
 // Contract: Plans in force
-t.test('admin: the plans in force are told', async (t) => {
+t.test('admin: GET /plans lists the plans in force', async (t) => {
   const { data } = (await admin('GET', '/plans')).body
   t.same(
     readPlans(JSON.stringify(data)),
@@ -148,7 +148,7 @@ t.test('admin: the plans in force are told', async (t) => {
 
 // Contract: Overload
 // Contract: Maintenance mode
-t.test('admin: under maintenance nothing is accepted and everything stays readable', async (t) => {
+t.test('admin: under maintenance every replica refuses new captures, and stored ones stay readable', async (t) => {
   const { key } = await newAccount()
   const { id } = (await create(key)).body.data
   const replica = await gateway.startReplica()
@@ -176,7 +176,7 @@ t.test('admin: under maintenance nothing is accepted and everything stays readab
 })
 
 // Contract: Queue by account
-t.test('admin: the queue is told by account, and what has not begun may be canceled, at no charge', async (t) => {
+t.test('admin: the queue is listed by account, and pending captures can be canceled at no charge', async (t) => {
   const { id, key } = await newAccount()
   const { id: begun } = (await create(key)).body.data
   await database.query(`update capture set status = 'processing' where id = $1`, [begun])
@@ -202,7 +202,7 @@ t.test('admin: the queue is told by account, and what has not begun may be cance
 })
 
 // Contract: Administered accounts
-t.test('admin: an account is erased with everything that is its own, and nobody else with it', async (t) => {
+t.test('admin: erasing an account removes all of its rows; other accounts are unaffected', async (t) => {
   const [gone, stays] = [await newAccount(), await newAccount()]
   for (const { key } of [gone, stays]) await create(key)
   const marker = `marker-${randomUUID()}`
@@ -230,7 +230,7 @@ t.test('admin: an account is erased with everything that is its own, and nobody 
     const held = await database.query(`select 1 from ${name} as r where r::text like $1`, [`%${marker}%`])
     t.equal(held.length, 0, name)
     const own = await database.query(`select 1 from ${name} as r where r::text like $1`, [`%${gone.id}%`])
-    // What the ledger has still to take away elsewhere names whose it was.
+    // Rows for work that the ledger still has to do name the account.
     if (!['audit_entry', 'deletion'].includes(name)) t.equal(own.length, 0, name)
   }
   t.not((await database.query('select 1 from deletion where capture_id = $1', [captureId])).length, 0)
@@ -239,7 +239,7 @@ t.test('admin: an account is erased with everything that is its own, and nobody 
 })
 
 // Contract: Audit log
-t.test('admin: every change is in the log', async (t) => {
+t.test('admin: every change is in the audit log', async (t) => {
   const { id } = await newAccount()
   await admin('PUT', '/maintenance', { on: true })
   await admin('PUT', '/maintenance', { on: true })
@@ -254,41 +254,31 @@ t.test('admin: every change is in the log', async (t) => {
 })
 
 // Contract: Audit log
-t.test(
-  'admin: each kind of change leaves one entry that names it, and what is refused or read leaves none',
-  async (t) => {
-    const { id, keyId, key } = await newAccount()
-    await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
-    await admin('PATCH', `/accounts/${id}`, { disabled: false })
-    await admin('PATCH', `/keys/${keyId}`, { domains: ['a.example'], expires_at: null })
-    await admin('PATCH', `/accounts/${id}`, { plan: 'gold' })
-    await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
-    await admin('GET', '/queue')
-    await admin('POST', `/accounts/${id}/queue/cancel`)
-    t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
-    await admin('DELETE', `/keys/${keyId}`)
-    await admin('DELETE', `/accounts/${id}`)
-    const { data } = (await admin('GET', '/audit?limit=13')).body
-    const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
-    t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
-      ...[
-        'account.create',
-        'account.disable',
-        'account.disable',
-        'account.enable',
-        'account.erase',
-        'account.set_plan',
-      ],
-      ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
-    ])
-    t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
-    t.notMatch(JSON.stringify(data), key.slice(12))
-  },
-)
+t.test('admin: each change adds one audit entry with its name; refused changes and reads add none', async (t) => {
+  const { id, keyId, key } = await newAccount()
+  await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
+  await admin('PATCH', `/accounts/${id}`, { disabled: false })
+  await admin('PATCH', `/keys/${keyId}`, { domains: ['a.example'], expires_at: null })
+  await admin('PATCH', `/accounts/${id}`, { plan: 'gold' })
+  await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
+  await admin('GET', '/queue')
+  await admin('POST', `/accounts/${id}/queue/cancel`)
+  t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
+  await admin('DELETE', `/keys/${keyId}`)
+  await admin('DELETE', `/accounts/${id}`)
+  const { data } = (await admin('GET', '/audit?limit=13')).body
+  const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
+  t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
+    ...['account.create', 'account.disable', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
+    ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
+  ])
+  t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
+  t.notMatch(JSON.stringify(data), key.slice(12))
+})
 
 // Contract: Command line
 // Contract: Audit log
-t.test('admin: the command line makes what the administration shows, and the other way round', async (t) => {
+t.test("admin: the command line and the administration API show each other's changes", async (t) => {
   const env = {
     ...nodeEnv,
     SHUTTERFLEET_DATABASE_URL: database.url,
@@ -322,7 +312,7 @@ t.test('admin: the command line makes what the administration shows, and the oth
 })
 
 // Contract: Audit log
-t.test('admin: what is done with a named token stands in the audit log under its name', async (t) => {
+t.test('admin: changes made with a named token are in the audit log under that name', async (t) => {
   const asAlice = (method: string, path: string, body?: unknown) =>
     send(`${adminUrl}/admin/v1${path}`, method, aliceToken, body)
   const { id } = (await asAlice('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })).body.data
@@ -337,7 +327,7 @@ t.test('admin: what is done with a named token stands in the audit log under its
   await asAlice('PUT', '/maintenance', { on: false })
   await asAlice('DELETE', `/accounts/${id}`)
   const { data } = (await admin('GET', '/audit?limit=14')).body
-  // Several of one moment have no order.
+  // Entries with equal times have no order.
   t.same([...data].map(({ action, actor }) => `${String(actor)} ${String(action)}`).toSorted(), [
     'admin:alice account.create',
     'admin:alice account.disable',
@@ -356,14 +346,14 @@ t.test('admin: what is done with a named token stands in the audit log under its
   ])
 })
 
-t.test('admin: wrong tokens that come at once are bounded', async (t) => {
+t.test('admin: concurrent requests with wrong tokens are rate limited', async (t) => {
   const guesses = Array.from({ length: 40 }, (_, n) => send(`${adminUrl}/admin/v1/plans`, 'GET', `guess-${n}`))
   const answers = await Promise.all(guesses)
   const judged = answers.filter(({ status }) => status === 401).length
-  t.ok(judged >= 1 && judged <= 11, `${judged} of 40 were judged`)
+  t.ok(judged >= 1 && judged <= 11, `${judged} of 40 were checked`)
   const limited = answers.find(({ status }) => status !== 401)
   t.match(limited, { status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number } } })
   await eventually(async () => (await admin('GET', '/plans')).status === 200, {
-    what: 'a right token is served as soon as one is judged again',
+    what: 'the valid token is accepted once tokens are checked again',
   })
 })

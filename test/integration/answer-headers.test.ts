@@ -51,7 +51,7 @@ const newAccount = async (plan: string, domains: string[] = []) => {
 }
 type Account = Awaited<ReturnType<typeof newAccount>>
 
-/** Asks for an operation as it is written in `routes`, with the same id in all places. */
+/** Sends a request for an operation of `routes`, with the same id in all places of its path. */
 const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Operation, id: string, prefix = '/v1') =>
   call(prefix + path.replaceAll(/:\w+/g, id), {
     method,
@@ -67,7 +67,7 @@ const usageNames = ['x-usage-limit', 'x-usage-remaining', 'x-usage-reset']
 const overageNames = ['x-usage-overage', 'x-usage-overage-price']
 
 // Contract: Path prefix
-t.test('answer headers: every operation answers alike under both prefixes, and under no other', async (t) => {
+t.test('answer headers: every operation responds alike under both prefixes, and under no other', async (t) => {
   const account = await newAccount('unlimited')
   for (const route of routes) {
     const [one, other] = await Promise.all(prefixes.map((prefix) => askFor(account, route, unknown, prefix)))
@@ -80,7 +80,7 @@ t.test('answer headers: every operation answers alike under both prefixes, and u
   t.same(prefixes, ['/v1', '/api/v1'])
 })
 
-/** One request for each way of being answered, by an account whose first capture has ended. */
+/** One request for each status, by an account whose first capture has ended. */
 const answersOf = async ({ call, post }: Account, id: string): Promise<[number, Response][]> => {
   const path = `/v1/screenshots/${id}/image`
   const etag = (await call(path)).headers.get('etag') ?? ''
@@ -110,7 +110,7 @@ const ended = async ({ call, create }: Account) => {
 
 // Contract: Rate headers
 t.test(
-  'answer headers: every authenticated answer tells minute and quota; what the plan does not have is left out',
+  'answer headers: every authenticated response has the rate and usage headers that its plan has, and no others',
   async (t) => {
     const plain: readonly string[] = [...rateNames, ...usageNames]
     const told: Readonly<Record<string, readonly string[]>> = {
@@ -138,7 +138,7 @@ t.test(
 )
 
 // Contract: Rate headers
-t.test('answer headers: the limits that are told are those in force', async (t) => {
+t.test('answer headers: the reported limits are those in force', async (t) => {
   const { call, post } = await newAccount('priced')
   const tell = ({ headers }: Response) => Object.fromEntries(named(headers).map((name) => [name, headers.get(name)]))
   const month = new Date()
@@ -155,7 +155,7 @@ t.test('answer headers: the limits that are told are those in force', async (t) 
   const reset = Number(first.headers.get('x-ratelimit-reset'))
   t.ok(Number.isInteger(reset) && reset % 60 === 0 && Math.abs(reset - Date.now() / 1000) <= 60, String(reset))
   const remaining = async () => Number((await call('/v1/account')).headers.get('x-ratelimit-remaining'))
-  // A minute that ends between two requests begins the count anew.
+  // The count restarts if a minute ends between two requests.
   await eventually(async () => (await remaining()) - 1 === (await remaining()))
 
   const plain = await newAccount('plain')
@@ -185,7 +185,7 @@ const isImage = (t: Test, { headers }: Response, id: string, cache = 'MISS') => 
 
 // Contract: Image response
 // Contract: Success statuses
-t.test('answer headers: an image says what it is, whichever operation answers with it', async (t) => {
+t.test('answer headers: an image has the same headers from every operation that returns it', async (t) => {
   const { call, post, create, id: accountId } = await newAccount('unlimited')
   const count = async () => (await database.query('select from capture where account_id = $1', [accountId])).length
   const made = [
@@ -198,12 +198,12 @@ t.test('answer headers: an image says what it is, whichever operation answers wi
     isImage(t, answer, id)
     t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
     const record = (await (await call(`/v1/screenshots/${id}`)).json()) as { data: { status: string } }
-    t.equal(record.data.status, 'completed', 'there is a record of it')
+    t.equal(record.data.status, 'completed', 'its record exists')
   }
   t.equal(await count(), 3)
   const hit = await post('/v1/screenshots/capture', { url, cache_ttl: 60 })
   isImage(t, hit, hit.headers.get('x-screenshot-id') ?? '', 'HIT')
-  t.same([await count(), hit.headers.get('etag')], [4, made[2]?.headers.get('etag')], 'a hit is a record too')
+  t.same([await count(), hit.headers.get('etag')], [4, made[2]?.headers.get('etag')], 'a hit has a record too')
 
   const id = await create()
   await (await call(`/v1/screenshots/${id}?wait=30`)).text()
@@ -232,86 +232,90 @@ t.test('answer headers: an image says what it is, whichever operation answers wi
 })
 
 // Contract: 404 route
-t.test('answer headers: a path that is none is not found, and one that is says which methods it has', async (t) => {
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
-  for (const prefix of prefixes) {
-    for (const path of new Set(routes.map((route) => route.path))) {
-      const served = routes.filter((route) => route.path === path).map((route): string => route.method)
-      for (const method of methods.filter((each) => !served.includes(each))) {
-        const answer = await fetch(baseUrl + prefix + path.replaceAll(/:\w+/g, unknown), { method })
-        const what = `${method} ${prefix}${path}`
-        t.same([answer.status, answer.headers.get('allow')], [405, [...served, 'OPTIONS'].join(', ')], what)
-        if (method !== 'HEAD')
-          t.match(await answer.json(), { error: { code: 'METHOD_NOT_ALLOWED', status: 405, message: /./ } }, what)
+t.test(
+  'answer headers: an unknown path is 404; a known path with another method is 405 with its methods in Allow',
+  async (t) => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
+    for (const prefix of prefixes) {
+      for (const path of new Set(routes.map((route) => route.path))) {
+        const served = routes.filter((route) => route.path === path).map((route): string => route.method)
+        for (const method of methods.filter((each) => !served.includes(each))) {
+          const answer = await fetch(baseUrl + prefix + path.replaceAll(/:\w+/g, unknown), { method })
+          const what = `${method} ${prefix}${path}`
+          t.same([answer.status, answer.headers.get('allow')], [405, [...served, 'OPTIONS'].join(', ')], what)
+          if (method !== 'HEAD')
+            t.match(await answer.json(), { error: { code: 'METHOD_NOT_ALLOWED', status: 405, message: /./ } }, what)
+        }
+      }
+      for (const path of [
+        '/nothing',
+        '/screenshots/',
+        '/screenshots//image',
+        `/screenshots/${unknown}/nothing`,
+        '/account/nothing',
+      ]) {
+        const answer = await fetch(baseUrl + prefix + path)
+        t.equal(answer.headers.get('allow'), null)
+        t.match(
+          [answer.status, await answer.json()],
+          [404, { error: { code: 'NOT_FOUND', status: 404 } }],
+          prefix + path,
+        )
       }
     }
-    for (const path of [
-      '/nothing',
-      '/screenshots/',
-      '/screenshots//image',
-      `/screenshots/${unknown}/nothing`,
-      '/account/nothing',
-    ]) {
-      const answer = await fetch(baseUrl + prefix + path)
-      t.equal(answer.headers.get('allow'), null)
-      t.match([answer.status, await answer.json()], [404, { error: { code: 'NOT_FOUND', status: 404 } }], prefix + path)
-    }
-  }
-  const batch = await fetch(`${baseUrl}/v1/screenshots/batch`)
-  t.same([batch.status, batch.headers.get('allow')], [405, 'POST, OPTIONS'], 'batch is never an id')
-})
-
-// Contract: CORS
-t.test(
-  'answer headers: browsers may ask without a key first, and read limits and errors of every answer',
-  async (t) => {
-    const { call, create } = await newAccount('unlimited')
-    const origin = 'https://page.example'
-    for (const { method, path } of routes) {
-      const preflight = await fetch(`${baseUrl}/v1${path.replaceAll(/:\w+/g, unknown)}`, {
-        method: 'OPTIONS',
-        headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization' },
-      })
-      t.equal(preflight.status, 204, path)
-      t.equal(preflight.headers.get('access-control-allow-origin'), '*', path)
-      t.match(preflight.headers.get('access-control-allow-headers'), /Authorization, Content-Type, Idempotency-Key/)
-      const served = routes.filter((each) => each.path === path).map((each) => each.method)
-      t.same(preflight.headers.get('access-control-allow-methods')?.split(', '), [...served, 'OPTIONS'], path)
-    }
-    const exposed = [...rateNames, ...usageNames, ...overageNames]
-    exposed.push('x-screenshot-id', 'x-cache', 'x-request-id', 'retry-after')
-    const answers = [
-      await call(`/v1/screenshots/${await create()}`),
-      await call('/v1/screenshots/x'),
-      await call('/v1/screenshots?page=0'),
-      await call('/v1/screenshots', { method: 'POST', body: '{' }),
-      await fetch(`${baseUrl}/v1/account`, { headers: { origin } }),
-      await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
-      await fetch(`${baseUrl}/nothing`),
-      await fetch(`${baseUrl}/v1/screenshots/%zz`),
-    ].map(({ status, headers }) => ({ status, headers: Object.fromEntries(headers) as Record<string, string> }))
-    const unreadable = await raw.send('nonsense\r\n\r\n')
-    const endless = await raw.send(rawHead(`GET /v1/account?${'a'.repeat(300_000)}`, ['Host: shots.example']))
-    const all = [...answers, unreadable!, endless!]
-    t.same(
-      all.map(({ status }) => status),
-      [200, 404, 422, 400, 401, 405, 404, 401, 400, 414],
-    )
-    for (const { status, headers } of all) {
-      t.equal(headers['access-control-allow-origin'], '*', String(status))
-      const told = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
-      t.same(
-        exposed.filter((name) => !told.includes(name)),
-        [],
-        String(status),
-      )
-    }
+    const batch = await fetch(`${baseUrl}/v1/screenshots/batch`)
+    t.same([batch.status, batch.headers.get('allow')], [405, 'POST, OPTIONS'], 'batch is never an id')
   },
 )
 
+// Contract: CORS
+t.test('answer headers: browsers need no key for a preflight, and can read limits and errors', async (t) => {
+  const { call, create } = await newAccount('unlimited')
+  const origin = 'https://page.example'
+  for (const { method, path } of routes) {
+    const preflight = await fetch(`${baseUrl}/v1${path.replaceAll(/:\w+/g, unknown)}`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization' },
+    })
+    t.equal(preflight.status, 204, path)
+    t.equal(preflight.headers.get('access-control-allow-origin'), '*', path)
+    t.match(preflight.headers.get('access-control-allow-headers'), /Authorization, Content-Type, Idempotency-Key/)
+    const served = routes.filter((each) => each.path === path).map((each) => each.method)
+    t.same(preflight.headers.get('access-control-allow-methods')?.split(', '), [...served, 'OPTIONS'], path)
+  }
+  const exposed = [...rateNames, ...usageNames, ...overageNames]
+  exposed.push('x-screenshot-id', 'x-cache', 'x-request-id', 'retry-after')
+  const answers = [
+    await call(`/v1/screenshots/${await create()}`),
+    await call('/v1/screenshots/x'),
+    await call('/v1/screenshots?page=0'),
+    await call('/v1/screenshots', { method: 'POST', body: '{' }),
+    await fetch(`${baseUrl}/v1/account`, { headers: { origin } }),
+    await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
+    await fetch(`${baseUrl}/nothing`),
+    await fetch(`${baseUrl}/v1/screenshots/%zz`),
+  ].map(({ status, headers }) => ({ status, headers: Object.fromEntries(headers) as Record<string, string> }))
+  const unreadable = await raw.send('nonsense\r\n\r\n')
+  const endless = await raw.send(rawHead(`GET /v1/account?${'a'.repeat(300_000)}`, ['Host: shots.example']))
+  const all = [...answers, unreadable!, endless!]
+  t.same(
+    all.map(({ status }) => status),
+    [200, 404, 422, 400, 401, 405, 404, 401, 400, 414],
+  )
+  for (const { status, headers } of all) {
+    t.equal(headers['access-control-allow-origin'], '*', String(status))
+    const told = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
+    t.same(
+      exposed.filter((name) => !told.includes(name)),
+      [],
+      String(status),
+    )
+  }
+})
+
 // Contract: Request id
 t.test(
-  'answer headers: every answer has a request id, the same as its error names, the own of a caller that is a token',
+  "answer headers: every response has a request id, equal to that of its error; a caller's id is kept if it is a token",
   async (t) => {
     const { call } = await newAccount('unlimited')
     const ids = new Set<string>()
@@ -338,7 +342,7 @@ t.test(
       t.match(JSON.parse(body), { error: { request_id: headers?.['x-request-id'] ?? 'none' } })
       ids.add(headers?.['x-request-id'] ?? '')
     }
-    t.equal(ids.size, 10, 'each has its own')
+    t.equal(ids.size, 10, 'each response has its own id')
     for (const [given, kept] of [
       ['my-id_1.~', true],
       ["!#$%&'*+.^_`|~", true],
@@ -358,7 +362,7 @@ t.test(
 )
 
 // Contract: Another account's id, malformed id
-t.test("another account's id is answered as one that nobody has and as one that is none", async (t) => {
+t.test('answer headers: ids of another account, unknown ids and malformed ids get the same 404', async (t) => {
   const owner = await newAccount('unlimited')
   const other = await newAccount('unlimited')
   const capture = await owner.create()
@@ -382,6 +386,6 @@ t.test("another account's id is answered as one that nobody has and as one that 
     await upper.body?.cancel()
     if (route.name === 'status') t.equal(upper.status, 200, 'an id in upper case is the same')
   }
-  t.equal((await owner.call(`/v1/webhooks/${ids.webhook}`)).status, 200, 'nothing of it was changed')
+  t.equal((await owner.call(`/v1/webhooks/${ids.webhook}`)).status, 200, 'the webhook still exists')
   t.equal((await owner.call(`/v1/screenshots/${capture}`)).status, 200)
 })

@@ -66,7 +66,7 @@ const ofImage = ['file_size', 'mime_type', 'width', 'height', 'processing_time_m
 const added = ['expires_at', 'started_at', 'cached', 'warnings', 'timings', 'target_status', 'final_url']
 
 // Contract: Status record
-t.test('answer records: a record has every field that its state has reached, and no other', async (t) => {
+t.test('answer records: a record has exactly the fields of its state, and none is null', async (t) => {
   const { data, create, ended } = await newAccount()
   const has = (record: object, names: readonly string[], what: string) => {
     t.same(namesOf(record), names.toSorted(), what)
@@ -116,37 +116,34 @@ t.test('answer records: a record has every field that its state has reached, and
 })
 
 // Contract: `url` for html/markdown sources
-t.test(
-  'answer records: a source that is no address is shown by kind, size and digest, and its text nowhere',
-  async (t) => {
-    const { accountId, ask, create, ended } = await newAccount()
-    const html = '<p>gänzlich geheim</p>'
-    const shown = {
-      source: 'html',
-      source_bytes: Buffer.byteLength(html),
-      source_sha256: createHash('sha256').update(html).digest('hex'),
-    }
-    const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
-    t.match(made, { url: null, options: shown })
-    const done = await ended(made.id)
-    t.match(done, { status: 'completed', url: null, options: shown })
-    const list = await (await ask('/screenshots')).text()
-    const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
-    t.match(JSON.parse(flat), { url: null, status: 'pending' })
-    const capture = await findCapture(database, { id: made.id, accountId })
-    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
-    const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
-    t.match(JSON.parse(told), { data: { url: null, options: shown } })
-    const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
-    t.equal(rows.length, 2)
-    const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
-    t.notMatch(all, /geheim/)
-  },
-)
+t.test('answer records: html sources are shown by kind, size and digest; their text appears nowhere', async (t) => {
+  const { accountId, ask, create, ended } = await newAccount()
+  const html = '<p>gänzlich geheim</p>'
+  const shown = {
+    source: 'html',
+    source_bytes: Buffer.byteLength(html),
+    source_sha256: createHash('sha256').update(html).digest('hex'),
+  }
+  const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
+  t.match(made, { url: null, options: shown })
+  const done = await ended(made.id)
+  t.match(done, { status: 'completed', url: null, options: shown })
+  const list = await (await ask('/screenshots')).text()
+  const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
+  t.match(JSON.parse(flat), { url: null, status: 'pending' })
+  const capture = await findCapture(database, { id: made.id, accountId })
+  const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+  const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
+  t.match(JSON.parse(told), { data: { url: null, options: shown } })
+  const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
+  t.equal(rows.length, 2)
+  const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
+  t.notMatch(all, /geheim/)
+})
 
 // Contract: Secrets in `options`
 t.test(
-  'answer records: secrets of a request are masked in records, webhooks and logs, and told whole in the flat answer',
+  'answer records: secrets are masked in records, webhooks and logs; the flat response keeps the webhook URL whole',
   async (t) => {
     const { accountId, ask, create, data, ended } = await newAccount()
     const url = 'https://user:s3cr3t1@example.com/'
@@ -208,7 +205,7 @@ const named = {
 
 // Contract: Which options are echoed
 t.test(
-  'answer records: options show what was supplied and what is in effect; the named ones always, once completed',
+  'answer records: options show supplied and effective values, and the named ones always once completed',
   async (t) => {
     const { create, data, ended } = await newAccount()
     const supplied = { width: 800, format: 'jpeg', quality: 60, delay: 1, full_page: true, retina: false, cache_ttl: 9 }
@@ -227,11 +224,15 @@ t.test(
     const never = await create({ url: 'https://example.com/never', delay: 2 })
     t.strictSame((await data(`/screenshots/${never.id}`)).options, { ...effective, delay: 2 })
     const late = await create({ url: 'https://example.com/late', delay: 2 })
-    t.strictSame((await ended(late.id)).options, { ...effective, delay: 2 }, 'of a failed one as at creation')
+    t.strictSame(
+      (await ended(late.id)).options,
+      { ...effective, delay: 2 },
+      'a failed capture shows the options as at creation',
+    )
   },
 )
 
-/** Every field of an answer that is a time, by its path. */
+/** Every time field of a response body, by its path. */
 const timesIn = (value: unknown, path = ''): [string, unknown][] => {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
@@ -248,7 +249,7 @@ const areTimes = (t: Test, answer: unknown, names: readonly string[], what: stri
 }
 
 // Contract: Timestamps
-t.test('answer records: every time is in UTC, to the microsecond', async (t) => {
+t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   const { ask, create, ended, data } = await newAccount()
   const before = new Date().toISOString()
   const made = await create({ url: 'https://example.com/', webhook_url: 'https://hooks.example.com/' })
@@ -256,12 +257,12 @@ t.test('answer records: every time is in UTC, to the microsecond', async (t) => 
   const after = new Date(Date.now() + 1).toISOString()
   const states = ['created_at', 'started_at', 'completed_at'].map((name) => String(done[name]))
   const inOrder = [before.slice(0, -1), ...states.map((time) => time.slice(0, -1)), after.slice(0, -1)]
-  t.same(inOrder.toSorted(), inOrder, 'by the clock of the world')
+  t.same(inOrder.toSorted(), inOrder, 'the times lie between the request and the response')
   areTimes(t, made, ['.created_at'], 'create')
   const seen = areTimes(t, done, ['.created_at', '.started_at', '.completed_at', '.expires_at'], 'status')
   t.ok(
     seen.some((time) => !time.endsWith('000Z')),
-    'not of milliseconds alone',
+    'times are not truncated to milliseconds',
   )
   areTimes(
     t,
@@ -291,7 +292,7 @@ t.test('answer records: every time is in UTC, to the microsecond', async (t) => 
 
 // Contract: Warnings
 t.test(
-  'answer records: warnings have a code and a message, whoever has them to tell, of codes that are not known yet too',
+  'answer records: warnings of gateway and worker have a code and a message; unknown codes are passed on',
   async (t) => {
     const { create, ended } = await newAccount()
     const plain = await ended((await create({ url: 'https://example.com/', quality: 80, format: 'jpeg' })).id)
@@ -307,19 +308,19 @@ t.test(
 
 // Contract: Metadata
 t.test(
-  'answer records: the metadata of a page is in every record of its capture, wherever that is shown, and in no other',
+  'answer records: page metadata is in every view of a capture that extracts it, and absent from other captures',
   async (t) => {
     const { accountId, ask, create, data, ended } = await newAccount()
     const about = { url: 'https://example.com/about', extract_metadata: true }
     const first = await ended((await create({ ...about, cache_ttl: 60 })).id)
     t.strictSame(first['metadata'], metadata)
-    t.same(Object.keys(first['metadata'] as object), Object.keys(metadata), "in the contract's order")
+    t.same(Object.keys(first['metadata'] as object), Object.keys(metadata), 'in the order of the contract')
     t.match(first.options, { extract_metadata: true })
     const hit = await ended((await create({ ...about, cache_ttl: 60 })).id)
     t.strictSame([hit['cached'], hit['metadata']], [true, metadata])
     t.strictSame((await data('/screenshots/capture', { ...about, response_type: 'json' }))['metadata'], metadata)
     const silent = await ended((await create({ url: 'https://example.com/silent', extract_metadata: true })).id)
-    t.strictSame(silent['metadata'], {}, 'of a page that says nothing of itself')
+    t.strictSame(silent['metadata'], {}, 'of a page without metadata')
     const without = await ended((await create({ url: 'https://example.com/' })).id)
     t.notOk('metadata' in without)
 

@@ -4,7 +4,7 @@ import { browserPools, browserPoolSpec, browserPoolStatus, poolConditions } from
 
 const text = await readFile('k8s/argocd-health.yaml', 'utf8')
 
-t.test('argocd health: the health script for Argo CD reads fields and conditions that a BrowserPool has', async (t) => {
+t.test('argocd health: the health script reads only fields and conditions that a BrowserPool has', async (t) => {
   const named = [...text.matchAll(/(?:found\["|[{,] ")([A-Z]\w+)"/g)].map(([, name]) => name!)
   t.strictSame([...new Set(named)].toSorted(), ['Degraded', 'Ready', 'Stalled'])
   for (const name of named) t.ok(name in poolConditions, name)

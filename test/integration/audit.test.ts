@@ -14,7 +14,7 @@ const pepper = 'pepper'
 const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
 
 // Contract: Audit log
-t.test('audit: every change of accounts and keys is recorded with who made it, once, and no secret', async (t) => {
+t.test('audit: every change of accounts and keys is recorded once, with its actor and without secrets', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const { id } = await createAccount(database, wanted, 'command line')
@@ -51,12 +51,12 @@ t.test('audit: every change of accounts and keys is recorded with who made it, o
   for (let page = pages[0]; page?.length === 3; page = pages.at(-1)) {
     pages.push(await listChanges(database, { limit: 3, before: page.at(-1)?.id }))
   }
-  t.same(pages.flat(), changes, 'the log is read backwards, page by page')
+  t.same(pages.flat(), changes, 'the log is paged newest first')
   await t.rejects(listChanges(database, { limit: 1, before: randomUUID() }), { code: 'NOT_FOUND' })
 })
 
 // Contract: Audit log
-t.test('audit: what fails is not recorded', async (t) => {
+t.test('audit: failed changes are not recorded', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await t.rejects(createAccount(database, { ...wanted, plan: 'gold' }), { code: 'VALIDATION_ERROR' })
@@ -65,7 +65,7 @@ t.test('audit: what fails is not recorded', async (t) => {
   t.same(await listChanges(database, { limit: 10 }), [])
 })
 
-t.test("a disabled account's keys are refused by every replica at once, until it is enabled", async (t) => {
+t.test('audit: the keys of a disabled account are refused by every replica at once, until it is enabled', async (t) => {
   const database = await server.createDatabase()
   await using replica = openDatabase({ url: database.url, poolMax: 2 })
   await replacePlans(database, defaultPlans)

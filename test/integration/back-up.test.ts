@@ -11,7 +11,7 @@ import { startS3 } from '#test/helpers/s3.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 
-// The scripts of docs/examples/operations and the steps of docs/operations.md, on a whole system with a bucket.
+// Runs the scripts of docs/examples/operations and the steps of docs/operations.md on a whole system with a bucket.
 
 const root = resolve(import.meta.dirname, '../..')
 const { NODE_OPTIONS: _loader, TAP: _tap, ...env } = process.env
@@ -45,7 +45,7 @@ const digestOf = async (system: System, id: string) => {
       .digest('hex'),
   }
 }
-/** What stands for the address of a bucket where arguments are seen. */
+/** Returns an `@FILE` argument for the address of a bucket, so that process lists do not show its password. */
 const hidden = async (address: string) => {
   const file = join(folder, new URL(address).port)
   await writeFile(file, address)
@@ -53,7 +53,7 @@ const hidden = async (address: string) => {
 }
 type Listed = { readonly id: string; readonly created_at: string; readonly file_size: number }
 
-/** Without addresses, which have the port of each start. */
+/** Captures without their addresses, because those contain the port of each start. */
 const listOf = async (system: Pick<System, 'request'>) => {
   const list = (await (await system.request('/v1/screenshots')).json()) as { data: readonly Listed[] }
   return list.data.map(({ id, created_at, file_size }) => ({ id, created_at, file_size }))
@@ -64,7 +64,7 @@ const capture = async (system: System) => {
   return id
 }
 
-t.test('back-up: what is dumped, wiped and restored shows the same captures and images to the same key', async (t) => {
+t.test('back-up: after backup, wipe and restore, the same key reads the same captures and images', async (t) => {
   const first = await emptyDatabase('before')
   const store = await startS3()
   const system = await start(first, store.url)
@@ -73,11 +73,15 @@ t.test('back-up: what is dumped, wiped and restored shows the same captures and 
   const [image, list] = [await digestOf(system, id), await listOf(system)]
   t.equal(image.status, 200)
   const places = { DATABASE_URL: first, OBJECTS: await hidden(store.url) }
-  t.match(await run(script('back-up'), [backup], places), /copied 2 objects/, 'with the one that `up` proves itself by')
+  t.match(
+    await run(script('back-up'), [backup], places),
+    /copied 2 objects/,
+    'including the object of the self-test of `up`',
+  )
   t.match(await run(script('back-up'), [backup], places), /copied 0 objects, 0 bytes; 2 were there/)
   await system.stop()
 
-  // All but the keys, which are backed up apart.
+  // Wipe all but the keys, which are backed up separately.
   await store[Symbol.asyncDispose]()
   await run('psql', ['--quiet', '--command', 'drop database before', postgres.url])
   for (const name of await readdir(data)) {
@@ -94,13 +98,13 @@ t.test('back-up: what is dumped, wiped and restored shows the same captures and 
     ...again,
     request: (path: string) => fetch(again.baseUrl + path, { headers: { authorization: `Bearer ${key}` } }),
   }
-  t.strictSame(await digestOf(before, id), image, 'the key of before opens the image of before')
+  t.strictSame(await digestOf(before, id), image, 'the key from before the wipe reads the image from before the wipe')
   t.strictSame(await listOf(before), list)
-  t.ok(await capture(again), 'and captures go on')
+  t.ok(await capture(again), 'new captures work')
   await again.stop()
 })
 
-t.test('back-up: a password that the list of processes would show is refused, and not shown', async (t) => {
+t.test('back-up: a password that process lists would show is refused, and not printed', async (t) => {
   const [database, objects] = ['postgres://user@127.0.0.1:1/shots', '@bucket']
   for (const places of [
     { DATABASE_URL: 'postgres://user:a-secret-word@127.0.0.1:1/shots', OBJECTS: objects },
@@ -118,7 +122,7 @@ t.test('back-up: a password that the list of processes would show is refused, an
   }
 })
 
-t.test('another bucket: images move while the service runs, and the rest after it was stopped', async (t) => {
+t.test('back-up: images move to another bucket while the service runs, the rest once it has stopped', async (t) => {
   await using old = await startS3()
   await using bucket = await startS3()
   const database = await emptyDatabase('moved')

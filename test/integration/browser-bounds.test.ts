@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { isolated, systemPath, type Command, limited } from '#worker/isolation/isolated.ts'
 
-/** Fills memory as fast as a page can: 1 GB. */
+/** A page that fills 1 GB of memory at once. */
 const filling = {
   html: '<script>window.kept = Array.from({ length: 10 }, () => new Uint8Array(1e8).fill(1))</script>x',
 }
@@ -20,7 +20,7 @@ const readIfThere = (path: string): string | undefined => {
   }
 }
 
-t.test('browser bounds: a page that fills memory fails as its own fault, and its host ends', async (t) => {
+t.test('browser bounds: a page that exceeds the memory limit fails with RENDER_ERROR, and its host ends', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using host = await startTestHost(wayOut, {}, { memoryMax: 600_000_000 })
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
@@ -28,14 +28,14 @@ t.test('browser bounds: a page that fills memory fails as its own fault, and its
   await eventually(() => host.gone.aborted)
 })
 
-t.test('browser bounds: the same page is captured where it may have the memory', async (t) => {
+t.test('browser bounds: the same page is captured under a larger memory limit', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using host = await startTestHost(wayOut, {}, { memoryMax: 4_000_000_000 })
   t.match(await captureWith(host, filling), { outcome: 'completed' })
 })
 
 t.test(
-  'browser bounds: host, browser and renderers end before services when memory ends, and leave no core',
+  'browser bounds: host, browser and renderers are killed before services when memory runs out, and leave no core',
   async (t) => {
     await using wayOut = await startWayOut('127.0.0.1:1')
     await using host = await startTestHost(wayOut)
@@ -47,14 +47,14 @@ t.test(
     let checked = 0
     for (const { pid, command } of [...hosts, ...processTree(browser?.pid ?? 0)]) {
       const [adjustment, limits] = ['oom_score_adj', 'limits'].map((name) => readIfThere(`/proc/${pid}/${name}`))
-      // The renderer of the capture ends about now.
+      // The renderer of the capture may end meanwhile.
       if (adjustment === undefined || limits === undefined) continue
-      // Chromium sets its GPU process lower than renderers.
+      // Chromium gives its GPU process a lower adjustment than renderers.
       t.ok(Number(adjustment) > 0, command)
       t.match(limits, /^Max core file size +0 +0 /m, command)
       checked += 1
     }
-    t.ok(checked >= 4, `${checked} of host, browser, its GPU and its network process`)
+    t.ok(checked >= 4, `${checked} processes (host, browser, its GPU and its network process)`)
   },
 )
 
@@ -69,7 +69,7 @@ const ways = [
 ]
 
 for (const { who, isRoot, caller, ...way } of ways) {
-  t.test(`what ${who} isolates starts no more processes than it may, though others of its user run`, async (t) => {
+  t.test(`browser bounds: a command isolated by ${who} has a process limit of its own`, async (t) => {
     const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
     const start = (tasksMax: number) => {
       const command = [...way.inside, ...limited(['sh', '-c', forks], tasksMax)] as unknown as Command

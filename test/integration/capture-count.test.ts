@@ -22,43 +22,40 @@ const remove = (ids: readonly string[]) =>
     await sql.query('delete from capture where id = any ($1)', [ids])
   })
 
-t.test(
-  'capture count: captures are counted once they have ended, by the UTC day of their acceptance, until they are deleted',
-  async (t) => {
-    const { accountId } = await createTenant(database)
-    const stored = async (createdAt: string, more = {}) =>
-      storeCaptures(database, { accountId, count: 2, createdAt, ...more })
-    const late = await stored('2026-01-01T23:59:58+00')
-    const early = await stored('2026-01-02T01:00:00+02', { status: 'failed' })
-    const next = await stored('2026-01-02T00:00:00+00')
-    const open = [
-      ...(await stored('2026-01-02T00:00:00+00', { status: 'pending' })),
-      ...(await stored('2026-01-03', { status: 'processing' })),
-    ]
-    t.same(await counts(accountId), [
-      { day: '2026-01-01', completed: 2, failed: 2 },
-      { day: '2026-01-02', completed: 2, failed: 0 },
-    ])
-    await remove([...late.slice(1), ...early, ...open, randomUUID()])
-    t.same(await counts(accountId), [
-      { day: '2026-01-01', completed: 1, failed: 0 },
-      { day: '2026-01-02', completed: 2, failed: 0 },
-    ])
-    await remove([...late, ...next])
-    t.same(await counts(accountId), [], 'a day with none left is gone')
-  },
-)
+t.test('capture count: ended captures are counted by UTC day of acceptance, until they are deleted', async (t) => {
+  const { accountId } = await createTenant(database)
+  const stored = async (createdAt: string, more = {}) =>
+    storeCaptures(database, { accountId, count: 2, createdAt, ...more })
+  const late = await stored('2026-01-01T23:59:58+00')
+  const early = await stored('2026-01-02T01:00:00+02', { status: 'failed' })
+  const next = await stored('2026-01-02T00:00:00+00')
+  const open = [
+    ...(await stored('2026-01-02T00:00:00+00', { status: 'pending' })),
+    ...(await stored('2026-01-03', { status: 'processing' })),
+  ]
+  t.same(await counts(accountId), [
+    { day: '2026-01-01', completed: 2, failed: 2 },
+    { day: '2026-01-02', completed: 2, failed: 0 },
+  ])
+  await remove([...late.slice(1), ...early, ...open, randomUUID()])
+  t.same(await counts(accountId), [
+    { day: '2026-01-01', completed: 1, failed: 0 },
+    { day: '2026-01-02', completed: 2, failed: 0 },
+  ])
+  await remove([...late, ...next])
+  t.same(await counts(accountId), [], 'a day without captures has no row')
+})
 
-t.test('capture count: captures of an account that is gone end uncounted', async (t) => {
+t.test('capture count: captures of a deleted account are not counted when they end', async (t) => {
   const { accountId } = await createTenant(database)
   const [id] = await storeCaptures(database, { accountId, count: 1 })
   await database.query('delete from account where id = $1', [accountId])
-  t.same(await counts(accountId), [], 'its counts went with it')
+  t.same(await counts(accountId), [], 'its counts are deleted too')
   await database.query('select count_ended($1)', [[id]])
   t.same(await counts(accountId), [])
 })
 
-t.test('capture count: counts and deletions of many at the same time add up', async (t) => {
+t.test('capture count: counts stay exact under concurrent counting and deletion', async (t) => {
   const tenants = [await createTenant(database), await createTenant(database)]
   const stored = await Promise.all(
     Array.from({ length: 16 }, (_, turn) =>
@@ -80,7 +77,7 @@ t.test('capture count: counts and deletions of many at the same time add up', as
   t.equal((await database.query('select from capture')).length > 90, true)
 })
 
-t.test('capture count: whatever an account has, the page, its total and a filter are found in an index', async (t) => {
+t.test('capture count: page, total and filters use an index, however many captures an account has', async (t) => {
   const { accountId } = await createTenant(database)
   await storeCaptures(database, { accountId, count: countedMax + 2000 })
   await storeCaptures(database, { accountId, count: 3, status: 'pending' })
@@ -103,17 +100,17 @@ t.test('capture count: whatever an account has, the page, its total and a filter
   }
   const all = await planOf({})
   t.match(all.plan, /Index Scan using capture_list on capture .*rows=21/)
-  t.match(all.plan, /never executed/, 'nothing is counted where the days tell')
+  t.match(all.plan, /never executed/, 'rows are not counted if the daily counts are enough')
   t.match(all.page, { total: countedMax + 2030, totalIsEstimated: true })
   const pending = await planOf({ status: 'pending' })
   t.match(pending.plan, /capture_list_open on capture .*rows=3/)
   const failed = await planOf({ status: 'failed' })
   t.match(failed.plan, /capture_list_ended on capture .*rows=21/)
-  t.match(failed.plan, /capture_list_ended .*rows=30/, 'and counted in it')
+  t.match(failed.plan, /capture_list_ended .*rows=30/, 'counted in the same index')
 })
 
 // Contract: Account
-t.test('capture count: an account is described with the plan that is in force', async (t) => {
+t.test('capture count: an account is described with its plan in force', async (t) => {
   const prices = { overage_price: '0.0090', price_monthly: '29.90', currency: 'USD' }
   const { accountId } = await createTenant(database, { ...prices, rate_limit_per_minute: 7, retention_seconds: 5400 })
   t.match(await describeAccount(database, accountId), {
@@ -126,7 +123,7 @@ t.test('capture count: an account is described with the plan that is in force', 
 })
 
 // Contract: Account
-t.test('capture count: what a plan does not have is null', async (t) => {
+t.test('capture count: values that a plan does not set are null', async (t) => {
   const { accountId } = await createTenant(database)
   const missing = ['screenshots_per_month', 'rate_limit_per_minute', 'overage_price', 'max_api_keys', 'price_monthly']
   const { plan } = (await describeAccount(database, accountId))!

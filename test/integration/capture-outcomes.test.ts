@@ -10,7 +10,7 @@ import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 import { reportStart } from '#test/helpers/worker-reports.ts'
 
-// What becomes of captures, from request to record, over a gateway and a ledger; only the workers are played.
+// Capture outcomes from request to record over a real gateway and ledger; only the workers are stand-ins.
 
 const image = Buffer.from('the bytes of an image')
 const gateway = await startGateway(t)
@@ -65,7 +65,7 @@ const url = 'https://example.com/'
 
 // Contract: Target 4xx/5xx page
 t.test(
-  'capture outcomes: a page of an error is a completed capture that tells its status, and is charged',
+  "capture outcomes: an error page of the target is a completed, charged capture that reports the page's status",
   async (t) => {
     const settled = async () => {
       const rows = await database.query<{ settled: number }>(
@@ -93,7 +93,7 @@ t.test(
 )
 
 // Contract: `omit_background` with another format
-t.test('capture outcomes: a transparent background is refused by name where the format has none', async (t) => {
+t.test('capture outcomes: a transparent background is refused by name for formats without transparency', async (t) => {
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     const { status, code, details } = await detailsOf(await post('', { url, format, omit_background: true }))
     t.match([status, code, details['omit_background']], [422, 'VALIDATION_ERROR', [/png and webp/]], format)
@@ -104,7 +104,7 @@ t.test('capture outcomes: a transparent background is refused by name where the 
 })
 
 // Contract: `quality` with png, tiff, pdf
-t.test('capture outcomes: a quality for png is taken with a warning, and for jpeg without', async (t) => {
+t.test('capture outcomes: quality is accepted with a warning for png, tiff and pdf, not for jpeg', async (t) => {
   const shown = await ended(await create({ url, format: 'png', quality: 40 }))
   t.match(shown, {
     status: 'completed',
@@ -120,7 +120,7 @@ t.test('capture outcomes: a quality for png is taken with a warning, and for jpe
 
 // Contract: Parameters that do not apply
 t.test(
-  'capture outcomes: what does not apply is no fault, but a cookie that cannot reach the target and an image of a batch are',
+  'capture outcomes: inapplicable parameters warn; cookies that cannot reach the target and batch images are refused',
   async (t) => {
     const cookie = { name: 'a', value: 'b' }
     const faults = async (path: string, body: object) => {
@@ -168,7 +168,7 @@ const notPublic = [
 ]
 
 // Contract: Error mapping
-t.test('capture outcomes: an address that visibly is not public is refused in each field that takes one', async (t) => {
+t.test('capture outcomes: an evidently non-public address is refused in every address field', async (t) => {
   for (const host of notPublic) {
     const body = { url: `http://${host}/`, proxy: `http://${host}:3128`, webhook_url: `https://${host}/in` }
     const { status, code, details } = await detailsOf(await post('', body))
@@ -180,35 +180,32 @@ t.test('capture outcomes: an address that visibly is not public is refused in ea
 })
 
 // Contract: Delete
-t.test(
-  'capture outcomes: a capture is deleted in every state, and from then on no operation of any gateway finds it',
-  async (t) => {
-    const replica = await gateway.startReplica()
-    const pending = await create({ url: `${url}never` })
-    const processing = await create({ url: `${url}never` })
-    await reportStart(gateway.queue, processing)
-    const completed = await create({ url })
-    const failed = await create({ url: `${url}late` })
-    for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
-      await eventually(async () => (await record(id))['status'] === status)
+t.test('capture outcomes: a capture can be deleted in every state, and is then 404 on every gateway', async (t) => {
+  const replica = await gateway.startReplica()
+  const pending = await create({ url: `${url}never` })
+  const processing = await create({ url: `${url}never` })
+  await reportStart(gateway.queue, processing)
+  const completed = await create({ url })
+  const failed = await create({ url: `${url}late` })
+  for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
+    await eventually(async () => (await record(id))['status'] === status)
+  }
+  t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
+  for (const id of [pending, processing, completed, failed]) {
+    const link = await json(await post(`/${id}/signed-url`, {}))
+    t.equal((await ask('DELETE', `/${id}`)).status, 204)
+    for (const on of [baseUrl, replica.baseUrl]) {
+      const answers = await Promise.all([
+        ask('DELETE', `/${id}`, on),
+        ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
+        fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
+      ])
+      t.same(
+        answers.map(({ status }) => status),
+        answers.map(() => 404),
+      )
+      for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
     }
-    t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
-    for (const id of [pending, processing, completed, failed]) {
-      const link = await json(await post(`/${id}/signed-url`, {}))
-      t.equal((await ask('DELETE', `/${id}`)).status, 204)
-      for (const on of [baseUrl, replica.baseUrl]) {
-        const answers = await Promise.all([
-          ask('DELETE', `/${id}`, on),
-          ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
-          fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
-        ])
-        t.same(
-          answers.map(({ status }) => status),
-          answers.map(() => 404),
-        )
-        for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
-      }
-      t.equal((await post(`/${id}/signed-url`, {})).status, 404)
-    }
-  },
-)
+    t.equal((await post(`/${id}/signed-url`, {})).status, 404)
+  }
+})

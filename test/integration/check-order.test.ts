@@ -58,40 +58,37 @@ const begin = (id: string) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
 
 // Contract: Order of checks
-t.test(
-  'check order: route, key, domain, minute and body are judged in this order, each before all that follow',
-  async (t) => {
-    const wrong = { method: 'POST', body: '{' }
-    t.same(await refusal(await fetch(`${baseUrl}/v1/nothing`, wrong)), [404, 'NOT_FOUND'])
-    t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, { ...wrong, method: 'PUT' })), [
-      405,
-      'METHOD_NOT_ALLOWED',
-    ])
-    t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, wrong)), [401, 'INVALID_API_KEY'])
-    const { call, post } = await newAccount('tiny', ['example.com'])
-    const elsewhere = { origin: 'https://evil.example' }
-    t.same(await refusal(await post('{', elsewhere)), [403, 'DOMAIN_NOT_ALLOWED'], 'which is not counted')
-    t.same(await refusal(await post('{')), [400, 'BAD_REQUEST'])
-    // The minute may have ended between the two.
-    await eventually(async () => (await call('/account')).status === 429)
-    const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
-    await eventually(async () => {
-      const asked = [
-        await post('{', elsewhere),
-        await post('{'),
-        await post({}),
-        await call('/screenshots', { method: 'POST', body: large }),
-        await call(`/screenshots/capture?url=${'a'.repeat(66_000)}`),
-      ]
-      t.same(await refusal(asked[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
-      const limited = await Promise.all(asked.slice(1).map(refusal))
-      return limited.every(([status, code]) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')
-    })
-  },
-)
+t.test('check order: route, key, domain, minute limit and body are checked in this order', async (t) => {
+  const wrong = { method: 'POST', body: '{' }
+  t.same(await refusal(await fetch(`${baseUrl}/v1/nothing`, wrong)), [404, 'NOT_FOUND'])
+  t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, { ...wrong, method: 'PUT' })), [
+    405,
+    'METHOD_NOT_ALLOWED',
+  ])
+  t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, wrong)), [401, 'INVALID_API_KEY'])
+  const { call, post } = await newAccount('tiny', ['example.com'])
+  const elsewhere = { origin: 'https://evil.example' }
+  t.same(await refusal(await post('{', elsewhere)), [403, 'DOMAIN_NOT_ALLOWED'], 'not counted against the minute')
+  t.same(await refusal(await post('{')), [400, 'BAD_REQUEST'])
+  // A new minute may begin between the two requests.
+  await eventually(async () => (await call('/account')).status === 429)
+  const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
+  await eventually(async () => {
+    const asked = [
+      await post('{', elsewhere),
+      await post('{'),
+      await post({}),
+      await call('/screenshots', { method: 'POST', body: large }),
+      await call(`/screenshots/capture?url=${'a'.repeat(66_000)}`),
+    ]
+    t.same(await refusal(asked[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
+    const limited = await Promise.all(asked.slice(1).map(refusal))
+    return limited.every(([status, code]) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')
+  })
+})
 
 // Contract: Order of checks
-t.test('check order: body, feature, replay, cache, waiting bound and quota are judged in this order', async (t) => {
+t.test('check order: body, feature, replay, cache, queue bound and quota are checked in this order', async (t) => {
   const { id: accountId, call, post, countOf } = await newAccount('narrow')
   const a = { 'idempotency-key': 'a' }
   const b = { 'idempotency-key': 'b' }
@@ -130,7 +127,7 @@ t.test('check order: body, feature, replay, cache, waiting bound and quota are j
   t.same(await refusal(await post({ url, width: 400 })), [402, 'USAGE_LIMIT_EXCEEDED'])
 
   t.equal((await call(`/screenshots/${second.id}`, { method: 'DELETE' })).status, 204)
-  t.same(await refusal(await post({ url: never }, b)), [402, 'USAGE_LIMIT_EXCEEDED'], 'its key is as new')
+  t.same(await refusal(await post({ url: never }, b)), [402, 'USAGE_LIMIT_EXCEEDED'], 'its key is free again')
   await database.query(`update plan set screenshots_per_month = 3 where slug = 'narrow'`)
   const anew = await post({ url: never, width: 400 }, b)
   t.same([anew.status, anew.headers.get('idempotent-replayed')], [202, null])
@@ -146,7 +143,7 @@ const isHeld = async (t: Test, answer: Response, code: string) => {
 }
 
 // Contract: Too much waiting
-t.test('check order: an account may have so many captures waiting and no more, until one of them begins', async (t) => {
+t.test('check order: an account may have max_pending captures waiting, until one of them begins', async (t) => {
   const { post, countOf } = await newAccount('three')
   const ids = []
   for (let made = 0; made < 3; made += 1) ids.push((await json(await post({ url: `${never}/${made}` }))).data.id)
@@ -160,16 +157,16 @@ t.test('check order: an account may have so many captures waiting and no more, u
   const bounds = await database.query('select distinct max_pending as bound from plan where slug = any ($1)', [
     defaultPlans.map(({ slug }) => slug),
   ])
-  t.same(bounds, [{ bound: 10_000 }], 'where a plan says nothing else')
+  t.same(bounds, [{ bound: 10_000 }], 'the default of a plan')
 })
 
 // Contract: 429 body
-t.test('check order: whatever a client has too much of, it is told by code, message, status and seconds', async (t) => {
+t.test('check order: every 429 has a code, a message, its status and the seconds to wait', async (t) => {
   const tiny = await newAccount('tiny')
   let limited = await tiny.call('/account')
   await eventually(async () => (limited = await tiny.call('/account')).status === 429)
   await isHeld(t, limited, 'RATE_LIMIT_EXCEEDED')
-  // Remembered by the gateway, for the second after.
+  // The gateway caches the refusal, for the second that follows.
   let again = await tiny.post({ url })
   await eventually(async () => (again = await tiny.post({ url })).status === 429)
   await isHeld(t, again, 'RATE_LIMIT_EXCEEDED')
@@ -186,7 +183,7 @@ t.test('check order: whatever a client has too much of, it is told by code, mess
 
 // Contract: 429 body
 // Contract: Absolute addresses
-t.test('check order: behind a trusted proxy each client is held back for itself', async (t) => {
+t.test('check order: behind a trusted proxy, wrong keys are limited per client address', async (t) => {
   const { key } = await newAccount('unlimited')
   const from = (client: string, given: string) =>
     fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${given}`, 'x-forwarded-for': client } })
@@ -194,13 +191,17 @@ t.test('check order: behind a trusted proxy each client is held back for itself'
   for (let n = 0; n < wrongKeysMax; n += 1) t.equal((await from('198.51.100.7', guess(n))).status, 401)
   await isHeld(t, await from('198.51.100.7', guess(99)), 'RATE_LIMIT_EXCEEDED')
   await isHeld(t, await from('203.0.113.1, 198.51.100.7', guess(98)), 'RATE_LIMIT_EXCEEDED')
-  t.equal((await from('198.51.100.7', key)).status, 200, 'a valid key is served whoever guesses beside it')
-  t.equal((await from('198.51.100.7, 203.0.113.1', guess(99))).status, 401, 'what a client wrote itself counts nothing')
+  t.equal((await from('198.51.100.7', key)).status, 200, 'a valid key is accepted from an address that guesses keys')
+  t.equal(
+    (await from('198.51.100.7, 203.0.113.1', guess(99))).status,
+    401,
+    'entries that the client itself wrote are ignored',
+  )
   t.equal((await from('203.0.113.9', key)).status, 200)
 })
 
 // Contract: 400
-t.test('check order: every body is JSON by its content type and its form, or a malformed request', async (t) => {
+t.test('check order: a body that is not JSON by content type and syntax is a 400', async (t) => {
   const { key, call, post } = await newAccount('unlimited')
   const { id } = (await json(await post({ url: never }))).data
   const hook = (await json(await post({ url: 'https://hooks.example.com/' }, {}, '/webhooks'))).data
@@ -250,7 +251,7 @@ t.test('check order: every body is JSON by its content type and its form, or a m
 
 // Contract: Sizes
 // Contract: 413
-t.test('check order: a head of 64 KiB and a body of 7 MiB are taken, and one byte more is not', async (t) => {
+t.test('check order: a head of 64 KiB and a body of 7 MiB are accepted, and one byte more is refused', async (t) => {
   const { key } = await newAccount('unlimited')
   const kib = 1024
   const head = (line: string, bytes: number, ...more: string[]) => {

@@ -32,7 +32,7 @@ const run = async (args: readonly string[], more: Record<string, string> = {}): 
   )
 }
 
-/** The JSON document of a command that succeeds. */
+/** Runs a command that must succeed and returns its JSON output. */
 const json = async <T>(args: readonly string[]): Promise<T> => {
   const { code, out, errors } = await run([...args, '--json'])
   if (code !== 0) throw new Error(errors)
@@ -42,7 +42,7 @@ const json = async <T>(args: readonly string[]): Promise<T> => {
 t.testdir()
 
 // Contract: Plans
-t.test('cli: migrate brings a database up to date and the plans of the contract in force', async (t) => {
+t.test('cli: migrate brings a database up to date and puts the plans of the contract in force', async (t) => {
   t.match(await json(['migrate']), { applied: [] })
   t.match(await run(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'nope']), {
     code: 1,
@@ -51,7 +51,7 @@ t.test('cli: migrate brings a database up to date and the plans of the contract 
   })
 })
 
-t.test('cli: makes, lists and moves accounts', async (t) => {
+t.test('cli: creates, lists and moves accounts', async (t) => {
   const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free'])
   t.strictSame(made, { id: made.id, name: 'N', email: 'e@x', plan: 'free' })
   t.strictSame(await json(['account', 'set-plan', made.id, 'pro']), { id: made.id, plan: 'pro' })
@@ -59,7 +59,7 @@ t.test('cli: makes, lists and moves accounts', async (t) => {
   t.match(await run(['account', 'set-plan', 'x', 'pro']), { code: 1, errors: /no account x/ })
 })
 
-t.test('cli: makes a key that is shown once, lists it without it, and revokes it', async (t) => {
+t.test('cli: shows a key only when it is created, lists it without its secret, and revokes it', async (t) => {
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const id = account?.id ?? ''
   const flags = ['--account', id, '--name', 'web', '--domain', '*.x.com', '--domain', 'y.org', '--expires', '90d']
@@ -78,7 +78,7 @@ t.test('cli: makes a key that is shown once, lists it without it, and revokes it
 
 // Contract: Plans
 // Contract: Plan changes
-t.test('cli: makes as many keys as the plan allows; those that another plan has no room for go on', async (t) => {
+t.test('cli: creates as many keys as the plan allows; a smaller plan leaves existing keys valid', async (t) => {
   const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'starter'])
   const create = ['key', 'create', '--account', made.id, '--name', 'k']
   await json(create)
@@ -95,7 +95,7 @@ t.test('cli: makes as many keys as the plan allows; those that another plan has 
 })
 
 // Contract: Plans
-t.test('cli: migrate puts the plans of a file in force, and `unlimited` with them', async (t) => {
+t.test('cli: migrate puts the plans of a file in force, plus `unlimited`', async (t) => {
   const own = await postgres.createDatabase()
   const plans = join(t.testdir({ 'plans.json': JSON.stringify([{ ...defaultPlans[0], slug: 'own' }]) }), 'plans.json')
   const more = { SHUTTERFLEET_DATABASE_URL: own.url, SHUTTERFLEET_PLANS: plans }
@@ -105,10 +105,10 @@ t.test('cli: migrate puts the plans of a file in force, and `unlimited` with the
     { slug: 'unlimited', quota: null },
   ])
   t.match(await run(['migrate', '--json'], { SHUTTERFLEET_DATABASE_URL: own.url }), { code: 0 })
-  t.equal((await own.query('select from plan')).length, 2, 'and leaves them where no file is named')
+  t.equal((await own.query('select from plan')).length, 2, 'without a file it leaves the plans unchanged')
 })
 
-t.test('migrate: waits for PostgreSQL as long as it is told', async (t) => {
+t.test('cli: migrate waits for PostgreSQL as long as --wait allows', async (t) => {
   const own = new URL((await postgres.createDatabase()).url)
   const target = { host: own.hostname, port: Number(own.port) }
   let refusals = 0
@@ -135,7 +135,7 @@ t.test('migrate: waits for PostgreSQL as long as it is told', async (t) => {
   t.match(await run(['migrate'], more), { code: 1 })
 })
 
-t.test('cli: a key is not made with the pepper of another installation', async (t) => {
+t.test('cli: refuses to create a key with the pepper of another installation', async (t) => {
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const create = ['key', 'create', '--account', account?.id ?? '']
   const other = t.testdir({ 'secrets.json': JSON.stringify({ keyPepper: 'that of another database' }) })
@@ -144,7 +144,7 @@ t.test('cli: a key is not made with the pepper of another installation', async (
   t.match(await run(create), { code: 0 }, 'its own pepper still makes keys')
 })
 
-t.test('cli: wrong usage ends with 2 and names the flag', async (t) => {
+t.test('cli: wrong usage exits with 2 and names the flag', async (t) => {
   for (const [args, named] of [
     [['account', 'create', '--name', 'N', '--email', 'e@x'], /--plan/],
     [['key', 'create', '--account', 'x', '--expires', 'soon'], /--expires soon/],
@@ -155,7 +155,7 @@ t.test('cli: wrong usage ends with 2 and names the flag', async (t) => {
   }
 })
 
-t.test('cli: a start that cannot work says why before anything has started', async (t) => {
+t.test('cli: up with unusable settings fails with the reason before anything has started', async (t) => {
   const folder = t.testdir({ file: '', 'plans.json': '[{"slug":"x"}]' })
   const up = (...args: string[]) => run(['up', '--json', ...args])
   t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
@@ -179,14 +179,14 @@ t.test('cli: a start that cannot work says why before anything has started', asy
   })
 })
 
-t.test('cli: commands about a running system say that there is none', async (t) => {
+t.test('cli: commands for a running system report that none is running', async (t) => {
   const data = ['--data', t.testdir()]
   t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
   t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
   t.strictSame(JSON.parse((await run(['down', '--json', ...data])).out), { stopped: false, pid: null })
 })
 
-t.test('status: a crash of `up` is reported as not running', async (t) => {
+t.test('cli: status reports a crashed `up` as not running', async (t) => {
   const local = { base_url: 'http://127.0.0.1:1', services: [{ name: 'gateway', pid: 999_999_999 }] }
   const folder = t.testdir({ 'local.json': JSON.stringify(local) })
   t.match(await run(['status', '--data', folder]), {
@@ -196,7 +196,7 @@ t.test('status: a crash of `up` is reported as not running', async (t) => {
   })
 })
 
-t.test('logs: prints the last lines of a service, and names those that have a log', async (t) => {
+t.test('cli: logs prints the last lines of a service, and lists the services that have a log', async (t) => {
   const folder = t.testdir({ logs: { 'gateway.log': 'one\ntwo\nthree\n', 'gateway.log.1': 'zero\n', 'nats.log': '' } })
   const logs = (...args: string[]) => run(['logs', ...args, '--data', folder])
   t.strictSame(await logs('gateway', '--lines', '2'), { code: 0, out: 'two\nthree\n', errors: '' })
@@ -209,8 +209,8 @@ t.test('logs: prints the last lines of a service, and names those that have a lo
   t.match(await logs('gateway', '--lines', '0'), { code: 2, errors: /--lines 0/ })
 })
 
-t.test('cli: passwords are never among the arguments of a process of ours, which everybody can read', async (t) => {
-  // In the place of Node: what is executed with these arguments, and sees this environment.
+t.test('cli: the launcher moves flags with passwords from the arguments to the environment', async (t) => {
+  // Replaces Node by a script that prints its arguments and its environment.
   const root = t.testdir({ bin: {}, '.tools': { 'node-24.21.0': { bin: {} } } })
   const fake = join(root, '.tools/node-24.21.0/bin/node')
   const printed = 'printf "[%s]\\n" "$@"; echo ---; env | grep "^HIDDEN_FLAG" || true'
@@ -238,7 +238,7 @@ t.test('cli: passwords are never among the arguments of a process of ours, which
   t.same((await launched()).words, [])
 })
 
-t.test('cli: flags that the launcher has hidden are flags like others', async (t) => {
+t.test('cli: flags hidden by the launcher are validated like others', async (t) => {
   const data = ['up', '--data', join(t.testdir(), 'd')]
   t.match(await run([...data, '--postgres', 'mysql://u:hidden-word@h/x']), {
     code: 2,
@@ -248,7 +248,7 @@ t.test('cli: flags that the launcher has hidden are flags like others', async (t
   t.match(await run([...data, '--s3']), { code: 2, errors: /--s3.*argument missing/ })
 })
 
-t.test('cli: arguments with passwords cannot be read by other users of the machine', async (t) => {
+t.test('cli: process arguments that other users can read contain no passwords', async (t) => {
   const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
   const child = spawn(program, command, { env, stdio: 'ignore' })
   const argumentsOf = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8')

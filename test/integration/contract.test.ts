@@ -49,7 +49,7 @@ const startReal = async () => {
 const idOf = async (answer: Response) => ((await answer.json()) as Data).data.id
 
 // Contract: Success statuses
-t.test('contract: what succeeds, and how captures fail, is as the document says', async (t) => {
+t.test('contract: successful responses and failed captures match the document', async (t) => {
   const { gateway, call } = await startReal()
   const expect = async (status: number, ...of: Parameters<Call>) => {
     const answer = await call(...of)
@@ -118,7 +118,7 @@ t.test('contract: what succeeds, and how captures fail, is as the document says'
 
 type Context = ReturnType<typeof createTestContext>
 type Sent = { headers?: Record<string, string>; body?: string | Buffer; query?: string }
-/** Makes a context of doubles such that every operation is answered with a status, and says what to send. */
+/** Sets up the doubles of a context so that every operation responds with one status; returns what to send. */
 type Fault = (context: Context) => Sent | void
 
 const refused =
@@ -142,7 +142,7 @@ const thrown =
     Object.assign(context, { reference: { document: fail, page: fail } })
   }
 
-/** As a request that was accepted before, of whose screenshot only this is left. */
+/** A request that was accepted before; `left` is what remains of its capture. */
 const replayed = ({ answers }: Context, left: typeof completedCapture | undefined) => {
   const outcome = {
     ok: true,
@@ -197,7 +197,7 @@ const sendTo = (baseUrl: string, { name, method, path }: (typeof routes)[number]
   })
 }
 
-t.test('contract: every error is as the document says, on each operation that names it', async (t) => {
+t.test('contract: every error matches the document, on each operation that documents it', async (t) => {
   for (const [status, fault] of Object.entries(faults)) {
     const { context, baseUrl, watched } = await startDoubles()
     const sent = fault(context) ?? {}
@@ -228,7 +228,7 @@ t.test('contract: a request without Host is malformed, on every operation', asyn
   for (const pair of contract.seen) seen.add(pair)
 })
 
-t.test('contract: every pair of operation and status that the document names was seen', (t) => {
+t.test('contract: every documented pair of operation and status was seen', (t) => {
   t.same(
     documentedPairs.filter((pair) => !seen.has(pair)),
     [],
@@ -236,7 +236,7 @@ t.test('contract: every pair of operation and status that the document names was
   t.end()
 })
 
-t.test('contract: the recorder sees what the document does not name', (t) => {
+t.test('contract: the recorder reports responses that differ from the document', (t) => {
   const { check } = createContract()
   const headers = { 'x-request-id': 'x', 'access-control-allow-origin': '*', 'content-type': 'application/json' }
   const usage = { method: 'GET', path: '/api/v1/account/usage', status: 200, headers }

@@ -32,7 +32,7 @@ const simulate = (
 const sizes = ({ moments }: Outcome) => moments.map(({ active }) => active)
 const ended = ({ moments }: Outcome) => moments.findLast(({ known }) => known > 0)?.atMs ?? 0
 
-/** Times that the pool grew after it had shrunk, or the other way round. */
+/** How often the pool changed between growing and shrinking. */
 const turns = (outcome: Outcome): number => {
   const steps = sizes(outcome).flatMap((size, index, all) => {
     const step = size - (all[index - 1] ?? size)
@@ -41,14 +41,14 @@ const turns = (outcome: Outcome): number => {
   return steps.filter((step, index) => index > 0 && step !== steps[index - 1]).length
 }
 
-/** Moments that wanted more than a slot for each capture. The ledger's count is up to a second old. */
+/** Moments that wanted more than a slot for each capture. The ledger's count may be up to a second old. */
 const excessive = (outcome: Outcome, of: PoolPolicy) =>
   outcome.moments.filter(
     ({ decision, known, counted }) =>
       decision.wanted > Math.max(of.min, Math.ceil(Math.max(known, counted) / of.slots) + of.buffer),
   )
 
-/** Moments above the minimum although the hold window and ten seconds per worker have passed since the work ended. */
+/** Moments above the minimum after the hold window plus ten seconds per worker since the work ended. */
 const late = (outcome: Outcome, of: PoolPolicy) => {
   const removed = Math.max(...sizes(outcome)) - of.min
   const dueMs = ended(outcome) + of.holdMs + removed * 10_000
@@ -68,7 +68,7 @@ const isBackAtMinimum = (t: Test, outcome: Outcome, of: PoolPolicy) =>
 
 const burst = () => Array.from({ length: 200 }, () => 20_000)
 
-/** The real decision with one fault, to see that the checks find it. */
+/** The real decision with one fault, to test that the checks find it. */
 const faulty =
   (fault: (decision: Decision, seen: Observation) => Decision): Decide =>
   (seen, rules, memory) => {
@@ -96,7 +96,7 @@ t.test('controller simulation: the checks find planted faults', (t) => {
 })
 
 for (const seed of seeds) {
-  t.test(`serves a burst of 200 captures of one second with seed ${seed}`, (t) => {
+  t.test(`controller simulation: serves a burst of 200 captures of one second, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: burst, untilMs: 10 * minuteMs })
     holdsAlways(t, outcome, policy)
     isBackAtMinimum(t, outcome, policy)
@@ -107,7 +107,7 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`serves the burst with four workers at most with seed ${seed}`, (t) => {
+  t.test(`controller simulation: serves the burst with at most four workers, seed ${seed}`, (t) => {
     const small = { ...policy, max: 4 }
     const outcome = simulate(seed, { load: burst, policy: small, untilMs: 10 * minuteMs })
     holdsAlways(t, outcome, small)
@@ -117,7 +117,7 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`goes from zero and back to zero with seed ${seed}`, (t) => {
+  t.test(`controller simulation: scales from zero and back to zero, seed ${seed}`, (t) => {
     const none = { ...policy, min: 0, slots: 4 }
     const load = () => Array.from({ length: 50 }, () => 20_000)
     const outcome = simulate(seed, { load, policy: none, untilMs: 5 * minuteMs })
@@ -127,7 +127,7 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`does not oscillate under a steady load with seed ${seed}`, (t) => {
+  t.test(`controller simulation: does not oscillate under a steady load, seed ${seed}`, (t) => {
     const untilMs = 30 * minuteMs
     const load = (random: () => number) => poisson(random, { fromMs: 0, toMs: untilMs, perSecond: 4 })
     const outcome = simulate(seed, { load, untilMs })
@@ -135,13 +135,13 @@ for (const seed of seeds) {
     const settled = { ...outcome, moments: outcome.moments.filter(({ atMs }) => atMs > 2 * minuteMs) }
     t.ok(Math.min(...sizes(settled)) >= 5, 'never less than the load')
     t.ok(Math.max(...sizes(settled)) <= 16, 'never more than twice the staffing')
-    t.ok(turns(settled) <= 2 * 28, 'turns less than twice in a minute')
+    t.ok(turns(settled) <= 2 * 28, 'changes direction at most twice a minute')
     const overdue = outcome.waitsMs.filter((waitMs) => waitMs > policy.queueWaitMs).length
     t.ok(overdue < outcome.waitsMs.length / 100, 'the queue-wait objective holds for 99 of 100')
     t.end()
   })
 
-  t.test(`follows a flash crowd up and down with seed ${seed}`, (t) => {
+  t.test(`controller simulation: follows a flash crowd up and down, seed ${seed}`, (t) => {
     const load = (random: () => number) => [
       ...poisson(random, { fromMs: 0, toMs: 5 * minuteMs, perSecond: 1 }),
       ...poisson(random, { fromMs: 5 * minuteMs, toMs: 7 * minuteMs, perSecond: 20 }),
@@ -153,14 +153,14 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`does nothing while idle with seed ${seed}`, (t) => {
+  t.test(`controller simulation: does nothing while idle, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: () => [], untilMs: 10 * minuteMs })
     holdsAlways(t, outcome, policy)
     t.equal(outcome.moments.filter(({ decision }) => decision.kind !== 'hold').length, 1, 'only the first start')
     t.end()
   })
 
-  t.test(`holds its size while the ledger is silent with seed ${seed}`, (t) => {
+  t.test(`controller simulation: holds its size while the ledger sends no counts, seed ${seed}`, (t) => {
     const load = () => Array.from({ length: 100 }, () => 20_000)
     const isSilent = (atMs: number) => atMs > 30_000 && atMs < 5 * minuteMs
     const outcome = simulate(seed, { load, untilMs: 12 * minuteMs, ledgerSilent: isSilent })
@@ -168,12 +168,12 @@ for (const seed of seeds) {
     t.equal(new Set(deaf.map(({ active }) => active)).size, 1)
     t.ok((deaf[0]?.active ?? 0) > policy.min)
     t.ok(deaf.every(({ decision }) => decision.kind === 'freeze'))
-    t.equal(sizes(outcome).at(-1), policy.min, 'and shrinks once it speaks again')
+    t.equal(sizes(outcome).at(-1), policy.min, 'shrinks once counts arrive again')
     t.end()
   })
 }
 
-t.test('controller simulation: idle cores are used for whatever waits, at once and however short', (t) => {
+t.test('controller simulation: with idle cores the pool grows for any waiting capture at once', (t) => {
   const played = (more: Partial<Scenario> & { load?: () => number[] }, idleCores: number, max = 4) => {
     const outcome = simulate(1, {
       load: () => [],
@@ -191,15 +191,15 @@ t.test('controller simulation: idle cores are used for whatever waits, at once a
   t.equal(both.workers, 2)
   t.ok(both.captures > 1.8 * alone.captures, `${both.captures} captures for two callers, ${alone.captures} for one`)
   const few = { load: () => [5000, 5000, 5000] }
-  t.equal(played(few, 0).workers, 1, 'without them, what waits less than it may starts nobody')
+  t.equal(played(few, 0).workers, 1, 'without idle cores, captures within the allowed wait start no worker')
   t.equal(played(few, 2).workers, 2)
   t.equal(played(few, 8).workers, 3, 'one for each capture')
   t.equal(played(few, 2, 1).workers, 1, 'none above the maximum')
   t.end()
 })
 
-t.test('what leaving workers still serve counts as served: the pool neither shrinks too far nor grows again', (t) => {
-  // Each of five workers is left with one long capture. Three of them leave; the free slots of the others are enough for more.
+t.test('controller simulation: captures on draining workers count as served; the pool does not regrow', (t) => {
+  // Each of five workers has one long capture left. Three of them drain; the free slots of the others suffice for more.
   const burstMs = 20_000
   const laterMs = 45_000
   const played = (deciding: Decide) => {
@@ -225,6 +225,6 @@ t.test('what leaving workers still serve counts as served: the pool neither shri
     return decide({ ...seen, workers: left }, rules, memory)
   }
   const { before, after } = played(forgetful)
-  t.ok(after > before, `one that forgets them grows from ${before} to ${after}`)
+  t.ok(after > before, `a decision without them grows from ${before} to ${after}`)
   t.end()
 })

@@ -14,7 +14,7 @@ import { poolPolicy } from '#test/helpers/seen-pool.ts'
 const seeds = [1, 2, 3, 4, 5]
 const minuteMs = 60_000
 const untilMs = 20 * minuteMs
-// As on Kubernetes, which judges starts itself.
+// Unlimited, as on Kubernetes, which handles failed starts itself.
 const policy = poolPolicy({ max: 12, startLimitMs: Infinity })
 
 const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => number) => number[] }) => {
@@ -29,32 +29,32 @@ const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => n
   })
 }
 
-/** Four captures per second for ten minutes, and then none. */
+/** Four captures per second for ten minutes, then none. */
 const busyHalf = (random: () => number) => poisson(random, { fromMs: 0, toMs: 10 * minuteMs, perSecond: 4 })
 
-/** Moments that ask for more than there may be. */
+/** Moments that request more workers than the maximum. */
 const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ asked }) => asked > most)
 
-/** Moments that take away good workers while others do nothing. */
+/** Moments that drain good workers while others are stuck or refused. */
 const wrongDrains = ({ moments }: Outcome) =>
   moments.filter(({ decision, stuck, refused }) => decision.kind === 'drain' && stuck + refused > 0)
 
-/** Times that something was done. */
+/** Moments with a decision other than hold or freeze. */
 const acts = (outcome: Outcome, of: { fromMs: number; toMs: number }) =>
   outcome.moments.filter(
     ({ atMs, decision: { kind } }) => atMs >= of.fromMs && atMs < of.toMs && kind !== 'hold' && kind !== 'freeze',
   )
 
 const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
-  t.strictSame(runaways(outcome, of.max), [], 'never asks for more than the maximum')
-  t.strictSame(wrongDrains(outcome), [], 'drains nobody while others are stuck or refused')
+  t.strictSame(runaways(outcome, of.max), [], 'never requests more than the maximum')
+  t.strictSame(wrongDrains(outcome), [], 'drains no worker while others are stuck or refused')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
   t.equal(outcome.aborted, 0, 'no starting worker is stopped')
 }
 
 const isAtRest = (t: Test, outcome: Outcome, size: number) => {
   const { ready, asked, stuck } = outcome.moments.at(-1) ?? { ready: -1, asked: -1, stuck: -1 }
-  t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends as large as it should be')
+  t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends at the expected size')
 }
 
 const sees = (change: (workers: readonly ObservedWorker[]) => readonly ObservedWorker[]) => (seen: Observation) =>
@@ -71,11 +71,15 @@ t.test('controller troubles: the checks find planted faults', (t) => {
     if (next.decision.kind !== 'scale-up') return next
     return { ...next, decision: { ...next.decision, to: next.decision.to + stuckIn(seen).length } }
   }
-  t.not(runaways(simulate(1, { ...allStuck, decide: eager }), policy.max).length, 0, 'starts on top of stuck ones')
+  t.not(
+    runaways(simulate(1, { ...allStuck, decide: eager }), policy.max).length,
+    0,
+    'starts workers on top of stuck ones',
+  )
 
   const someStuck = { load: busyHalf, cannotStart: (_: number, turn: number) => turn % 3 === 0 }
   const forgetful: Decide = (seen, rules, memory) => decide(blind(seen), rules, memory)
-  t.not(wrongDrains(simulate(1, { ...someStuck, decide: forgetful })).length, 0, 'drains beside stuck ones')
+  t.not(wrongDrains(simulate(1, { ...someStuck, decide: forgetful })).length, 0, 'drains workers beside stuck ones')
 
   const hasty: Decide = (seen, rules, memory) => {
     const next = decide(seen, rules, memory)
@@ -97,11 +101,11 @@ t.test('controller troubles: the checks find planted faults', (t) => {
 })
 
 for (const seed of seeds) {
-  t.test(`asks for no more while all workers are stuck, and serves all once they come, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: requests no workers while all are stuck, then serves all, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: busyHalf, cannotStart: (atMs) => atMs < 8 * minuteMs })
     holdsAlways(t, outcome, policy)
     const stuck = { fromMs: minuteMs, toMs: 8 * minuteMs }
-    t.strictSame(acts(outcome, stuck), [], 'and does nothing meanwhile')
+    t.strictSame(acts(outcome, stuck), [], 'does nothing meanwhile')
     const reasons = outcome.moments.filter(({ atMs }) => atMs > stuck.fromMs && atMs < stuck.toMs)
     t.ok(reasons.every(({ decision }) => decision.reason === 'unschedulable'))
     t.equal(outcome.moments.at(-1)?.known, 0, 'all are served')
@@ -109,14 +113,14 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`takes stuck workers away first when every third cannot come up, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: removes stuck workers first if every third cannot start, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: busyHalf, cannotStart: (_, turn) => turn % 3 === 0 })
     holdsAlways(t, outcome, policy)
     isAtRest(t, outcome, policy.min)
     t.end()
   })
 
-  t.test(`stays within bounds while workers get stuck and free again, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: stays within bounds while workers get stuck and free again, seed ${seed}`, (t) => {
     const random = seededRandom(seed + 100)
     const until = Array.from({ length: 100 }, () => untilMs * random())
     const cannotStart = (atMs: number, turn: number) =>
@@ -127,17 +131,17 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`stays within bounds and does not write again and again under a quota, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: stays within bounds and does not retry constantly under a quota, seed ${seed}`, (t) => {
     const outcome = simulate(seed, { load: busyHalf, quota: () => 3 })
     holdsAlways(t, outcome, policy)
     t.ok(outcome.moments.some(({ decision }) => decision.reason === 'quota'))
     const asking = acts(outcome, { fromMs: minuteMs, toMs: 10 * minuteMs })
-    t.ok(asking.length < 20, `asks ${asking.length} times in nine minutes`)
+    t.ok(asking.length < 20, `${asking.length} changes in nine minutes`)
     isAtRest(t, outcome, policy.min)
     t.end()
   })
 
-  t.test(`stays within bounds with stuck workers, a quota and a buffer together, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: stays within bounds with stuck workers, quota and buffer, seed ${seed}`, (t) => {
     const rules = { ...policy, buffer: 4 }
     const quota = (atMs: number) => (atMs % (4 * minuteMs) < 2 * minuteMs ? 6 : 100)
     const cannotStart = (atMs: number, turn: number) => turn % 4 === 0 && atMs < 12 * minuteMs
@@ -147,7 +151,7 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`keeps the last worker for as long as it should, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: keeps the last worker for zeroAfterMs, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0, zeroAfterMs: 5 * minuteMs }
     const outcome = simulate(seed, { load: busyHalf, policy: rules })
     holdsAlways(t, outcome, rules)
@@ -158,7 +162,7 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`follows a fixed size and leaves it alone otherwise, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: applies a fixed size and changes nothing otherwise, seed ${seed}`, (t) => {
     const sizeAt = (atMs: number) => [5, 2, 8, 0][Math.floor(atMs / (5 * minuteMs))] ?? 0
     const policyAt = (atMs: number): PoolPolicy => ({ ...policy, min: 1, size: sizeAt(atMs) })
     const outcome = simulate(seed, { load: busyHalf, policyAt, ledgerSilent: () => true })
@@ -171,19 +175,19 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`does nothing in a pause, and goes on gently after it, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: does nothing while paused, then holds its size for a while, seed ${seed}`, (t) => {
     const pauseMs = { fromMs: 5 * minuteMs, toMs: 12 * minuteMs }
     const policyAt = (atMs: number) => ({ ...policy, isPaused: atMs >= pauseMs.fromMs && atMs < pauseMs.toMs })
     const outcome = simulate(seed, { load: busyHalf, policyAt })
     holdsAlways(t, outcome, policy)
     t.strictSame(acts(outcome, pauseMs), [])
     const held = { fromMs: pauseMs.toMs, toMs: pauseMs.toMs + policy.holdMs - 1000 }
-    t.strictSame(acts(outcome, held), [], 'holds what it finds')
+    t.strictSame(acts(outcome, held), [], 'holds the size that it finds')
     isAtRest(t, outcome, policy.min)
     t.end()
   })
 
-  t.test(`keeps a buffer of five idle workers, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: keeps a buffer of five idle workers, seed ${seed}`, (t) => {
     const rules = { ...policy, max: 40, buffer: 5 }
     const outcome = simulate(seed, { load: busyHalf, policy: rules })
     holdsAlways(t, outcome, rules)
@@ -196,14 +200,14 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`leaves to others what they can serve, with seed ${seed}`, (t) => {
+  t.test(`controller troubles: starts only the workers that slots elsewhere do not replace, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0 }
     const enough = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 20 })
-    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'where they have room for all')
+    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'none if slots elsewhere suffice')
     const few = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 3 })
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)
-    t.ok(Math.min(...settled.map(({ ready }) => ready)) >= 1, 'and serves the rest')
+    t.ok(Math.min(...settled.map(({ ready }) => ready)) >= 1, 'serves the rest')
     const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.queueWaitMs).length
     t.ok(overdue < few.waitsMs.length / 50, `${overdue} of ${few.waitsMs.length} overdue`)
     isAtRest(t, few, 0)

@@ -52,14 +52,14 @@ t.test('controller: sizes a pool of real processes', async (t) => {
     t.equal((await controller.health()).ready, true)
   })
 
-  await t.test('controller: starts more for a backlog, at least three, and serves all of it', async (t) => {
+  await t.test('controller: starts at least three workers for a backlog, and serves all of it', async (t) => {
     await world.send(40)
     await eventually(() => alive(world).length >= 3)
     await eventually(() => isDone(world))
     t.ok(alive(world).length <= 4)
   })
 
-  await t.test('controller: drains and stops what is not needed any more, without losing a capture', async () => {
+  await t.test('controller: drains and stops surplus workers without losing a capture', async () => {
     await shows(controller, { ready: '1', reason: 'steady' })
     await eventually(() => alive(world).length === 1)
   })
@@ -71,7 +71,7 @@ t.test('controller: sizes a pool of real processes', async (t) => {
     t.equal(alive(world).length, 1)
   })
 
-  await t.test('controller: holds the pool while the ledger is silent', async (t) => {
+  await t.test('controller: holds the pool while the ledger sends no counts', async (t) => {
     world.setCounting(false)
     await shows(controller, { reason: 'backlog-unknown', ready: '1' })
     t.equal((await controller.health()).ready, false)
@@ -91,7 +91,7 @@ t.test('controller: sizes a pool of real processes', async (t) => {
     )
   })
 
-  await t.test('controller: shows its numbers as metrics', async (t) => {
+  await t.test('controller: exports its state as metrics', async (t) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
     const pool = 'queue="standard",browserpool="standard"'
     for (const line of [
@@ -103,7 +103,7 @@ t.test('controller: sizes a pool of real processes', async (t) => {
       t.match(text, `shutterfleet_${line}`)
   })
 
-  await t.test('controller: lets running captures finish when told to end, and leaves no worker behind', async (t) => {
+  await t.test('controller: on SIGTERM lets running captures finish, and leaves no worker behind', async (t) => {
     await world.send(1)
     await eventually(() => alive(world).some(({ busy }) => busy === 1))
     t.equal(await endController(controller, 'SIGTERM'), 0)
@@ -112,7 +112,7 @@ t.test('controller: sizes a pool of real processes', async (t) => {
   })
 })
 
-t.test('controller: replaces a worker that hangs, and lets it end once it can', async (t) => {
+t.test('controller: replaces a hung worker, which ends once it runs again', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())
   const controller = await startController(world, fast)
@@ -127,7 +127,7 @@ t.test('controller: replaces a worker that hangs, and lets it end once it can', 
   t.equal(isAlive(victim!.pid), false)
 })
 
-t.test('controller: goes from zero to what the backlog needs, and back to zero', async (t) => {
+t.test('controller: scales from zero to what the backlog needs, and back to zero', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())
   const controller = await startController(world, { ...fast, POOL_MIN: '0' })
@@ -139,37 +139,34 @@ t.test('controller: goes from zero to what the backlog needs, and back to zero',
   await eventually(() => alive(world).length === 0)
 })
 
-t.test(
-  'controller: sizes the pool of stealth beside the other, each by its own queue, and from zero to zero',
-  async (t) => {
-    const world = await startPoolWorld()
-    t.teardown(() => world[Symbol.asyncDispose]())
-    const worker = {
-      SHUTTERFLEET_NATS_URL: world.urlOf('worker_stealth'),
-      STAND_IN_POOL: 'stealth',
-      STAND_IN_MODE: 'serve',
-      STAND_IN_SERVICE_MS: '300',
-    }
-    const controller = await startController(world, {
-      ...fast,
-      STEALTH_WORKER_ENV: JSON.stringify(worker),
-      STEALTH_MAX: '2',
-    })
-    t.teardown(() => endController(controller, 'SIGTERM'))
-    const served = (pool: string) => [...world.heartbeats.values()].filter((heartbeat) => heartbeat.pool === pool)
-    await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
-    t.strictSame(served('stealth'), [], 'none while nobody asks')
-    await world.send(12, 'stealth')
-    await eventually(async () => {
-      const { waiting, inFlight } = await world.depth('stealth')
-      return waiting + inFlight === 0
-    })
-    t.equal(served('stealth').length, 2, 'as many as allowed')
-    t.equal(served('standard').length, 1, 'and no more of the others')
-    await shows(controller, { ready: '1', stealthWorkers: '0' })
-    await eventually(() => alive(world).every(({ pool }) => pool === 'standard'))
-  },
-)
+t.test('controller: sizes the stealth pool by its own queue, from zero and back to zero', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const worker = {
+    SHUTTERFLEET_NATS_URL: world.urlOf('worker_stealth'),
+    STAND_IN_POOL: 'stealth',
+    STAND_IN_MODE: 'serve',
+    STAND_IN_SERVICE_MS: '300',
+  }
+  const controller = await startController(world, {
+    ...fast,
+    STEALTH_WORKER_ENV: JSON.stringify(worker),
+    STEALTH_MAX: '2',
+  })
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  const served = (pool: string) => [...world.heartbeats.values()].filter((heartbeat) => heartbeat.pool === pool)
+  await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
+  t.strictSame(served('stealth'), [], 'none without stealth captures')
+  await world.send(12, 'stealth')
+  await eventually(async () => {
+    const { waiting, inFlight } = await world.depth('stealth')
+    return waiting + inFlight === 0
+  })
+  t.equal(served('stealth').length, 2, 'as many as allowed')
+  t.equal(served('standard').length, 1, 'no more standard workers')
+  await shows(controller, { ready: '1', stealthWorkers: '0' })
+  await eventually(() => alive(world).every(({ pool }) => pool === 'standard'))
+})
 
 t.test('controller: its workers end when the controller is killed', async (t) => {
   const world = await startPoolWorld()
@@ -181,7 +178,7 @@ t.test('controller: its workers end when the controller is killed', async (t) =>
   await eventually(() => alive(world).length === 0)
 })
 
-t.test('controller: waits longer and longer between workers that end at their start', async (t) => {
+t.test('controller: backs off while workers end at their start', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())
   const env = JSON.stringify({ STAND_IN_MODE: 'end-at-start' })
@@ -190,7 +187,7 @@ t.test('controller: waits longer and longer between workers that end at their st
   await shows(controller, { reason: 'crash-looping', ready: '0' })
 })
 
-t.test('controller: the real main announces itself, and ends with 0 when told to', async (t) => {
+t.test('controller: the real main serves its probes, and exits with 0 on SIGTERM', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())
   const controller = await startController(world, { POOL_MIN: '0' }, realMain)

@@ -14,7 +14,7 @@ const server = await startPostgres(t)
 const pepper = 'pepper'
 const key = (accountId: string, more = {}) => ({ accountId, name: '', domains: [], pepper, ...more })
 
-t.test('migrations: make the tables as the entities describe them, and are applied once', async (t) => {
+t.test('migrations: create the tables as the entities describe them, and are applied once', async (t) => {
   const database = await server.createDatabase()
   const difference = () => database.orm.schema.getUpdateSchemaSQL({ wrap: false })
   t.equal(await difference(), '', 'no difference')
@@ -34,7 +34,7 @@ t.test('migrations: make the tables as the entities describe them, and are appli
   }
 })
 
-t.test('database: tables that captures fill and empty are vacuumed by settings of their own', async (t) => {
+t.test('database: tables that captures fill and empty have their own vacuum settings', async (t) => {
   const database = await server.createDatabase()
   const usual = await database.query<{ name: string }>(
     `select relname as name from pg_class
@@ -57,7 +57,7 @@ t.test('database: tables that captures fill and empty are vacuumed by settings o
   )
 })
 
-t.test('database: two processes may migrate at the same time', async (t) => {
+t.test('database: two processes can migrate concurrently', async (t) => {
   await using first = openDatabase({ url: server.url, poolMax: 2 })
   await using second = openDatabase({ url: server.url, poolMax: 2 })
   const applied = await Promise.all([migrate(first), migrate(second)])
@@ -68,7 +68,7 @@ t.test('database: two processes may migrate at the same time', async (t) => {
 })
 
 // Contract: Plans
-t.test('database: the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
+t.test('database: the plans in force are replaced as a whole, and no plan in use is dropped', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   t.same(
@@ -79,7 +79,7 @@ t.test('database: the table of plans in force is replaced whole, and no plan in 
 
   const without = (slug: string) => defaultPlans.filter((plan) => plan.slug !== slug)
   await t.rejects(replacePlans(database, without('pro')), { code: 'CONFIGURATION', message: /plan pro/ })
-  t.equal((await listPlans(database)).length, 6, 'and nothing has changed')
+  t.equal((await listPlans(database)).length, 6, 'nothing has changed')
   await replacePlans(database, without('growth').toReversed())
   t.same(
     (await listPlans(database)).map(({ slug }) => slug),
@@ -87,7 +87,7 @@ t.test('database: the table of plans in force is replaced whole, and no plan in 
   )
 })
 
-t.test('database: accounts are made on plans in force only', async (t) => {
+t.test('database: accounts are created on plans in force only', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
@@ -109,7 +109,7 @@ t.test('database: accounts are made on plans in force only', async (t) => {
 })
 
 // Contract: Keys at rest
-t.test('key pepper: the database recognises it by a fingerprint and refuses another', async (t) => {
+t.test('key pepper: the database identifies the pepper by a fingerprint and refuses another', async (t) => {
   const database = await server.createDatabase()
   await confirmPepper(database, pepper)
   await confirmPepper(database, pepper)
@@ -122,7 +122,7 @@ t.test('key pepper: the database recognises it by a fingerprint and refuses anot
 })
 
 t.test(
-  'key pepper: of a database that has keys but no fingerprint only those may record it who are to know it',
+  'key pepper: if keys exist without a fingerprint, only a caller with the right to record the pepper records it',
   async (t) => {
     const database = await server.createDatabase()
     await replacePlans(database, defaultPlans)
@@ -139,7 +139,7 @@ t.test(
 
 // Contract: Keys at rest
 // Contract: Plans
-t.test('database: keys are kept as an HMAC, up to the number that the plan allows', async (t) => {
+t.test('database: keys are stored as an HMAC, up to the number that the plan allows', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'starter' })
@@ -147,18 +147,18 @@ t.test('database: keys are kept as an HMAC, up to the number that the plan allow
   t.match(first.key, /^sk_live_[A-Za-z0-9]{40}$/)
   t.equal(first.prefix, first.key.slice(0, 12))
   const stored = await database.query<{ row: string }>('select k::text as row from api_key k')
-  t.notMatch(stored[0]!.row, first.key.slice(12), 'the key itself is nowhere')
+  t.notMatch(stored[0]!.row, first.key.slice(12), 'the key itself is not stored')
   t.same(await database.query('select prefix, key_hash as hash from api_key'), [
     { prefix: first.key.slice(0, 12), hash: createHmac('sha256', pepper).update(first.key).digest() },
   ])
   const again = `insert into api_key (id, account_id, name, prefix, key_hash, domains, created_at)
     select gen_random_uuid(), account_id, name, prefix, key_hash, domains, created_at from api_key`
-  await t.rejects(database.query(again), { cause: { code: '23505' } }, 'no two keys are alike')
+  await t.rejects(database.query(again), { cause: { code: '23505' } }, 'key hashes are unique')
   t.match(await listKeys(database, account.id), [{ id: first.id, domains: ['example.com', '*.example.org'] }])
 
   await createKey(database, key(account.id, { expiresAt: new Date(Date.now() - 1000) }))
   const more = await Promise.allSettled([1, 2, 3].map(() => createKey(database, key(account.id))))
-  t.equal(more.filter(({ status }) => status === 'fulfilled').length, 1, 'expired keys do not count; two may be used')
+  t.equal(more.filter(({ status }) => status === 'fulfilled').length, 1, 'expired keys do not count; two are allowed')
   await revokeKey(database, first.id)
   await revokeKey(database, first.id)
   await createKey(database, key(account.id))
@@ -184,49 +184,42 @@ t.test('database: a revoked key is refused by every replica at once', async (t) 
   t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
 })
 
-t.test(
-  'database: a transaction that a deadlock ended is run again, and its statement errors are classified',
-  async (t) => {
-    const database = await server.createDatabase()
-    await database.query('create table pair (id integer primary key, n integer not null)')
-    await database.query('insert into pair values (1, 0), (2, 0)')
-    const first = Promise.withResolvers<void>()
-    const second = Promise.withResolvers<void>()
-    const add = (ids: [number, number], mine: PromiseWithResolvers<void>, theirs: PromiseWithResolvers<void>) =>
-      database.transaction(async (sql) => {
-        await sql.query('update pair set n = n + 1 where id = $1', [ids[0]])
-        mine.resolve()
-        await theirs.promise
-        await sql.query('update pair set n = n + 1 where id = $1', [ids[1]])
-      })
-    await Promise.all([add([1, 2], first, second), add([2, 1], second, first)])
-    t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'both have happened once')
+t.test('database: a transaction that a deadlock ended is retried, and statement errors are classified', async (t) => {
+  const database = await server.createDatabase()
+  await database.query('create table pair (id integer primary key, n integer not null)')
+  await database.query('insert into pair values (1, 0), (2, 0)')
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const add = (ids: [number, number], mine: PromiseWithResolvers<void>, theirs: PromiseWithResolvers<void>) =>
+    database.transaction(async (sql) => {
+      await sql.query('update pair set n = n + 1 where id = $1', [ids[0]])
+      mine.resolve()
+      await theirs.promise
+      await sql.query('update pair set n = n + 1 where id = $1', [ids[1]])
+    })
+  await Promise.all([add([1, 2], first, second), add([2, 1], second, first)])
+  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'both were applied once')
 
-    await t.rejects(
-      database.query('select nothing'),
-      { code: 'SERVICE_UNAVAILABLE' },
-      'as in a schema not migrated yet',
-    )
-    await t.rejects(database.query('insert into pair values (1, 1)'), { code: 'SERVER_ERROR' })
-    await t.rejects(
-      database.transaction(async (sql) => {
-        await sql.query('update pair set n = 9')
-        throw new Error('of the caller')
-      }),
-      { code: 'SERVER_ERROR' },
-    )
-    t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'and is rolled back')
-  },
-)
+  await t.rejects(database.query('select nothing'), { code: 'SERVICE_UNAVAILABLE' }, 'as before a schema is migrated')
+  await t.rejects(database.query('insert into pair values (1, 1)'), { code: 'SERVER_ERROR' })
+  await t.rejects(
+    database.transaction(async (sql) => {
+      await sql.query('update pair set n = 9')
+      throw new Error('of the caller')
+    }),
+    { code: 'SERVER_ERROR' },
+  )
+  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'rolled back')
+})
 
-t.test('database: the bound on idle sessions joins the options of an address', async (t) => {
+t.test('database: the idle session timeout is added to the options of an address', async (t) => {
   const { url } = await server.createDatabase()
   await using database = openDatabase({ url: `${url}?options=-c%20work_mem%3D5MB`, poolMax: 2 })
   const shown = `select current_setting('work_mem') as memory, current_setting('idle_session_timeout') as idle`
   t.same(await database.query(shown), [{ memory: '5MB', idle: '11s' }])
 })
 
-t.test('database: statements have ten seconds, and those of a migration an hour', async (t) => {
+t.test('database: statements time out after ten seconds, and those of a migration after an hour', async (t) => {
   const { url } = await server.createDatabase()
   await using usual = openDatabase({ url, poolMax: 2 })
   await using patient = openDatabase({ url, poolMax: 2, statementMs: migrationStatementMs })
@@ -238,7 +231,7 @@ t.test('database: statements have ten seconds, and those of a migration an hour'
   await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('database: a server that goes away is "unavailable", and is used again once it is back', async (t) => {
+t.test('database: an unreachable server is SERVICE_UNAVAILABLE, and is used again once it is back', async (t) => {
   const database = await server.createDatabase()
   t.equal(await database.ping(5000), true)
   await server.restart()

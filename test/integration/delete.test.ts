@@ -52,7 +52,7 @@ const complete = async (running: Running, id: string) => {
   return objectKey
 }
 
-/** Lets the ledger do at once what it would do about deletions in the next minutes. */
+/** Lets the ledger do at once the deletion work that is due in the next minutes. */
 const settleDeletions = ({ database }: Pick<Running, 'database'>) =>
   eventually(
     async () => {
@@ -107,30 +107,27 @@ const states = {
 }
 
 // Contract: Delete
-t.test(
-  'delete: a capture is deleted once in every state, and the meters are as they should be without it',
-  async (t) => {
-    for (const [state, { reach, settled }] of Object.entries(states)) {
-      await t.test(state, async (t) => {
-        const running = await start(t)
-        const { database } = running
-        const { id } = await accept(running)
-        await reach(running, id)
-        t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
-        t.equal(await drop(running, id), true)
-        t.same(await row(database, id), {})
-        t.equal(await drop(running, id), false, 'a second time there is nothing')
-        t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
-        await settleDeletions(running)
-        await noFiles(running)
-        t.same(await database.query('select key from stored_object'), [])
-        t.same(await database.query('select from outbox'), [])
-      })
-    }
-  },
-)
+t.test('delete: a capture is deleted once in every state, and no meter counts it afterwards', async (t) => {
+  for (const [state, { reach, settled }] of Object.entries(states)) {
+    await t.test(state, async (t) => {
+      const running = await start(t)
+      const { database } = running
+      const { id } = await accept(running)
+      await reach(running, id)
+      t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'another account cannot delete it')
+      t.equal(await drop(running, id), true)
+      t.same(await row(database, id), {})
+      t.equal(await drop(running, id), false, 'deleting it again finds nothing')
+      t.same(await meters(running), { ...idle, settled }, 'a started capture stays charged, others are released')
+      await settleDeletions(running)
+      await noFiles(running)
+      t.same(await database.query('select key from stored_object'), [])
+      t.same(await database.query('select from outbox'), [])
+    })
+  }
+})
 
-t.test('delete: a deleted capture makes room in the window for one that waits', async (t) => {
+t.test('delete: a deleted capture makes room in the window for a waiting one', async (t) => {
   const running = await start(t)
   const accepted = []
   for (let count = 0; count <= windowSize; count += 1) accepted.push(await accept(running))
@@ -141,7 +138,7 @@ t.test('delete: a deleted capture makes room in the window for one that waits', 
   t.match(await meters(running), { admitted: windowSize, waiting: 0 })
 })
 
-/** The tables in which a text stands, as it is or as bytes. */
+/** The tables that contain a text, in plain or in hexadecimal. */
 const tablesWith = async (database: Database, text: string) => {
   const tables = await database.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
@@ -156,7 +153,7 @@ const tablesWith = async (database: Database, text: string) => {
   return found.flat()
 }
 
-/** Subjects of the stored messages in which a text stands. */
+/** Subjects of the stored messages that contain a text. */
 const messagesWith = async ({ connection }: Queue, text: string) => {
   const manager = await jetstreamManager(connection)
   const found: string[] = []
@@ -172,7 +169,7 @@ const messagesWith = async ({ connection }: Queue, text: string) => {
 }
 
 // Contract: Delete
-t.test('delete: nothing of a deleted capture stays in a table, a message or an object', async (t) => {
+t.test('delete: no data of a deleted capture remains in a table, a message or an object', async (t) => {
   const running = await start(t)
   const { database, queue, folder } = running
   const marker = `marker${randomUUID().replaceAll('-', '')}`
@@ -201,9 +198,9 @@ t.test('delete: nothing of a deleted capture stays in a table, a message or an o
   await statusIs(database, ends.id, 'completed')
   await put(running, ends.id)
   const everywhere = ['capture', 'idempotency_key', 'webhook_delivery']
-  t.same((await tablesWith(database, marker)).toSorted(), everywhere, 'it would be found')
-  t.equal((await messagesWith(queue, marker)).length, 4, 'in messages too')
-  t.equal((await filesBelow(folder)).length, 2, 'and one of the objects was never reported')
+  t.same((await tablesWith(database, marker)).toSorted(), everywhere, 'the search finds the marker')
+  t.equal((await messagesWith(queue, marker)).length, 4, 'the search finds it in messages')
+  t.equal((await filesBelow(folder)).length, 2, 'one of the two objects was never reported')
 
   for (const { id } of [waits, runs, ends]) t.equal(await drop(running, id), true)
   await eventually(async () => (await messagesWith(queue, marker)).length === 0, { what: 'messages are purged' })
@@ -215,7 +212,7 @@ t.test('delete: nothing of a deleted capture stays in a table, a message or an o
 })
 
 // Contract: Delete
-t.test('delete: a result of a deleted capture is dropped without a word, and its object goes', async (t) => {
+t.test('delete: the result of a deleted capture sends no event or webhook, and its object is removed', async (t) => {
   const running = await start(t)
   const { queue, ledger } = running
   const webhookUrl = 'https://hooks.example/in'
@@ -235,7 +232,11 @@ t.test('delete: a result of a deleted capture is dropped without a word, and its
 
   await reportSuccess(queue, randomUUID(), { objectKey: kept })
   await complete(running, stranger.id)
-  t.same(await running.database.query('select key from object_removal where key = $1', [kept]), [], "no other's object")
+  t.same(
+    await running.database.query('select key from object_removal where key = $1', [kept]),
+    [],
+    'objects of other captures are not removed',
+  )
 })
 
 // Contract: Delete
@@ -258,7 +259,7 @@ t.test('delete: a shared object stays until the last of its owners is deleted', 
     [{ capture_id: second.id, longer: true }],
   )
   const found = await files.get(key)
-  t.same(found && (await buffer(found.body)), image, 'the last owner still has it')
+  t.same(found && (await buffer(found.body)), image, 'the last owner can still read it')
   t.same(await database.query('select from object_removal where key = $1', [key]), [])
 
   await drop(running, second.id)
@@ -268,10 +269,10 @@ t.test('delete: a shared object stays until the last of its owners is deleted', 
     left?.body.destroy()
     return left === undefined
   }
-  await eventually(isGone, { what: 'the last one takes it along' })
+  await eventually(isGone, { what: 'deleting the last owner removes the object' })
 })
 
-t.test('delete: a shared object goes to the owner that keeps it longest, whatever order they came in', async (t) => {
+t.test('delete: a shared object passes to the owner that keeps it longest, in whatever order they came', async (t) => {
   const running = await start(t)
   const { database } = running
   const owners: { id: string }[] = []
@@ -300,7 +301,7 @@ t.test('delete: a shared object goes to the owner that keeps it longest, whateve
   t.same(await owner(), [{ capture_id: three, hours: 3 }])
 })
 
-t.test('delete: a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
+t.test('delete: deleting a follower leaves every meter unchanged, because none counts it', async (t) => {
   const running = await start(t)
   const { database } = running
   const [leader, follower] = [await accept(running), randomUUID()]
@@ -318,7 +319,7 @@ t.test('delete: a capture that follows another was counted nowhere, and leaves e
 })
 
 // Contract: Delete
-t.test('a batch keeps its counts: a member that had not ended counts as failed', async (t) => {
+t.test('delete: a batch keeps its counts; a deleted unended member counts as failed', async (t) => {
   const running = await start(t)
   const { database, queue, tenant } = running
   const members = [await accept(running), await accept(running), await accept(running)]
@@ -339,7 +340,7 @@ t.test('a batch keeps its counts: a member that had not ended counts as failed',
 })
 
 // Contract: Order of checks
-t.test('delete: the key of a repeated request is free once its capture is deleted', async (t) => {
+t.test('delete: an idempotency key is free once its capture is deleted', async (t) => {
   const database = await server.createDatabase()
   const running = { database, tenant: await createTenant(database) }
   const [one, other] = [await accept(running), await accept(running)]

@@ -33,7 +33,7 @@ t.teardown(async () => {
 })
 
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
-/** Whatever the browser refused or the page called an error, and requests to elsewhere. */
+/** Errors and warnings of the browser and the page, and the URLs of requests to other origins. */
 const complaints: string[] = []
 page.on('console', (message) => {
   if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
@@ -45,10 +45,10 @@ page.on('request', (request) => {
 
 page.setDefaultTimeout(100_000)
 
-/** Shows an operation. The page stays: its script is compiled once. */
+/** Opens an operation. The page stays loaded, so its script is compiled only once. */
 const open = (fragment: string) => page.goto(`${url}/v1/docs${fragment}`)
 
-/** Sends the request of an operation from the page, with a key. */
+/** Sends the request of an operation from the page, with a key, and returns its dialog. */
 const send = async (operation: string) => {
   await page
     .getByRole('button', { name: /test request/i })
@@ -83,7 +83,7 @@ t.test('docs page: shows every parameter of a capture', async (t) => {
   )
 })
 
-t.test('docs page: sends a request with a key and shows the answer', async () => {
+t.test('docs page: sends a request with a key and shows the response', async () => {
   await open('#tag/account/GET/v1/account')
   const dialog = await send('get /v1/account')
   await dialog.getByText(testAccount.email).waitFor()
@@ -91,13 +91,13 @@ t.test('docs page: sends a request with a key and shows the answer', async () =>
   await dialog.waitFor({ state: 'hidden' })
 })
 
-t.test('docs page: shows the image of an answer', async (t) => {
+t.test('docs page: shows the image of a response', async (t) => {
   await open('#tag/screenshots/GET/v1/screenshots/{id}/image')
   const shown = (await send('get /v1/screenshots/{id}/image')).locator('img[src^="blob:"]')
   await shown.waitFor()
   t.equal(await shown.evaluate((element: { naturalWidth?: number }) => element.naturalWidth), 7)
 })
 
-t.test('docs page: asks nothing of elsewhere, and nothing that its policy forbids', async (t) => {
+t.test('docs page: causes no error, no request to other origins and no violation of its content policy', async (t) => {
   t.same(complaints, [])
 })

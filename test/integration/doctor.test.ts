@@ -31,7 +31,7 @@ const names = [
   'egress',
 ]
 
-t.test('doctor: finds nothing wrong here, before anything runs', async (t) => {
+t.test('doctor: finds no fault on this machine before anything runs', async (t) => {
   const { code, stdout } = await run(['--json', '--data', join(t.testdir(), 'none')])
   t.equal(code, 0, stdout)
   const { ok, checks } = JSON.parse(stdout) as Told
@@ -42,7 +42,7 @@ t.test('doctor: finds nothing wrong here, before anything runs', async (t) => {
   )
 })
 
-t.test('doctor: looks at what runs, and names with advice what does not work', async (t) => {
+t.test('doctor: checks a running system, and reports failed checks with advice', async (t) => {
   const system = await startSystem()
   t.teardown(() => system.stop())
   const headers = { authorization: `Bearer sk_live_${'0'.repeat(40)}`, 'x-forwarded-for': '198.51.100.7' }
@@ -57,7 +57,7 @@ t.test('doctor: looks at what runs, and names with advice what does not work', a
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   process.kill(pid, 'SIGSTOP')
   await rename(objects, `${objects}-away`)
-  await writeFile(objects, 'a file in the place of the folder')
+  await writeFile(objects, 'a file instead of the folder')
   const env = { SHUTTERFLEET_CHROMIUM: '/bin/false', SHUTTERFLEET_KUBECONFIG: '/nowhere' }
   const broken = await run(['--cluster', '--data', system.dataDir], env)
   process.kill(pid, 'SIGCONT')
@@ -72,7 +72,7 @@ t.test('doctor: looks at what runs, and names with advice what does not work', a
   t.match(broken.stderr, /checks failed: chromium, nats, object store, cluster\n/)
 })
 
-t.test('doctor: names the setting of a NATS server that takes no large captures', async (t) => {
+t.test('doctor: names the setting of a NATS server that accepts no large captures', async (t) => {
   const nats = await startNats(t, { config: 'max_payload: 1048576' })
   const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
   const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')

@@ -6,13 +6,13 @@ import t from 'tap'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Commands of `bin/shutterfleet` in the blocks for the shell, without comments and what the shell does with the output. */
+/** Commands of `bin/shutterfleet` in `sh` blocks, without comments, pipes and redirections. */
 const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^```sh\n([^]*?)^```/gm)]
     .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
     .flatMap((line) => /(?:^|[ ;])bin\/shutterfleet ([^#|;&>]+)/.exec(line)?.[1]?.trim() ?? [])
 
-t.test('command line: every command of the documents is one, with its flags', async (t) => {
+t.test('documented commands: every documented command exists, with its flags', async (t) => {
   const pages = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
   const texts = ['README.md', ...pages, ...['back-up', 'restore'].map((name) => `docs/examples/operations/${name}.sh`)]
   const found = await Promise.all(
@@ -24,7 +24,7 @@ t.test('command line: every command of the documents is one, with its flags', as
   const commands = [...new Set(found.flat())]
   t.ok(commands.some((command) => command.startsWith('objects copy')))
   const refused = async (command: string) => {
-    // A flag that the command does not know is refused before help is given.
+    // An unknown flag is refused before help is printed.
     const words = command.split(/\s+/).map((word) => word.replaceAll(/^["']|["']$/g, ''))
     const { PATH } = process.env
     const ran = promisify(execFile)(join(root, 'bin/shutterfleet'), [...words, '--help'], { env: { PATH } })

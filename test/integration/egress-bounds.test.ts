@@ -11,14 +11,14 @@ import { askProxy } from '#test/helpers/proxy-client.ts'
 
 const rules = rulesOf('127.0.0.1')
 
-/** How the next connection ended; it is told a moment after the client sees its end. */
+/** How the next connection ended; it is recorded shortly after the client sees its end. */
 const nextEnd = async ({ heard }: Filter): Promise<unknown> => {
   await eventually(() => heard.some(({ name }) => name === 'ended'))
   const index = heard.findIndex(({ name }) => name === 'ended')
   return heard.splice(index, 1)[0]?.args[1]
 }
 
-/** A TCP server that keeps the sockets of its clients for the test. */
+/** A TCP server that keeps the sockets of its clients. */
 const startPeer = async (onSocket: (socket: Socket) => void = () => {}) => {
   const sockets: Socket[] = []
   const running = await listening(
@@ -30,7 +30,7 @@ const startPeer = async (onSocket: (socket: Socket) => void = () => {}) => {
   return { ...running, sockets }
 }
 
-t.test('egress bounds: closes a tunnel on which nothing moves, and both its ends', async (t) => {
+t.test('egress bounds: closes both ends of an idle tunnel', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules, idleMs: 200 })
   const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
@@ -39,14 +39,14 @@ t.test('egress bounds: closes a tunnel on which nothing moves, and both its ends
   t.match(await nextEnd(filter), { end: 'idle' })
 })
 
-t.test('egress bounds: answers 504 where a target takes a request and stays silent', async (t) => {
+t.test('egress bounds: responds with 504 if a target accepts a request and stays silent', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules, idleMs: 200 })
   const answer = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${peer.port}/` })
   t.match(answer, { status: 504, refusal: 'connection_failed' })
 })
 
-t.test('egress bounds: cuts a connection beyond its bytes, in a tunnel and in an answer', async (t) => {
+t.test('egress bounds: cuts a connection over its byte limit, in a tunnel and in a response', async (t) => {
   const megabyte = Buffer.alloc(1_048_576)
   await using peer = await startPeer((socket) => socket.write(megabyte))
   await using page = await listening(createHttpServer((_, response) => void response.end(megabyte)))
@@ -55,7 +55,7 @@ t.test('egress bounds: cuts a connection beyond its bytes, in a tunnel and in an
   await once(socket.resume(), 'close')
   t.match(await nextEnd(filter), { end: 'bytes' })
   const { body } = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${page.port}/` })
-  t.ok(body.length < megabyte.length, 'the answer broke off')
+  t.ok(body.length < megabyte.length, 'the response was cut')
   t.match(await nextEnd(filter), { end: 'bytes' })
 })
 
@@ -68,7 +68,7 @@ t.test('egress bounds: uploads count like downloads, in a tunnel and in a reques
   await using filter = await startFilter({ rules, connectionBytesMax: 100_000 })
   const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
   socket.write(upload)
-  // What is still under way when it is cut resets the connection.
+  // Data in flight when the tunnel is cut resets the connection.
   await once(socket.resume(), 'close').catch(() => {})
   t.match(await nextEnd(filter), { end: 'bytes' })
   const line = `POST http://127.0.0.1:${page.port}/`
@@ -79,31 +79,28 @@ t.test('egress bounds: uploads count like downloads, in a tunnel and in a reques
   t.match(await post(99_000), { status: 200, body: 'took it all' })
 })
 
-t.test(
-  'egress bounds: refuses connections beyond the bound as overloaded, and answers watches all the same',
-  async (t) => {
-    await using filter = await startFilter({ rules, connectionsMax: 1 })
-    const first = connect({ port: filter.port, host: '127.0.0.1' })
-    await once(first, 'connect')
-    for (const line of ['CONNECT 10.0.0.1:443', 'GET http://10.0.0.1/']) {
-      t.match(await askProxy({ port: filter.port, line }), { status: 503, refusal: 'overloaded' })
-    }
-    t.equal(filter.heard.filter(({ name }) => name === 'overloaded').length, 2)
-    const address = { host: '127.0.0.1', port: filter.port }
-    using watch = await watchEgress(address)
-    t.ok(await watch.ping())
-    await t.rejects(checkEgress(address), { message: /SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/ })
-    first.destroy()
-    await eventually(() =>
-      checkEgress(address).then(
-        () => true,
-        () => false,
-      ),
-    )
-  },
-)
+t.test('egress bounds: refuses connections over the limit as overloaded, but not liveness watches', async (t) => {
+  await using filter = await startFilter({ rules, connectionsMax: 1 })
+  const first = connect({ port: filter.port, host: '127.0.0.1' })
+  await once(first, 'connect')
+  for (const line of ['CONNECT 10.0.0.1:443', 'GET http://10.0.0.1/']) {
+    t.match(await askProxy({ port: filter.port, line }), { status: 503, refusal: 'overloaded' })
+  }
+  t.equal(filter.heard.filter(({ name }) => name === 'overloaded').length, 2)
+  const address = { host: '127.0.0.1', port: filter.port }
+  using watch = await watchEgress(address)
+  t.ok(await watch.ping())
+  await t.rejects(checkEgress(address), { message: /SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/ })
+  first.destroy()
+  await eventually(() =>
+    checkEgress(address).then(
+      () => true,
+      () => false,
+    ),
+  )
+})
 
-t.test('egress bounds: cuts clients where too many wait for an answer', async (t) => {
+t.test('egress bounds: cuts clients if too many wait for a response', async (t) => {
   await using filter = await startFilter({ rules, connectionsMax: 1 })
   const clients = Array.from({ length: 257 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
   await Promise.all(clients.map((client) => once(client, 'connect')))
@@ -112,18 +109,15 @@ t.test('egress bounds: cuts clients where too many wait for an answer', async (t
   for (const client of clients) client.destroy()
 })
 
-t.test(
-  'egress bounds: refuses a client whose headers are too large, as what it cannot serve and not as a fault of its own',
-  async (t) => {
-    await using filter = await startFilter({ rules })
-    const headers = [`X-Large: ${'x'.repeat(70_000)}`]
-    const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443', headers })
-    t.match(answer, { status: 400, refusal: 'bad_request' })
-    t.ok(filter.heard.some(({ name }) => name === 'unreadable'))
-  },
-)
+t.test('egress bounds: refuses a client with oversized headers as a bad request, not as a server fault', async (t) => {
+  await using filter = await startFilter({ rules })
+  const headers = [`X-Large: ${'x'.repeat(70_000)}`]
+  const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443', headers })
+  t.match(answer, { status: 400, refusal: 'bad_request' })
+  t.ok(filter.heard.some(({ name }) => name === 'unreadable'))
+})
 
-t.test('egress bounds: refuses an answer whose headers are too large', async (t) => {
+t.test('egress bounds: refuses a response with oversized headers', async (t) => {
   await using peer = await startPeer((socket) =>
     socket.end(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(70_000)}\r\n\r\n`),
   )
@@ -132,18 +126,18 @@ t.test('egress bounds: refuses an answer whose headers are too large', async (t)
   t.match(answer, { status: 502, refusal: 'connection_failed' })
 })
 
-t.test('egress bounds: does not serve a client that pipelines', async (t) => {
+t.test('egress bounds: does not serve pipelined requests', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const client = connect({ port: filter.port, host: '127.0.0.1' })
   client.write(`GET http://127.0.0.1:${peer.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3))
   await once(client.resume(), 'close')
   await eventually(() => peer.sockets.every((socket) => socket.destroyed))
-  t.ok(peer.sockets.length <= 1, 'at most one connection was made')
+  t.ok(peer.sockets.length <= 1, 'at most one connection was opened')
 })
 
 t.test(
-  'egress bounds: serves one request after the other on a kept client connection, each on a connection of its own',
+  'egress bounds: serves sequential requests on a kept client connection, each over a new target connection',
   async (t) => {
     const ports = new Set<number | undefined>()
     await using page = await listening(
@@ -165,7 +159,7 @@ t.test(
   },
 )
 
-t.test('egress bounds: leaves no end open when the other breaks off', async (t) => {
+t.test('egress bounds: closes the other end if one end breaks off', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
@@ -206,18 +200,18 @@ t.test('egress bounds: holds a fast sender back for a slow reader', async (t) =>
     before = sent
     return still
   })
-  t.ok(sent < 33_554_432, `${sent} bytes left the sender although nobody read`)
+  t.ok(sent < 33_554_432, `${sent} bytes left the sender although no client read them`)
   socket.destroy()
 })
 
-t.test('drains: takes no new client, lets a tunnel end, cuts what stays beyond the wait', async (t) => {
+t.test('egress bounds: draining accepts no client, lets tunnels end, and cuts those left after the wait', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
   const ending = await ask()
   const staying = await ask()
   const drained = filter.drain(1000)
-  t.equal((await ask()).status, 0, 'a new client finds nobody')
+  t.equal((await ask()).status, 0, 'a new client is not accepted')
   ending.socket.end()
   t.equal(await text(ending.socket), '')
   t.notOk(staying.socket.destroyed)

@@ -8,7 +8,7 @@ import { type SsrfCase, ssrfCases } from '#test/fixtures/ssrf-cases.ts'
 import { internet, listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { askProxy, type ProxyAnswer } from '#test/helpers/proxy-client.ts'
 
-/** Where the filter's world leads: a canary for all that is not public, one server for all that is. */
+/** The network of the filter: a canary for all non-public addresses, one server for all public ones. */
 const startWorld = async (location?: (url: string) => string | undefined) => {
   const stack = new AsyncDisposableStack()
   const canary = stack.use(await startCanary())
@@ -25,7 +25,7 @@ const startWorld = async (location?: (url: string) => string | undefined) => {
   }
 }
 
-/** Visits a URL as a browser does: http in absolute form, all else by CONNECT. */
+/** Requests a URL as a browser does: http in absolute form, others by CONNECT. */
 const visit = async (port: number, text: string): Promise<ProxyAnswer> => {
   const url = new URL(text)
   if (url.protocol === 'http:') return askProxy({ port, line: `GET ${url.href}` })
@@ -50,7 +50,7 @@ t.test('egress cases: refuses every literal and parser trick, in absolute form a
     const lines = [`GET ${url}`, ...(URL.canParse(url) ? [`GET ${new URL(url).href}`, connectLine(url)] : [])]
     for (const line of lines) {
       const { status, refusal } = await askProxy({ port: filter.port, line })
-      // A line that Node's parser does not take is cut without an answer.
+      // Node's parser cuts a line that it cannot parse, without a response.
       t.ok(
         status === 0 || refusal === 'blocked' || refusal === 'bad_request',
         `${row.id} ${line}: ${status} ${refusal}`,
@@ -79,7 +79,7 @@ t.test('egress cases: judges names by their addresses', async (t) => {
   t.equal(world.canary.connections(), 0)
 })
 
-t.test('egress cases: refuses bad ports, lets public targets through', async (t) => {
+t.test('egress cases: refuses bad ports, and connects to public targets', async (t) => {
   await using world = await startWorld()
   const dns = { 'example.com': { A: ['93.184.215.14'] } }
   await using filter = await startFilter({ connect: world.connect, resolver: resolverOf(dns) })
@@ -99,7 +99,7 @@ t.test('egress cases: refuses bad ports, lets public targets through', async (t)
   t.equal(world.canary.connections(), 0)
 })
 
-t.test('egress cases: resolves anew for each connection, so that rebinding finds nothing open', async (t) => {
+t.test('egress cases: resolves the name for each connection, so that DNS rebinding has no effect', async (t) => {
   await using world = await startWorld()
   for (const row of ssrfCases('rebind')) {
     const { url = '', dns_sequence: sequences = {} } = inputOf(row)
@@ -121,7 +121,7 @@ t.test('egress cases: resolves anew for each connection, so that rebinding finds
   t.equal(world.canary.connections(), 0)
 })
 
-/** Cases whose end is the client's to decide: an endless chain, and a webhook sender that follows nothing. */
+/** Cases that clients handle: an endless chain, and a webhook sender that follows no redirect. */
 const leftToClients = ['redirect-013', 'redirect-014']
 
 // Contract: Error mapping
@@ -136,7 +136,7 @@ t.test('egress cases: refuses the private hop of every redirect chain', async (t
     let url = first
     let answer = await visit(filter.port, url)
     for (let hop = 0; hop < 20 && answer.refusal === undefined; hop += 1) {
-      // Behind a tunnel the redirect is not ours to see: its target comes from the case.
+      // The filter does not see redirects inside a tunnel; their target comes from the case.
       url = answer.headers.location ?? hops.find(([from]) => from === url)?.[1] ?? ''
       answer = await visit(filter.port, url)
     }
@@ -146,7 +146,7 @@ t.test('egress cases: refuses the private hop of every redirect chain', async (t
   }
 })
 
-t.test('egress cases: the canary hears a filter whose rules allow everything', async (t) => {
+t.test('egress cases: the canary is reached through a filter that allows everything', async (t) => {
   await using world = await startWorld()
   await using filter = await startFilter({ connect: world.connect, rules: rulesOf('0.0.0.0/0') })
   const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })
@@ -155,9 +155,9 @@ t.test('egress cases: the canary hears a filter whose rules allow everything', a
   t.equal(world.canary.connections(), 1)
 })
 
-t.test('egress cases: a connection that reaches another peer than the judged address is cut', async (t) => {
+t.test('egress cases: a connection to another peer than the judged address is cut', async (t) => {
   await using canary = await startCanary()
-  // As if routing or a fault in the dialler led elsewhere.
+  // Simulates a fault in routing or dialling.
   const astray: Connect = () => connect({ host: '127.0.0.1', port: canary.port })
   await using filter = await startFilter({ connect: astray })
   for (const line of ['CONNECT 93.184.215.14:443', 'GET http://93.184.215.14/']) {

@@ -6,7 +6,7 @@ import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
 for (const stop of ['SIGTERM', 'a parent that goes away'] as const) {
-  t.test(`serves until it is stopped by ${stop}, and prints JSON lines alone`, async (t) => {
+  t.test(`egress main: serves until it is stopped by ${stop}, and prints only JSON lines`, async (t) => {
     await using page = await listening(createServer((_, response) => void response.end('page')))
     using service = startEgressProcess({ SHUTTERFLEET_ALLOW_TARGETS: `localhost:${page.port}` })
     const addresses = await service.announced
@@ -44,7 +44,7 @@ t.test('egress main: names every invalid setting and does not start', async (t) 
   t.match(err, /SHUTTERFLEET_EGRESS_DENY_CIDRS = 10.0.0.0\/40, '10.0.0.0\/40' is not a CIDR/)
 })
 
-t.test('egress: without a token it listens to this machine alone', async (t) => {
+t.test('egress main: without tokens it listens on loopback only', async (t) => {
   using open = startEgressProcess({ SHUTTERFLEET_EGRESS_HOST: '0.0.0.0' })
   t.equal(await open.ended, 78)
   t.match((await open.printed)[1], /SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = 0\.0\.0\.0/)

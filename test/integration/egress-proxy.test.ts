@@ -27,32 +27,29 @@ const established = 'HTTP/1.1 200 OK\r\nX-Any: 1\r\n\r\n'
 const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0)]
 
 // Contract: `proxy`
-t.test(
-  'egress proxy: asks an HTTP proxy for a tunnel to the name, and carries what comes right behind its answer',
-  async (t) => {
-    await using proxy = await startScriptedProxy(`${established}early`, '', null)
-    await using filter = await startFilter({ rules, resolver: deafResolver })
-    const { socket } = await askProxy({
-      port: filter.port,
-      line: 'CONNECT Page.test.:443',
-      headers: through(`http://us%40r:p%3Aw@127.0.0.1:${proxy.port}`),
-    })
-    socket.end('hello')
-    t.equal(await text(socket), 'early')
-    const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
-    t.equal(
-      Buffer.concat(proxy.heard).toString(),
-      `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
-    )
-    t.match(filter.heard, [
-      { name: 'clientConnected' },
-      { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
-    ])
-    t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
-  },
-)
+t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps bytes behind its response', async (t) => {
+  await using proxy = await startScriptedProxy(`${established}early`, '', null)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const { socket } = await askProxy({
+    port: filter.port,
+    line: 'CONNECT Page.test.:443',
+    headers: through(`http://us%40r:p%3Aw@127.0.0.1:${proxy.port}`),
+  })
+  socket.end('hello')
+  t.equal(await text(socket), 'early')
+  const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
+  t.equal(
+    Buffer.concat(proxy.heard).toString(),
+    `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
+  )
+  t.match(filter.heard, [
+    { name: 'clientConnected' },
+    { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
+  ])
+  t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
+})
 
-t.test('egress proxy: asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (t) => {
+t.test('egress proxy: requests a tunnel to an IPv6 address in brackets from an HTTP proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
   await using filter = await startFilter({ rules, resolver: deafResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -62,31 +59,28 @@ t.test('egress proxy: asks an HTTP proxy for a tunnel to an IPv6 address in brac
 })
 
 // Contract: `proxy`
-t.test(
-  'egress proxy: asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter',
-  async (t) => {
-    const heard: unknown[] = []
-    await using proxy = await listening(
-      createServer(async (request, response) => {
-        heard.push(request.method, request.url, request.rawHeaders, await text(request))
-        response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
-      }),
-    )
-    await using filter = await startFilter({ rules, resolver: deafResolver })
-    const answer = await askProxy({
-      port: filter.port,
-      line: 'POST http://user:pass@page.test:8080/a?b',
-      headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`, 'Content-Length: 4'],
-      body: 'body',
-    })
-    const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
-    t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
-    t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
-  },
-)
+t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, without internal headers', async (t) => {
+  const heard: unknown[] = []
+  await using proxy = await listening(
+    createServer(async (request, response) => {
+      heard.push(request.method, request.url, request.rawHeaders, await text(request))
+      response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
+    }),
+  )
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const answer = await askProxy({
+    port: filter.port,
+    line: 'POST http://user:pass@page.test:8080/a?b',
+    headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`, 'Content-Length: 4'],
+    body: 'body',
+  })
+  const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
+  t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
+  t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
+})
 
 // Contract: `proxy`
-t.test('egress proxy: asks a SOCKS5 proxy for a plain page on a connection to the name', async (t) => {
+t.test('egress proxy: requests a plain page through a SOCKS5 connection to the name', async (t) => {
   const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
   await using proxy = await startScriptedProxy(...socksGranted, page)
   await using filter = await startFilter({ rules, resolver: deafResolver })
@@ -121,7 +115,7 @@ const badProxies: readonly (readonly [string, 'http' | 'socks5', ...Reply[]])[] 
 ]
 
 for (const [what, kind, ...replies] of badProxies) {
-  t.test(`${what} of a ${kind} proxy is a failed connection, never a direct one`, async (t) => {
+  t.test(`egress proxy: ${what} of a ${kind} proxy is a failed connection, never a direct one`, async (t) => {
     await using canary = await startCanary()
     await using proxy = await startScriptedProxy(...replies)
     await using filter = await startFilter({ rules, resolver: deafResolver, connectMs: 300 })
@@ -135,7 +129,7 @@ for (const [what, kind, ...replies] of badProxies) {
   })
 }
 
-/** An HTTP proxy that refuses tunnels with `status`, answers plain requests, and keeps what it was sent. */
+/** An HTTP proxy that refuses tunnels with `status`, responds to plain requests, and records what it receives. */
 const startTunnelless = async (status: number, page = 'page') => {
   const requests: { line: string; headers: readonly string[]; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -151,7 +145,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 }
 
 // Contract: `proxy`
-t.test('egress proxy: plain requests reach an HTTP proxy that makes no tunnels, whatever they say', async (t) => {
+t.test('egress proxy: plain requests pass a proxy without tunnels, always to the requested host', async (t) => {
   for (const status of [400, 403, 405, 501]) {
     await using proxy = await startTunnelless(status)
     await using filter = await startFilter({ rules, resolver: deafResolver })
@@ -189,7 +183,7 @@ t.test('egress proxy: plain requests reach an HTTP proxy that makes no tunnels, 
   }
 })
 
-t.test('egress proxy: what is no plain request for a path is cut where an HTTP proxy makes no tunnels', async (t) => {
+t.test('egress proxy: behind a proxy without tunnels, anything but a plain request for a path is cut', async (t) => {
   await using proxy = await startTunnelless(403)
   await using filter = await startFilter({ rules, resolver: deafResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -208,7 +202,7 @@ t.test('egress proxy: what is no plain request for a path is cut where an HTTP p
   t.same(new Set(proxy.requests.map(({ line }) => line)), new Set(['CONNECT page.test:80', 'GET http://page.test/cut']))
 })
 
-t.test('egress: a client that is idle where its proxy makes no tunnels is cut', async (t) => {
+t.test('egress proxy: an idle client behind a proxy without tunnels is cut', async (t) => {
   await using proxy = await startTunnelless(403)
   await using filter = await startFilter({ rules, resolver: deafResolver, idleMs: 200 })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -224,7 +218,7 @@ t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed conn
   t.match(answer, { status: 502, refusal: 'connection_failed' })
 })
 
-t.test("an HTTP proxy's own answer to a plain request is a failed connection, the page's is not", async (t) => {
+t.test('egress proxy: an error of the proxy itself is a failed connection; that of the page is not', async (t) => {
   const squid = { 'x-squid-error': 'ERR_DNS_FAIL 0' }
   for (const [status, marks, refusal] of [
     [407, {}, 'connection_failed'],
@@ -240,22 +234,19 @@ t.test("an HTTP proxy's own answer to a plain request is a failed connection, th
   }
 })
 
-t.test(
-  'egress proxy: a proxy that is dead or has no address is a failed connection, for tunnels and for plain pages',
-  async (t) => {
-    const { port: dead } = await (async () => {
-      await using gone = await startCanary()
-      return gone
-    })()
-    await using filter = await startFilter({ rules })
-    for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
-      for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {
-        const answer = await askProxy({ port: filter.port, line, headers: through(proxy) })
-        t.match(answer, { status: 502, refusal: 'connection_failed' }, `${line} ${proxy}`)
-      }
+t.test('egress proxy: a dead or unresolvable proxy is a failed connection, for tunnels and pages', async (t) => {
+  const { port: dead } = await (async () => {
+    await using gone = await startCanary()
+    return gone
+  })()
+  await using filter = await startFilter({ rules })
+  for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
+    for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {
+      const answer = await askProxy({ port: filter.port, line, headers: through(proxy) })
+      t.match(answer, { status: 502, refusal: 'connection_failed' }, `${line} ${proxy}`)
     }
-  },
-)
+  }
+})
 
 // Contract: `proxy`
 t.test('egress proxy: judges the address of a proxy as that of any target', async (t) => {
@@ -278,7 +269,7 @@ t.test('egress proxy: judges the address of a proxy as that of any target', asyn
 })
 
 t.test(
-  'egress proxy: refuses a proxy with a private answer, a denied one, one on a bad port, and this filter',
+  'egress proxy: refuses a proxy that resolves to a private address, is denied, has a bad port or is this filter',
   async (t) => {
     await using canary = await startCanary()
     const deny = [parseCidr('9.9.9.9')].filter((block) => block !== undefined)
@@ -301,10 +292,10 @@ t.test(
   },
 )
 
-t.test('egress proxy: dials the address that it judged, and cuts a proxy that is another peer', async (t) => {
+t.test('egress proxy: dials the judged address of the proxy, and cuts a proxy that is another peer', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const dialled: string[] = []
-  // As if routing led elsewhere: the peer is loopback.
+  // Simulates wrong routing: the peer is loopback.
   const astray: Connect = ({ host }) => {
     dialled.push(host)
     return internet({ public: proxy.port, canary: proxy.port })({ host: '127.0.0.1', port: 1 })
@@ -320,7 +311,7 @@ t.test('egress proxy: dials the address that it judged, and cuts a proxy that is
   t.same(proxy.heard, [])
 })
 
-t.test('egress proxy: refuses private literals, local names and bad ports of pages whatever the proxy', async (t) => {
+t.test('egress proxy: refuses private literals, local names and bad ports of pages behind any proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const own = rulesOf(`127.0.0.1:${proxy.port}`)
   await using filter = await startFilter({ rules: own, resolver: deafResolver })
@@ -337,7 +328,7 @@ t.test('egress proxy: refuses private literals, local names and bad ports of pag
   t.same(proxy.sockets, [])
 })
 
-t.test('egress proxy: a proxy that cannot be read is a bad request, never a direct connection', async (t) => {
+t.test('egress proxy: an unreadable proxy header is a bad request, never a direct connection', async (t) => {
   await using canary = await startCanary()
   await using filter = await startFilter({ rules })
   const proxies = [
@@ -357,7 +348,7 @@ t.test('egress proxy: a proxy that cannot be read is a bad request, never a dire
   t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
 })
 
-t.test('egress proxy: a client that leaves during the handshake leaves nothing open', async (t) => {
+t.test('egress proxy: a client that disconnects during the handshake leaves no connection open', async (t) => {
   await using proxy = await startScriptedProxy()
   await using filter = await startFilter({ rules, connectMs: 1000 })
   const asked = askProxy({

@@ -13,7 +13,7 @@ import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from 
 const skip = withoutRealProxies()
 const login = { user: 'us3r', password: 's3:cr@t' }
 const right = 'us3r:s3%3Acr%40t@'
-/** Only squid's hosts file has it. */
+/** Defined only in squid's hosts file. */
 const secretName = 'only-squid-knows.test'
 
 const startPage = async () => {
@@ -25,7 +25,7 @@ const startPage = async () => {
   return { ...(await listening(server)), heard }
 }
 
-/** A filter that may reach what is listed and resolves nothing; `dialled` holds every port that it connected to. */
+/** A filter with these allowed targets that resolves no names; `dialled` contains every port that it connected to. */
 const startNameless = async (...allow: readonly string[]) => {
   const dialled: number[] = []
   const noting: Connect = ({ host, port }) => {
@@ -38,7 +38,7 @@ const startNameless = async (...allow: readonly string[]) => {
 
 const through = (proxy: string) => [`${proxyHeader}: ${proxyHeaderValue(proxy)}`]
 
-/** Asks for a page plainly and by a tunnel. */
+/** Requests a page plainly and through a tunnel. */
 const askBoth = async ({ port }: Pick<Filter, 'port'>, host: string, proxy: string) => {
   const headers = through(proxy)
   const plain = await askProxy({ port, line: `GET http://${host}/plain`, headers })
@@ -49,26 +49,22 @@ const askBoth = async ({ port }: Pick<Filter, 'port'>, host: string, proxy: stri
 
 const logged = async (proxy: RealProxy, what: RegExp) => eventually(async () => what.test(await proxy.log()))
 
-t.test(
-  'egress real proxies: reaches a page through squid, by a name that squid alone resolves',
-  { skip },
-  async (t) => {
-    await using page = await startPage()
-    await using squid = await startSquid(login, [secretName])
-    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-    const host = `${secretName}:${page.port}`
-    const { plain, tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
-    t.match(plain, { status: 200, body: 'page', headers: { via: /squid/ } })
-    t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-    t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
-    await logged(squid, new RegExp(`/200 .* GET http://${host}/plain us3r `))
-    await logged(squid, new RegExp(`/200 .* CONNECT ${host} us3r `))
-    t.same(filter.dialled, [squid.port, squid.port])
-  },
-)
+t.test('egress real proxies: reaches a page through squid, by a name that only squid resolves', { skip }, async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [secretName])
+  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+  const host = `${secretName}:${page.port}`
+  const { plain, tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
+  t.match(plain, { status: 200, body: 'page', headers: { via: /squid/ } })
+  t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+  t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
+  await logged(squid, new RegExp(`/200 .* GET http://${host}/plain us3r `))
+  await logged(squid, new RegExp(`/200 .* CONNECT ${host} us3r `))
+  t.same(filter.dialled, [squid.port, squid.port])
+})
 
 t.test(
-  'egress real proxies: reaches a plain page through squid as it comes, which makes tunnels to port 443 alone',
+  'egress real proxies: reaches a plain page through a default squid, which tunnels to port 443 only',
   { skip },
   async (t) => {
     await using page = await startPage()
@@ -82,27 +78,23 @@ t.test(
   },
 )
 
-t.test(
-  'egress real proxies: without the right credentials squid, and so the page, is not reached',
-  { skip },
-  async (t) => {
-    await using page = await startPage()
-    await using squid = await startSquid(login, [secretName])
-    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-    for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
-      const proxy = `http://${credentials}127.0.0.1:${squid.port}`
-      const { plain, tunnel } = await askBoth(filter, `${secretName}:${page.port}`, proxy)
-      t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
-      t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
-    }
-    await logged(squid, /TCP_DENIED\/407 .* CONNECT/)
-    t.same(page.heard, [])
-    t.ok(filter.dialled.every((port) => port === squid.port))
-  },
-)
+t.test('egress real proxies: squid refuses invalid credentials, and the page is not requested', { skip }, async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [secretName])
+  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+  for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
+    const proxy = `http://${credentials}127.0.0.1:${squid.port}`
+    const { plain, tunnel } = await askBoth(filter, `${secretName}:${page.port}`, proxy)
+    t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
+    t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
+  }
+  await logged(squid, /TCP_DENIED\/407 .* CONNECT/)
+  t.same(page.heard, [])
+  t.ok(filter.dialled.every((port) => port === squid.port))
+})
 
 t.test(
-  'egress real proxies: a name that squid does not find is a failed connection, not a picture of its error',
+  'egress real proxies: a name that squid cannot resolve is a failed connection, not a capture of its error page',
   { skip },
   async (t) => {
     await using squid = await startSquid(login, [])
@@ -114,30 +106,34 @@ t.test(
 )
 
 for (const [how, wanted, credentials] of [
-  ['open to everybody', undefined, ''],
-  ['open to everybody, with credentials that it does not ask for', undefined, right],
+  ['without credentials', undefined, ''],
+  ['with credentials that it does not require', undefined, right],
   ['with credentials', login, right],
 ] as const) {
-  t.test(`reaches a page through microsocks, ${how}, by name and by address`, { skip }, async (t) => {
-    await using page = await startPage()
-    await using socks = await startMicrosocks(wanted)
-    // The page is allowed, so that only the proxy keeps the filter from connecting to it.
-    await using filter = await startNameless('127.0.0.1', 'localhost')
-    for (const scheme of ['socks5', 'socks5h']) {
-      for (const host of [`localhost:${page.port}`, `127.0.0.1:${page.port}`]) {
-        const { plain, tunnelled } = await askBoth(filter, host, `${scheme}://${credentials}127.0.0.1:${socks.port}`)
-        t.match(plain, { status: 200, body: 'page' })
-        t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-        t.same(page.heard.splice(0), [`${host}/plain`, `${host}/tunnel`])
-        await logged(socks, new RegExp(`connected to ${host}`))
+  t.test(
+    `egress real proxies: reaches a page through microsocks, ${how}, by name and by address`,
+    { skip },
+    async (t) => {
+      await using page = await startPage()
+      await using socks = await startMicrosocks(wanted)
+      // The page is allowed, so only the proxy setting keeps the filter from connecting to it directly.
+      await using filter = await startNameless('127.0.0.1', 'localhost')
+      for (const scheme of ['socks5', 'socks5h']) {
+        for (const host of [`localhost:${page.port}`, `127.0.0.1:${page.port}`]) {
+          const { plain, tunnelled } = await askBoth(filter, host, `${scheme}://${credentials}127.0.0.1:${socks.port}`)
+          t.match(plain, { status: 200, body: 'page' })
+          t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+          t.same(page.heard.splice(0), [`${host}/plain`, `${host}/tunnel`])
+          await logged(socks, new RegExp(`connected to ${host}`))
+        }
       }
-    }
-    t.ok(filter.dialled.length === 8 && filter.dialled.every((port) => port === socks.port))
-  })
+      t.ok(filter.dialled.length === 8 && filter.dialled.every((port) => port === socks.port))
+    },
+  )
 }
 
 t.test(
-  'egress real proxies: without the right credentials microsocks, and so the page, is not reached',
+  'egress real proxies: microsocks refuses invalid credentials, and the page is not requested',
   { skip },
   async (t) => {
     await using page = await startPage()
@@ -154,7 +150,7 @@ t.test(
   },
 )
 
-t.test('egress real proxies: a page that microsocks does not reach is a failed connection', { skip }, async (t) => {
+t.test('egress real proxies: a page that microsocks cannot reach is a failed connection', { skip }, async (t) => {
   await using socks = await startMicrosocks()
   await using filter = await startNameless('127.0.0.1')
   const { port: dead } = await (async () => {
@@ -167,7 +163,7 @@ t.test('egress real proxies: a page that microsocks does not reach is a failed c
 })
 
 t.test(
-  'egress real proxies: the service writes of a proxy its host and counts its kind, at every log level',
+  'egress real proxies: logs contain only the host of a proxy, at every level, and metrics only its kind',
   { skip },
   async (t) => {
     await using page = await startPage()

@@ -12,7 +12,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
-t.equal(withoutRealProxies(), false, 'squid and microsocks are here')
+t.equal(withoutRealProxies(), false, 'squid and microsocks are installed')
 const login = { user: 'us3r', password: 's3:cr@t' }
 
 const startPage = async () => {
@@ -24,7 +24,7 @@ const startPage = async () => {
   return { ...(await listening(server)), heard }
 }
 
-/** A filter behind `proxy`, which may reach loopback; `dialled` holds every port that it connected to itself. */
+/** A filter behind `proxy` that allows loopback; `dialled` contains every port that it connected to itself. */
 const startBehind = async (
   proxy: Pick<RealProxy, 'port'>,
   options: {
@@ -50,7 +50,7 @@ const startBehind = async (
   return { ...filter, dialled }
 }
 
-/** Asks for a page plainly and by a tunnel. */
+/** Requests a page plainly and through a tunnel. */
 const askBoth = async (port: number, host: string, headers: readonly string[] = []) => {
   const plain = await askProxy({ port, line: `GET http://${host}/plain`, headers })
   const tunnel = await askProxy({ port, line: `CONNECT ${host}`, headers })
@@ -74,7 +74,7 @@ t.test('upstream proxy: every connection is a tunnel to the judged address, with
   t.same(filter.dialled, [squid.port, squid.port])
 })
 
-t.test('upstream proxy: hears nothing of targets that are refused, itself among them', async (t) => {
+t.test('upstream proxy: receives no requests for refused targets, which include itself', async (t) => {
   await using squid = await startSquid(login, [])
   await using filter = await startBehind(squid, {
     records: { 'private.test': { A: ['10.0.0.1'] }, 'mixed.test': { A: ['93.184.216.34', '192.168.0.1'] } },
@@ -87,7 +87,7 @@ t.test('upstream proxy: hears nothing of targets that are refused, itself among 
   t.same(filter.dialled, [])
 })
 
-t.test('upstream proxy: is no target as the address that a network translates to its own', async (t) => {
+t.test('upstream proxy: is refused as a target under its NAT64 address too', async (t) => {
   await using squid = await startSquid(login, [])
   const nat64 = blocksOf(['64:ff9b::/96'])
   await using filter = await startBehind(squid, { nat64, records: { 'six.test': { AAAA: ['64:ff9b::7f00:1'] } } })
@@ -98,7 +98,7 @@ t.test('upstream proxy: is no target as the address that a network translates to
   t.same(filter.dialled, [])
 })
 
-t.test('upstream proxy: the next address is tried where it does not reach the first', async (t) => {
+t.test('upstream proxy: the next address is tried if the proxy cannot reach the first', async (t) => {
   await using page = await startPage()
   await using squid = await startSquid(login, [])
   await using filter = await startBehind(squid, { records: { 'two.test': { A: ['127.0.0.9', '127.0.0.1'] } } })
@@ -107,7 +107,7 @@ t.test('upstream proxy: the next address is tried where it does not reach the fi
   await logged(squid, new RegExp(`/503 .* CONNECT 127\\.0\\.0\\.9:${page.port} us3r `))
 })
 
-t.test('upstream proxy: without the right credentials, or away, it is a fault of ours', async (t) => {
+t.test('upstream proxy: wrong credentials or an unreachable upstream are `unavailable`, a service fault', async (t) => {
   await using page = await startPage()
   const host = `page.test:${page.port}`
   await using squid = await startSquid(login, [])
@@ -131,18 +131,18 @@ t.test('upstream proxy: without the right credentials, or away, it is a fault of
   t.match(refused?.args[1], { code: 'SERVICE_UNAVAILABLE', message: /SHUTTERFLEET_EGRESS_UPSTREAM_PROXY/ })
 })
 
-t.test('upstream proxy: what it does not reach, or makes no tunnel to, is a failed connection', async (t) => {
+t.test('upstream proxy: a target that it cannot reach or tunnel to is a failed connection', async (t) => {
   await using page = await startPage()
   await using squid = await startSquid(login, [], '443')
   await using filter = await startBehind(squid)
   const { plain, tunnel } = await askBoth(filter.port, `page.test:${page.port}`)
   t.match([plain.refusal, tunnel.refusal], ['connection_failed', 'connection_failed'])
-  t.same(page.heard, [], 'and no plain request')
+  t.same(page.heard, [], 'no plain request')
   await logged(squid, /TCP_DENIED\/403 .* CONNECT/)
   t.notMatch(await squid.log(), / GET /)
 })
 
-t.test('upstream proxy: one that says nothing is given up, within twice the wait', async (t) => {
+t.test('upstream proxy: a silent upstream times out within twice the wait', async (t) => {
   await using silent = await startCanary()
   await using filter = await startBehind(silent, { connectMs: 200 })
   const { plain } = await askBoth(filter.port, 'page.test:80')
@@ -171,7 +171,7 @@ t.test("upstream proxy: a caller's proxy is reached through it", async (t) => {
   t.ok(filter.dialled.every((port) => port === squid.port))
 })
 
-t.test('upstream proxy: the service takes it from its setting, by name too, and prints no credentials', async (t) => {
+t.test('upstream proxy: the setting takes a host name too, and its credentials are not printed', async (t) => {
   await using page = await startPage()
   await using squid = await startSquid(login, [])
   using service = startEgressProcess({

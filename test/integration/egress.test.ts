@@ -29,11 +29,15 @@ t.test('egress: reaches allowed targets by name and by address, plain and by CON
     const early = `GET /a HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
     const tunnel = await askProxy({ port: filter.port, line: `CONNECT ${host}:${page.port}`, early })
     t.equal(tunnel.status, 200)
-    t.match(await text(tunnel.socket), /x-page: yes[^]*page/, `${host}: what came right behind CONNECT is passed on`)
+    t.match(
+      await text(tunnel.socket),
+      /x-page: yes[^]*page/,
+      `${host}: bytes that follow CONNECT at once are passed on`,
+    )
   }
 })
 
-t.test('egress: a name that is not allowed may still have an allowed address, on the allowed port', async (t) => {
+t.test('egress: a name that is not allowed may resolve to an allowed address, on the allowed port', async (t) => {
   await using page = await startPage(() => ({}))
   const resolver = resolverOf({ 'a.test': { A: ['127.0.0.1'] } })
   await using filter = await startFilter({ rules: rulesOf(`127.0.0.1:${page.port}`), resolver })
@@ -41,7 +45,7 @@ t.test('egress: a name that is not allowed may still have an allowed address, on
   t.equal((await askProxy({ port: filter.port, line: 'GET http://a.test:81/' })).refusal, 'blocked')
 })
 
-t.test('egress: denied addresses are refused even where they are allowed', async (t) => {
+t.test('egress: denied addresses are refused even if they are allowed', async (t) => {
   await using canary = await startCanary()
   const deny = [parseCidr('127.0.0.0/8')].filter((block) => block !== undefined)
   await using filter = await startFilter({ rules: { ...rulesOf('127.0.0.1'), deny } })
@@ -59,7 +63,7 @@ t.test('egress: does not connect to itself', async (t) => {
   }
 })
 
-t.test('egress: tells apart why there is no connection', async (t) => {
+t.test('egress: distinguishes the reasons why there is no connection', async (t) => {
   await using silent = await listening(createTcpServer((socket) => socket.destroy()))
   const closed = await listening(createTcpServer())
   await closed[Symbol.asyncDispose]()
@@ -85,7 +89,7 @@ t.test('egress: tells apart why there is no connection', async (t) => {
   }
 })
 
-t.test('egress: a target that switches protocols unasked is given up at once', async (t) => {
+t.test('egress: a target that switches protocols unasked is dropped at once', async (t) => {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   await using target = await listening(createTcpServer((socket) => void socket.on('error', () => {}).write(switching)))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
@@ -93,7 +97,7 @@ t.test('egress: a target that switches protocols unasked is given up at once', a
   t.same({ status, refusal }, { status: 502, refusal: 'connection_failed' })
 })
 
-t.test('egress: passes neither hop-by-hop nor own headers on, in either direction, and sets Host itself', async (t) => {
+t.test('egress: removes hop-by-hop headers and its own in both directions, and sets Host itself', async (t) => {
   const heard: string[][] = []
   await using page = await startPage((request) => {
     heard.push(request.rawHeaders)
@@ -133,7 +137,7 @@ t.test('egress: passes neither hop-by-hop nor own headers on, in either directio
   t.equal(answer.headers['set-cookie'], 'a=1, b=2')
 })
 
-t.test('egress: carries bodies up and down, with a length and without', async (t) => {
+t.test('egress: passes bodies on in both directions, with a length and without', async (t) => {
   await using echo = await listening(
     createServer(async (request, response) => void response.end(`${request.method} ${await text(request)}`)),
   )
@@ -153,7 +157,7 @@ t.test('egress: carries bodies up and down, with a length and without', async (t
   )
 })
 
-t.test('egress: tells of a target no more than its host', async (t) => {
+t.test('egress: reports no more of a target than its host', async (t) => {
   await using page = await startPage(() => ({}))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
   const line = `GET http://user:s3cret@127.0.0.1:${page.port}/p4th?qu3ry`
@@ -168,7 +172,7 @@ t.test('egress: tells of a target no more than its host', async (t) => {
   ])
 })
 
-t.test('egress: passes each end of a tunnel on to the other', async (t) => {
+t.test('egress: passes the end of either side of a tunnel on to the other', async (t) => {
   const server = createTcpServer({ allowHalfOpen: true }, async (socket) => {
     socket.end(`heard ${await text(socket)}`)
   })
@@ -182,7 +186,7 @@ t.test('egress: passes each end of a tunnel on to the other', async (t) => {
   t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 12 }])
 })
 
-t.test('egress: serves those alone who show one of its tokens, and passes none of them on', async (t) => {
+t.test('egress: serves only clients with one of its tokens, and passes no token on', async (t) => {
   const heard: string[][] = []
   await using page = await startPage((request) => {
     heard.push(request.rawHeaders)
@@ -207,7 +211,7 @@ t.test('egress: serves those alone who show one of its tokens, and passes none o
   t.equal(filter.heard.filter(({ name }) => name === 'unauthorized').length, 6)
 })
 
-t.test('egress: asks for the token at every request of a connection', async (t) => {
+t.test('egress: requires the token for every request of a connection', async (t) => {
   await using page = await startPage(() => ({}))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a'] })
   const client = connect({ port: filter.port, host: '127.0.0.1' })

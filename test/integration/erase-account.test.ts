@@ -9,7 +9,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
 
-/** Rows of another account in every large table, as many as make an index worth its while. */
+/** Adds 5000 rows of another account to every large table, so that the planner prefers an index. */
 const fill = async (database: Database) => {
   const numbered = 'from generate_series(1, 5000)'
   const another = randomUUID()
@@ -30,7 +30,7 @@ const fill = async (database: Database) => {
 
 const grown = new Set(['audit_entry', 'batch', 'capture', 'idempotency_key', 'outbox', 'webhook_delivery'])
 
-/** Tables that statements read whole, of those that grow. */
+/** The growing tables that statements scan sequentially. */
 const readWhole = async (database: Database, erase: (on: Database) => Promise<void>): Promise<string[]> => {
   const whole = new Set<string>()
   const explaining: Database = {
@@ -50,7 +50,7 @@ const readWhole = async (database: Database, erase: (on: Database) => Promise<vo
 
 const newAccount = (database: Database) => createAccount(database, { name: 'A', email: 'a@example.com', plan: 'free' })
 
-t.test('erase account: an account is erased by indexes, whatever others have', async (t) => {
+t.test('erase account: an account is erased through indexes, however many rows other accounts have', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await fill(database)
@@ -62,5 +62,9 @@ t.test('erase account: an account is erased by indexes, whatever others have', a
   await database.query('drop index webhook_delivery_account, audit_entry_target')
   const { id: another } = await newAccount(database)
   t.same(await readWhole(database, (on) => eraseAccount(on, another, 'admin')), ['webhook_delivery'])
-  t.same(await readWhole(database, async (on) => void (await on.query(audit))), ['audit_entry'], 'a scan would be seen')
+  t.same(
+    await readWhole(database, async (on) => void (await on.query(audit))),
+    ['audit_entry'],
+    'the test detects a scan',
+  )
 })

@@ -9,7 +9,7 @@ import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-// The requests of docs/examples/parameters, sent to a whole system; hosts that are not there are replaced by some that are.
+// Sends the requests of docs/examples/parameters to a whole system, with hosts replaced by local ones.
 
 const folder = resolve(import.meta.dirname, '../../docs/examples/parameters')
 const certificate = await makeCertificate(['localhost'])
@@ -44,7 +44,7 @@ const here = (text: string) =>
 type Made = { readonly id?: string; readonly data?: { readonly id: string } }
 
 for (const name of await readdir(folder)) {
-  t.test(`${name} is captured without a warning`, async (t) => {
+  t.test(`examples parameters: ${name} is captured without a warning`, async (t) => {
     const body = JSON.parse(here(await readFile(join(folder, name), 'utf8'))) as Record<string, unknown>
     const made = (await (await system.post('/v1/screenshots', body)).json()) as Made
     const id = made.data?.id ?? made.id ?? `none: ${JSON.stringify(made)}`
@@ -52,7 +52,7 @@ for (const name of await readdir(folder)) {
     const record: { status: string | undefined; warnings?: readonly unknown[] } = await system.record(id)
     t.match(record, { status: 'completed' })
     t.same(record.warnings ?? [], [])
-    if (name === 'emulation-proxy.json') t.ok(proxied > 0, 'through the proxy')
+    if (name === 'emulation-proxy.json') t.ok(proxied > 0, 'the proxy was used')
     if (name === 'advanced.json') await eventually(() => receiver.received.some(({ body: sent }) => sent.includes(id)))
   })
 }

@@ -15,14 +15,14 @@ import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
 
-// The examples of docs/examples, run as they stand against a whole system.
+// Runs the examples of docs/examples unchanged against a whole system.
 
 const root = resolve(import.meta.dirname, '../..')
 const examples = join(root, 'docs/examples')
 const execute = promisify(execFile)
 const runMs = 60_000
 
-/** How the files of a language are run. */
+/** Program and file extension by language. */
 const programs = { curl: ['sh', 'sh'], typescript: [process.execPath, 'mts'], python: ['python3', 'py'] } as const
 type Language = keyof typeof programs
 const languages = ['curl', 'typescript', 'python'] as const satisfies Language[]
@@ -40,7 +40,7 @@ const { base_url: base, api_key: key } = await system.readLocal()
 const env = { PATH: process.env['PATH'], BASE: base, KEY: key, npm_config_cache: join(folder, 'npm') }
 const page = `http://${site.host}/index.html`
 
-// A project of a user as npm makes it, into which it has installed the client.
+// A user's project as `npm init` creates it, with the client installed.
 const client = join(root, 'clients/typescript')
 await execute('npm', ['init', '--yes', '--init-type=commonjs'], { cwd: folder, env })
 await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', '--install-links', client], {
@@ -59,7 +59,7 @@ const run = async (language: Language, name: string, ...args: readonly string[])
   return (await execute(program, [file, ...args], { cwd: folder, env, timeout: runMs })).stdout
 }
 
-t.test('examples: each example is there in every language, and named by the page about them', async (t) => {
+t.test('examples: each example exists in every language and is linked from the page about the examples', async (t) => {
   const text = await readFile(join(examples, 'README.md'), 'utf8')
   const files = await Promise.all(languages.map((language) => readdir(join(examples, language))))
   t.equal(new Set(files.map(({ length }) => length)).size, 1)
@@ -70,7 +70,7 @@ t.test('examples: each example is there in every language, and named by the page
   )
 })
 
-t.test('examples: every curl of the documents ends with an error where the service answers one', async (t) => {
+t.test('examples: every documented curl fails if the service responds with an error', async (t) => {
   for (const document of ['README.md', 'docs/examples/README.md']) {
     const lines = (await readFile(join(root, document), 'utf8')).split('\n').filter((line) => line.startsWith('curl '))
     t.ok(lines.length > 0)
@@ -82,11 +82,11 @@ t.test('examples: every curl of the documents ends with an error where the servi
   }
 })
 
-t.test('examples: those in TypeScript are right in their types', async () => {
+t.test('examples: the TypeScript examples compile', async () => {
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck']
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
   const names = (await readdir(join(folder, 'typescript'))).map((name) => join(folder, 'typescript', name))
-  // Without the loader of the tests, which the compiler does not survive.
+  // The compiler does not run with the loader of the tests.
   const compiler = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'node_modules/.bin/tsc')]
   await execute('env', [...compiler, ...options, ...types, ...names], {
     cwd: folder,
@@ -96,7 +96,7 @@ t.test('examples: those in TypeScript are right in their types', async () => {
 })
 
 for (const language of languages) {
-  t.test(`${language}: images at once and in the background`, async (t) => {
+  t.test(`examples: ${language} captures images synchronously and in the background`, async (t) => {
     const png = join(folder, `${language}.png`)
     t.match(await run(language, 'capture', page, png), /wrote/)
     t.match(await sharp(png).metadata(), { format: 'png', width: 1280 })
@@ -106,14 +106,14 @@ for (const language of languages) {
     await t.rejects(run(language, 'create-and-wait', 'http://unknown.invalid/', webp), /DNS_FAILED/)
   })
 
-  t.test(`${language}: a batch and a capture are told of until their end`, async (t) => {
+  t.test(`examples: ${language} reports a batch and a capture until their end`, async (t) => {
     const told = await run(language, 'batch', page, 'http://unknown.invalid/')
     t.match(told, /DNS_FAILED/)
     t.match(told, /"completed":1|1 of 2 completed/)
     t.match(await run(language, 'live-events', page), /result[^]*image\/png/)
   })
 
-  t.test(`${language}: a link needs no key, and the list has the capture`, async (t) => {
+  t.test(`examples: ${language} gets an image by link without a key, and lists and deletes the capture`, async (t) => {
     const link = (await run(language, 'signed-link', page)).trim()
     const image = await fetch(link)
     t.match(image, { status: 200 })
@@ -124,12 +124,12 @@ for (const language of languages) {
     await t.rejects(run(language, 'delete', id), /404|NOT_FOUND/)
   })
 
-  t.test(`${language}: the account's plan and usage`, async (t) => {
+  t.test(`examples: ${language} prints the account's plan`, async (t) => {
     t.match(await run(language, 'account'), /unlimited/)
   })
 }
 
-/** What ends TLS in front of a receiver. */
+/** Terminates TLS in front of a receiver. */
 const frontOf = async (port: number) => {
   const [cert, pem] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
   return listening(
@@ -142,7 +142,7 @@ const frontOf = async (port: number) => {
   )
 }
 
-/** A delivery as it comes in, signed with a secret at a time in seconds. */
+/** A signed delivery; `at` is in Unix seconds. */
 const signed = (secret: string, at: number, body: string) => {
   const mac = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(`1.${at}.${body}`)
   const headers = {
@@ -156,8 +156,8 @@ const signed = (secret: string, at: number, body: string) => {
 type Made = { readonly data: { readonly id: string; readonly secret: string } }
 
 for (const language of ['typescript', 'python'] as const) {
-  t.test(`${language}: a receiver takes what is ours and refuses what is not`, async (t) => {
-    // The address is not known before the receiver is there, and its secret not before there is an address.
+  t.test(`examples: ${language} receiver accepts deliveries with a valid signature and refuses others`, async (t) => {
+    // The address is known only once the receiver runs, and the secret only once there is an address.
     const made = await system.post('/v1/webhooks', { url: 'https://127.0.0.1:9443/', events: ['webhook.test'] })
     const { id, secret } = ((await made.json()) as Made).data
     const [program, file] = commandOf(language, 'webhook-receiver')
@@ -179,9 +179,9 @@ for (const language of ['typescript', 'python'] as const) {
     await eventually(() => said.includes(`webhook.test ${queued.data.id}`), { withinMs: 30_000 })
     const now = Math.floor(Date.now() / 1000)
     for (const [what, by, at, status] of [
-      ['signed by us', secret, now, 204],
-      ['signed by somebody else', 'whsec_c29tZWJvZHkgZWxzZQ==', now, 400],
-      ['signed by us six minutes ago', secret, now - 360, 400],
+      ['validly signed', secret, now, 204],
+      ['signed with another secret', 'whsec_c29tZWJvZHkgZWxzZQ==', now, 400],
+      ['validly signed six minutes ago', secret, now - 360, 400],
     ] as const) {
       const delivery = signed(by, at, '{"event":"webhook.test","data":{"id":"made"}}')
       t.equal((await fetch(`http://127.0.0.1:${port}/`, delivery)).status, status, what)
@@ -193,7 +193,7 @@ for (const language of ['typescript', 'python'] as const) {
   })
 }
 
-t.test('curl: a body is checked against its signature', async (t) => {
+t.test('examples: the curl receiver checks a body against its signature', async (t) => {
   const secret = 'whsec_c2VjcmV0'
   const body = '{"event":"webhook.test"}'
   const verify = async (signature: string) => {

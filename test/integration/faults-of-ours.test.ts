@@ -8,7 +8,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-// A run with as many captures as a release is judged by: FAULT_CAPTURES=200 node test/integration/faults-of-ours.test.ts
+// To run as many captures as before a release: FAULT_CAPTURES=200 node test/integration/faults-of-ours.test.ts
 
 const captures = Number(process.env['FAULT_CAPTURES'] ?? 20)
 const kills = 4
@@ -57,7 +57,7 @@ const killEach = (matches: (command: string) => boolean) => {
   return pids.length
 }
 
-/** Takes captures, and `kill`s as often as said, each time when another part of them has ended and one is being served. */
+/** Starts captures, and calls `kill` four times: whenever another part of them has ended and one is running. */
 const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   const before = await usage()
   const ids = await Promise.all(Array.from({ length: captures }, () => system.create({ url, timeout: 60 })))
@@ -72,21 +72,25 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   }
   await eventually(isOver, { withinMs: 120_000 + captures * 1000, what: 'all have ended' })
   t.same(await statusesOf(ids), { 'completed settled': captures })
-  t.same(await usage(), { reserved: before.reserved, settled: before.settled + captures }, 'each is charged once')
+  t.same(
+    await usage(),
+    { reserved: before.reserved, settled: before.settled + captures },
+    'each capture is charged once',
+  )
 }
 
-// Contract: ErrorCollector of ours
-t.test('faults of ours: kill -9 of egress ends no capture', (t) =>
+// Contract: Faults of ours
+t.test('service faults: kill -9 of egress fails no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.includes('services/egress/main.ts'))),
 )
 
-// Contract: ErrorCollector of ours
-t.test('faults of ours: kill -9 of the browser ends no capture', (t) =>
+// Contract: Faults of ours
+t.test('service faults: kill -9 of the browser fails no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.startsWith(chromiumPath) && !command.includes('--type='))),
 )
 
-// Contract: ErrorCollector of ours
-t.test('faults of ours: kill -9 of the browser host ends no capture', (t) =>
+// Contract: Faults of ours
+t.test('service faults: kill -9 of the browser host fails no capture', (t) =>
   captureAcross(t, () =>
     killEach((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),
   ),

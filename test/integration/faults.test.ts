@@ -7,7 +7,7 @@ import { type Gate, startGate } from '#test/helpers/gate.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-// Each fault comes only once it counts: the page's server holds the request open and the record says `processing`.
+// Each fault is injected while the page's server holds the request and the record is `processing`.
 
 const isWorker = (command: string) => command.includes('services/worker/main.ts')
 
@@ -23,7 +23,7 @@ const serviceOf = async (name: string) => {
   return found
 }
 
-/** Starts a capture and comes back when it is in the middle. */
+/** Starts a capture and returns while it is running. */
 const beginCapture = async (gate: Gate) => {
   const id = await system.create({ url: `http://${gate.host}/`, timeout: 60 })
   await eventually(async () => gate.held() === 1 && (await system.record(id)).status === 'processing')
@@ -49,13 +49,13 @@ const chargeOf = async (id: string) => {
 
 const settledBefore = async (id: string) => (await chargeOf(id))?.settled ?? 0
 
-t.test('kill -9 of the worker: another attempt completes it, with one object and one charge', async (t) => {
+t.test('faults: after kill -9 of the worker the capture completes, with one object and one charge', async (t) => {
   await using gate = await startGate()
   const id = await beginCapture(gate)
   const before = await settledBefore(id)
   const [worker] = pidsOf(isWorker)
   process.kill(worker ?? 0, 'SIGKILL')
-  await eventually(() => gate.asked() >= 2, { withinMs: 60_000, what: 'a second attempt asks for the page' })
+  await eventually(() => gate.asked() >= 2, { withinMs: 60_000, what: 'a second attempt requests the page' })
   gate.open()
   await ended(id)
   t.equal((await system.record(id)).status, 'completed')
@@ -63,7 +63,7 @@ t.test('kill -9 of the worker: another attempt completes it, with one object and
   t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
 })
 
-t.test('kill -9 of NATS and loss of its disk: it completes, with one object and one charge', async (t) => {
+t.test('faults: after loss of NATS and its disk the capture completes, with one object and one charge', async (t) => {
   await using gate = await startGate()
   const id = await beginCapture(gate)
   const before = await settledBefore(id)
@@ -78,7 +78,7 @@ t.test('kill -9 of NATS and loss of its disk: it completes, with one object and 
   t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
 })
 
-t.test('faults: captures that wait while NATS loses its disk are delivered all the same', async (t) => {
+t.test('faults: captures waiting while NATS loses its disk are still delivered', async (t) => {
   await using gate = await startGate()
   const ids = await Promise.all(Array.from({ length: 6 }, () => system.create({ url: `http://${gate.host}/` })))
   await eventually(() => gate.held() >= 1)
@@ -93,7 +93,7 @@ t.test('faults: captures that wait while NATS loses its disk are delivered all t
   }
 })
 
-t.test('faults: each service that is killed comes back, and the next capture works', async (t) => {
+t.test('faults: each killed service restarts, and the next capture works', async (t) => {
   for (const name of ['ledger', 'egress', 'controller', 'gateway', 'postgres']) {
     const { pid } = await serviceOf(name)
     process.kill(pid, 'SIGKILL')

@@ -45,12 +45,12 @@ type Answer = {
 
 const urlsOf = (count: number) => Array.from({ length: count }, (_, n) => `https://example.com/${count - n}`)
 
-/** Far enough from the end of a minute for a test's requests to be of one. */
+/** Waits for the first 45 seconds of a minute, so that the requests of a test are counted in one minute. */
 const awayFromMinuteEnd = () =>
   eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
 
 // Contract: Batch request
-t.test('gateway batches: a batch is one request and as many captures as it has URLs, or nothing at all', async (t) => {
+t.test('gateway batches: a batch is one request and one capture per URL, or is refused as a whole', async (t) => {
   await awayFromMinuteEnd()
   const { get, post, rows } = await newAccount('few')
   const wrong = await post({ urls: [...urlsOf(3), 'http://10.0.0.1/'], width: 400 })
@@ -73,7 +73,7 @@ t.test('gateway batches: a batch is one request and as many captures as it has U
     left: [String(perMinute - 7), '2'],
     error: { code: 'USAGE_LIMIT_EXCEEDED' },
   })
-  t.same((await rows())[0], 3, 'nothing of it is queued')
+  t.same((await rows())[0], 3, 'no capture of the refused batch is queued')
   t.same((await rows())[2], 1)
   t.match(await post({ urls: urlsOf(2) }), { status: 202, left: [String(perMinute - 8), '0'] }, 'all that is left')
 
@@ -95,7 +95,7 @@ t.test('gateway batches: a batch has urls and no other source', async (t) => {
 })
 
 // Contract: Batch response
-t.test('gateway batches: a batch is answered in input order, and its address gives the same', async (t) => {
+t.test('gateway batches: a batch is returned in input order, and GET returns the same', async (t) => {
   const { get, post } = await newAccount('unlimited')
   const urls = [...urlsOf(3), urlsOf(3)[0]]
   const { status, data } = await post({ urls, width: 400 })
@@ -120,21 +120,18 @@ t.test('gateway batches: a batch is answered in input order, and its address giv
 })
 
 // Contract: Batch status
-t.test(
-  'gateway batches: a batch is pending until a capture of it begins, and completed once all have ended',
-  async (t) => {
-    const { get, post } = await newAccount('unlimited')
-    const { data } = await post({ urls: urlsOf(3) })
-    const [first = '', second = '', third = ''] = data.screenshots.map(({ id }) => id)
-    const after = async (id: string, to: 'processing' | 'completed' | 'failed') => {
-      await advanceCapture(database, id, to)
-      const found = (await get(`/batch/${data.id}`)).data
-      const counts = ['pending', 'processing', 'completed', 'failed'].map((name) => found[name])
-      return [found['status'], ...counts, found.screenshots.map(({ status }) => status).join(' ')]
-    }
-    t.same(await after(first, 'processing'), ['processing', 2, 1, 0, 0, 'processing pending pending'])
-    t.same(await after(first, 'completed'), ['processing', 2, 0, 1, 0, 'completed pending pending'])
-    t.same(await after(third, 'failed'), ['processing', 1, 0, 1, 1, 'completed pending failed'])
-    t.same(await after(second, 'failed'), ['completed', 0, 0, 1, 2, 'completed failed failed'])
-  },
-)
+t.test('gateway batches: a batch is pending until a capture starts, and completed once all have ended', async (t) => {
+  const { get, post } = await newAccount('unlimited')
+  const { data } = await post({ urls: urlsOf(3) })
+  const [first = '', second = '', third = ''] = data.screenshots.map(({ id }) => id)
+  const after = async (id: string, to: 'processing' | 'completed' | 'failed') => {
+    await advanceCapture(database, id, to)
+    const found = (await get(`/batch/${data.id}`)).data
+    const counts = ['pending', 'processing', 'completed', 'failed'].map((name) => found[name])
+    return [found['status'], ...counts, found.screenshots.map(({ status }) => status).join(' ')]
+  }
+  t.same(await after(first, 'processing'), ['processing', 2, 1, 0, 0, 'processing pending pending'])
+  t.same(await after(first, 'completed'), ['processing', 2, 0, 1, 0, 'completed pending pending'])
+  t.same(await after(third, 'failed'), ['processing', 1, 0, 1, 1, 'completed pending failed'])
+  t.same(await after(second, 'failed'), ['completed', 0, 0, 1, 2, 'completed failed failed'])
+})

@@ -48,7 +48,7 @@ const newAccount = async (plan: string) => {
   const create = async (body: object = {}) => String((await ask('/screenshots', { url, ...body })).data['id'])
   const held = () => create({ url: `${url}held` })
   const record = async (capture: string) => (await ask(`/screenshots/${capture}`)).data
-  /** Hours for which the image of a capture is kept, once it is there. Asks the database: requests have their limit. */
+  /** Hours for which the image of a completed capture is kept. Reads the database, because requests are limited. */
   const retained = async (capture: string) => {
     const find = () => findCapture(database, { id: capture, accountId: id })
     await eventually(async () => (await find())?.status === 'completed')
@@ -111,54 +111,55 @@ t.test('gateway plans: each plan has the features of the table, and refuses the 
     )
     t.same([batch.status, link.status], [place < 1 ? 403 : 202, place < 2 ? 403 : 404], plan)
   }
-  t.same([...Object.keys(gatedUses), 'batch', 'signed_urls'].toSorted(), featureNames.toSorted(), 'all are tried')
+  t.same(
+    [...Object.keys(gatedUses), 'batch', 'signed_urls'].toSorted(),
+    featureNames.toSorted(),
+    'every feature is tested',
+  )
 })
 
 // Contract: Parameters outside the feature matrix
-t.test(
-  'gateway plans: every parameter that the table of features does not name is open to the smallest plan',
-  async (t) => {
-    const { ask } = await newAccount('free-unhurried')
-    const selector = '#a'
-    const open = {
-      ...{
-        url: `${url}held`,
-        width: 400,
-        height: 300,
-        format: 'tiff',
-        quality: 5,
-        resize_width: 100,
-        resize_height: 100,
-      },
-      ...{ omit_background: true, pdf_landscape: true, pdf_page_format: 'A3', delay: 1, timeout: 5, full_page: true },
-      ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
-      ...{
-        wait_until: 'network_idle',
-        wait_for_selector: selector,
-        selector,
-        click_selector: selector,
-        scroll_to: selector,
-      },
-      ...{ hide_selectors: [selector], block_cookies: true, reduced_motion: true, user_agent: 'me' },
-      ...{ cache_ttl: 5, response_type: 'json' },
-    }
-    const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
-    for (const [name, value] of [...Object.entries(open), ...formats]) {
-      const { status, error } = await ask('/screenshots', { url: `${url}held`, [name]: value })
-      t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
-    }
-    const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
-    t.same(
-      new Set([...Object.keys(open), ...gated]),
-      new Set(Object.keys(captureParameters.properties)),
-      'every parameter is open or gated',
-    )
-  },
-)
+t.test('gateway plans: every parameter outside the feature table is open to the smallest plan', async (t) => {
+  const { ask } = await newAccount('free-unhurried')
+  const selector = '#a'
+  const open = {
+    ...{
+      url: `${url}held`,
+      width: 400,
+      height: 300,
+      format: 'tiff',
+      quality: 5,
+      resize_width: 100,
+      resize_height: 100,
+    },
+    ...{ omit_background: true, pdf_landscape: true, pdf_page_format: 'A3', delay: 1, timeout: 5, full_page: true },
+    ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
+    ...{
+      wait_until: 'network_idle',
+      wait_for_selector: selector,
+      selector,
+      click_selector: selector,
+      scroll_to: selector,
+    },
+    ...{ hide_selectors: [selector], block_cookies: true, reduced_motion: true, user_agent: 'me' },
+    ...{ cache_ttl: 5, response_type: 'json' },
+  }
+  const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
+  for (const [name, value] of [...Object.entries(open), ...formats]) {
+    const { status, error } = await ask('/screenshots', { url: `${url}held`, [name]: value })
+    t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
+  }
+  const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
+  t.same(
+    new Set([...Object.keys(open), ...gated]),
+    new Set(Object.keys(captureParameters.properties)),
+    'every parameter is open or gated',
+  )
+})
 
 // Contract: Plan changes
 t.test(
-  'gateway plans: another plan counts at once for limits, features and new captures, and for no earlier one',
+  'gateway plans: a plan change applies at once to limits, features and new captures, not to earlier captures',
   async (t) => {
     const { id, newKey, callWith, ask, held, create, retained } = await newAccount('starter')
     const second = await newKey()
@@ -171,13 +172,13 @@ t.test(
     t.equal(await retained(await create()), 7 * 24)
     await database.query(`update capture set created_at = created_at - interval '1 hour' where id = $1`, [early])
     await advanceCapture(database, early, 'completed')
-    t.equal(await retained(early), 48, 'as it was accepted, counted from the completion')
+    t.equal(await retained(early), 48, 'the retention at acceptance, from the completion on')
 
     await setPlan(database, id, 'free')
     const poorer = await ask('/screenshots', { url, css: 'a{}' })
     t.match(poorer, { status: 403, error: { code: 'FEATURE_NOT_AVAILABLE' } })
     t.equal(poorer.headers.get('x-ratelimit-limit'), '5')
-    t.equal((await callWith(second.key, baseUrl)('/account')).status === 401, false, 'a surplus key goes on')
+    t.equal((await callWith(second.key, baseUrl)('/account')).status === 401, false, 'a surplus key stays valid')
     t.equal((await ask('/account')).status === 401, false)
     await t.rejects(newKey(), { code: 'VALIDATION_ERROR', publicMessage: /allows 1 API key/ })
     await revokeKey(database, second.id)
@@ -210,7 +211,7 @@ t.test('gateway plans: a reservation is settled or released in the period in whi
 })
 
 // Contract: Period
-t.test('gateway plans: what was used in another month does not count', async (t) => {
+t.test('gateway plans: usage of other months does not count', async (t) => {
   const { id, held, ask } = await newAccount('free')
   await held()
   const used = async () => {
@@ -239,7 +240,7 @@ t.test('gateway plans: an image is kept as long with a webhook as without', asyn
 })
 
 // Contract: After retention
-t.test('gateway plans: after the retention the image is gone, and the record stays as it was', async (t) => {
+t.test('gateway plans: after its retention the image is 410, and the record is unchanged', async (t) => {
   const { call, create, record, retained, ask } = await newAccount('unlimited')
   const id = await create()
   t.equal(await retained(id), 30 * 24)
@@ -256,7 +257,7 @@ t.test('gateway plans: after the retention the image is gone, and the record sta
 
 // Contract: Minute limit
 t.test(
-  'gateway plans: all keys of an account share its minute; what is refused counts too, but for another domain',
+  'gateway plans: keys of an account share its minute; refused requests count, except those from another domain',
   async (t) => {
     await eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
     const { newKey, callWith, call } = await newAccount('starter')
@@ -278,7 +279,7 @@ t.test(
 )
 
 // Contract: Minute limit
-t.test('gateway plans: gateways count in the minute of the database, whatever their own clocks say', async (t) => {
+t.test('gateway plans: gateways use the minute of the database, regardless of their own clocks', async (t) => {
   await eventually(() => Date.now() % 60_000 < 40_000, { withinMs: 25_000, what: 'a minute that has begun' })
   const { key, callWith } = await newAccount('starter')
   const [early, late] = await Promise.all([gateway.startReplica(-90_000), gateway.startReplica(3_600_000)])
@@ -294,7 +295,7 @@ t.test('gateway plans: gateways count in the minute of the database, whatever th
 
 // Contract: Keys at rest
 // Contract: Expired keys
-t.test('gateway plans: a key that is revoked or has expired is refused at once by every replica', async (t) => {
+t.test('gateway plans: a revoked or expired key is refused at once by every replica', async (t) => {
   const { id, key, keyId, callWith, newKey } = await newAccount('unlimited')
   const replica = await gateway.startReplica()
   const second = await newKey()
@@ -320,5 +321,5 @@ t.test('gateway plans: a key that is revoked or has expired is refused at once b
   t.match(await refused.json(), { error: { code: 'INVALID_API_KEY', status: 401 } })
   t.same(await database.query('select from capture where account_id = $1', [id]), [])
   await changeKey(database, second.id, { expiresAt: new Date(Date.now() + 3_600_000) })
-  t.same(await statuses(second.key), [200, 200], 'until it expires it is a key like others')
+  t.same(await statuses(second.key), [200, 200], 'a key is valid until it expires')
 })

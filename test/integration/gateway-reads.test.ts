@@ -26,7 +26,7 @@ const newAccount = async (plan = 'unlimited') => {
     if (answer.status !== 200) throw new Error(await answer.text())
     return (await answer.json()) as Listed
   }
-  /** Follows a link, as a client behind the public address would. */
+  /** Follows a link as a client of the public address does. */
   const follow = (link: string) => list(link.slice(`${publicUrl}/v1/screenshots`.length))
   return { id, call, list, follow }
 }
@@ -35,7 +35,7 @@ const nextOf = (page: Listed | undefined) => page?.meta['next_cursor'] as string
 const walkMax = 100
 
 type Follow = (link: string) => Promise<Listed>
-/** This page and all that one of their links leads to, in that order. */
+/** This page and all pages that follow by the given link, in that order. */
 const walk = async (first: Listed, follow: Follow, by: 'prev' | 'next'): Promise<Listed[]> => {
   const walked = [first]
   for (let link = first.links[by]; link && walked.length < walkMax; link = walked.at(-1)?.links[by] ?? null) {
@@ -45,7 +45,7 @@ const walk = async (first: Listed, follow: Follow, by: 'prev' | 'next'): Promise
 }
 
 // Contract: List parameters
-t.test('gateway reads: every status can be listed alone, newest first, with its exact total', async (t) => {
+t.test('gateway reads: captures can be listed by status, newest first, with an exact total', async (t) => {
   const { id: accountId, list } = await newAccount()
   const stored: Record<string, string[]> = {}
   for (const [status, count] of Object.entries({ pending: 2, processing: 3, completed: 30, failed: 4 })) {
@@ -73,7 +73,7 @@ t.test('gateway reads: every status can be listed alone, newest first, with its 
 
 // Contract: List parameters
 t.test(
-  'gateway reads: both ends of a range are in it, to the microsecond, and a date is the whole day in UTC',
+  'gateway reads: both ends of a time range are inclusive to the microsecond, and a date is the whole UTC day',
   async (t) => {
     const { id: accountId, list } = await newAccount()
     const moments = [
@@ -102,7 +102,7 @@ t.test(
 
 // Contract: List parameters
 // Contract: List shape
-t.test('gateway reads: numbered pages hold everything once, and end', async (t) => {
+t.test('gateway reads: numbered pages contain every capture once, and end', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 250 })).toReversed()
   const pages = await walk(await list('?per_page=40'), follow, 'next')
@@ -120,9 +120,9 @@ t.test('gateway reads: numbered pages hold everything once, and end', async (t) 
 })
 
 // Contract: List parameters
-t.test('gateway reads: a walk by cursor loses and doubles nothing, whatever is accepted meanwhile', async (t) => {
+t.test('gateway reads: paging by cursor neither loses nor repeats captures while others are accepted', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
-  // Many at one moment: their order is that of their ids.
+  // Captures with the same time are ordered by id.
   const some = await storeCaptures(database, { accountId, count: 125, every: '0 seconds' })
   const more = await storeCaptures(database, { accountId, count: 125, createdAt: '2026-01-02T00:00:00Z' })
   const newest = { accountId, count: 7, createdAt: '2026-02-01T00:00:00Z' }
@@ -137,23 +137,23 @@ t.test('gateway reads: a walk by cursor loses and doubles nothing, whatever is a
 
   const back = await walk(walked.at(-1)!, follow, 'prev')
   const all = back.toReversed().flatMap(idsOf)
-  t.same(all.slice(-250), seen, 'and the same way back')
-  t.equal(all.length, 250 + 7 * (walked.length - 1), 'up to what was accepted meanwhile')
+  t.same(all.slice(-250), seen, 'the same in reverse')
+  t.equal(all.length, 250 + 7 * (walked.length - 1), 'plus the captures accepted meanwhile')
   t.equal(new Set(all).size, all.length)
   t.equal(all[0], idsOf(await list())[0])
 })
 
-t.test('what was listed last may be deleted: its cursor goes on all the same', async (t) => {
+t.test('gateway reads: a cursor stays valid if the captures around it are deleted', async (t) => {
   const { id: accountId, list } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 6, status: 'failed' })).toReversed()
   const { meta } = await list('?per_page=2&status=failed')
   await database.query('delete from capture where id = any ($1)', [ids.slice(0, 3)])
   const after = await list(`?per_page=2&status=failed&cursor=${String(meta['next_cursor'])}`)
   t.same(idsOf(after), ids.slice(3, 5))
-  t.equal(after.links.prev, null, 'nothing is left before it')
+  t.equal(after.links.prev, null, 'no captures are left before it')
 })
 
-t.test('gateway reads: an account sees its own captures alone, by cursors of another too', async (t) => {
+t.test('gateway reads: an account lists only its own captures, even with a cursor of another account', async (t) => {
   const [owner, other] = [await newAccount(), await newAccount()]
   await storeCaptures(database, { accountId: owner.id, count: 30 })
   const [own] = await storeCaptures(database, { accountId: other.id, count: 1, createdAt: '2025-01-01T00:00:00Z' })
@@ -164,35 +164,32 @@ t.test('gateway reads: an account sees its own captures alone, by cursors of ano
 })
 
 // Contract: List totals
-t.test(
-  'gateway reads: totals are exact up to 10,000 matches, and beyond them come from the counts by day',
-  async (t) => {
-    const { id: accountId, call, list, follow } = await newAccount()
-    const of = (count: number, createdAt: string, more = {}) =>
-      storeCaptures(database, { accountId, count, createdAt, every: '0 seconds', ...more })
-    await of(6000, '2026-01-01T12:00:00Z')
-    await of(4000, '2026-01-02T12:00:00Z')
-    const exact = await list('?per_page=100')
-    t.match(exact.meta, { total: 10_000, last_page: 100 })
-    t.notOk('total_estimated' in exact.meta)
-    await of(500, '2026-01-02T13:00:00Z', { status: 'failed' })
-    const estimated = await list('?per_page=100')
-    t.match(estimated.meta, { total: 10_500, total_estimated: true, last_page: 105 })
-    t.equal(estimated.links.last, null, 'no number reaches it')
-    t.match((await list('?status=completed')).meta, { total: 10_000 })
-    t.match((await list('?status=failed')).meta, { total: 500 })
-    t.match((await list('?from=2026-01-02')).meta, { total: 4500 })
-    t.match((await list('?from=2026-01-01T12:00:00Z&to=2026-01-02')).meta, { total: 10_500, total_estimated: true })
-    t.match((await list('?to=2026-01-02T12:30:00Z')).meta, { total: 10_000 }, 'days in part are counted by row')
+t.test('gateway reads: totals are exact up to 10,000 matches, and come from the daily counts above that', async (t) => {
+  const { id: accountId, call, list, follow } = await newAccount()
+  const of = (count: number, createdAt: string, more = {}) =>
+    storeCaptures(database, { accountId, count, createdAt, every: '0 seconds', ...more })
+  await of(6000, '2026-01-01T12:00:00Z')
+  await of(4000, '2026-01-02T12:00:00Z')
+  const exact = await list('?per_page=100')
+  t.match(exact.meta, { total: 10_000, last_page: 100 })
+  t.notOk('total_estimated' in exact.meta)
+  await of(500, '2026-01-02T13:00:00Z', { status: 'failed' })
+  const estimated = await list('?per_page=100')
+  t.match(estimated.meta, { total: 10_500, total_estimated: true, last_page: 105 })
+  t.equal(estimated.links.last, null, 'no numbered page reaches the last one')
+  t.match((await list('?status=completed')).meta, { total: 10_000 })
+  t.match((await list('?status=failed')).meta, { total: 500 })
+  t.match((await list('?from=2026-01-02')).meta, { total: 4500 })
+  t.match((await list('?from=2026-01-01T12:00:00Z&to=2026-01-02')).meta, { total: 10_500, total_estimated: true })
+  t.match((await list('?to=2026-01-02T12:30:00Z')).meta, { total: 10_000 }, 'partial days are counted by row')
 
-    t.equal((await call('/v1/screenshots?page=101&per_page=100')).status, 422)
-    const last = await list('?page=100&per_page=100')
-    t.equal(last.meta['to'], 10_000)
-    const further = await follow(last.links.next ?? '')
-    t.equal(further.data.length, 100, 'the cursor goes on where numbers end')
-    t.notOk(idsOf(further).some((id) => idsOf(last).includes(id)))
-  },
-)
+  t.equal((await call('/v1/screenshots?page=101&per_page=100')).status, 422)
+  const last = await list('?page=100&per_page=100')
+  t.equal(last.meta['to'], 10_000)
+  const further = await follow(last.links.next ?? '')
+  t.equal(further.data.length, 100, 'the cursor continues after the last numbered page')
+  t.notOk(idsOf(further).some((id) => idsOf(last).includes(id)))
+})
 
 t.test('gateway reads: lists carry the limits of the account', async (t) => {
   const { call } = await newAccount('free')
@@ -212,7 +209,7 @@ t.test('gateway reads: lists carry the limits of the account', async (t) => {
 
 // Contract: Usage
 // Contract: Period
-t.test('gateway reads: usage is told as the headers tell it, and costs exactly its price', async (t) => {
+t.test('gateway reads: usage equals the headers, and overage costs exactly its price', async (t) => {
   const { id, call } = await newAccount('pro')
   const fresh = await call('/v1/account/usage')
   const { data } = (await fresh.json()) as { data: Record<string, unknown> }
@@ -248,7 +245,7 @@ t.test('gateway reads: usage is told as the headers tell it, and costs exactly i
 
 // Contract: Account
 // Contract: Plan changes
-t.test('gateway reads: an account is told with the plan in force, at once after a change', async (t) => {
+t.test('gateway reads: GET /account returns the plan in force, at once after a change', async (t) => {
   const { id, call } = await newAccount('free')
   const plan = async () => ((await (await call('/api/v1/account')).json()) as { data: { plan: object } }).data.plan
   t.same(await plan(), {
@@ -272,7 +269,7 @@ t.test('gateway reads: an account is told with the plan in force, at once after 
 
 // Contract: Account
 // Contract: Plans
-t.test('gateway reads: every plan is told with the prices, limits and features of its table', async (t) => {
+t.test('gateway reads: GET /account returns the prices, limits and features of every plan', async (t) => {
   for (const [slug, monthly, yearly, hours, keys] of [
     ['starter', '9', '90', 48, 2],
     ['pro', '29', '290', 168, 5],

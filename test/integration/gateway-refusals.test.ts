@@ -13,14 +13,14 @@ const smallest = defaultPlans[0]!
 const inForce = (perMinute: number) =>
   replacePlans(database, [...defaultPlans, { ...smallest, slug: 'small', rate_limit_per_minute: perMinute }])
 
-/** A minute ends at most twice while a test runs that takes seconds; so it begins early in one. */
+/** Waits for the first 45 seconds of a minute, so that at most one minute ends during the test. */
 const awayFromMinuteEnd = () =>
   eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
 
 // Contract: 429 body
 // Contract: Rate headers
 t.test(
-  'gateway refusals: a used-up minute is refused without a count, with exact headers, until the plan has more',
+  'gateway refusals: a used-up minute is refused uncounted, with exact headers, until the plan allows more',
   async (t) => {
     await inForce(limit)
     const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'small' })
@@ -42,14 +42,14 @@ t.test(
     for (let asked = 0; asked < limit; asked += 1) t.equal((await create({ url: 'https://example.com/' })).status, 202)
     const first = await create({ url: 'https://example.com/' })
     t.equal(first.status, 429)
-    // What is remembered is forgotten after a second, so one that was counted again is asked once more.
+    // The cached refusal expires after a second; a request that was counted again is repeated.
     let again = first
     await eventually(async () => {
       const before = await counted()
       again = await create({ nonsense: true })
       return (await counted()) === before
     })
-    t.equal(again.status, 429, 'before the parameters are looked at')
+    t.equal(again.status, 429, 'refused before its parameters are validated')
     for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-usage-remaining']) {
       t.equal(again.headers.get(name), first.headers.get(name), name)
     }

@@ -43,71 +43,65 @@ const json = async (answer: Response) => (await answer.json()) as Answer
 const bytes = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
 // Contract: Idempotency
-t.test(
-  'gateway sharing: a synchronous capture that is sent again under its key is one capture, and all get its image',
-  async (t) => {
-    const { post, get, countOf } = await newAccount('unlimited')
-    const url = 'https://example.com/held'
-    const key = { 'idempotency-key': 'once' }
-    const answers = Array.from({ length: 5 }, () => post('/capture', { url }, key))
-    await eventually(async () => (await countOf()) === 1 && servedOf(url).length === 1)
-    held.resolve()
-    const all = await Promise.all(answers)
-    t.equal(all.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 4)
-    t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 1)
-    for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
-    const late = await post('/capture', { url }, key)
-    t.same([late.status, await bytes(late), await countOf()], [200, image, 1])
-    const other = await post('/capture', { url, width: 400 }, key)
-    t.match([other.status, await other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH' } }])
-    const create = await post('', { url }, key)
-    t.equal(create.status, 422, 'another operation is another request')
-    t.equal((await get(`/${late.headers.get('x-screenshot-id')}`)).status, 200)
-  },
-)
+t.test('gateway sharing: synchronous requests under one key are one capture, and all get its image', async (t) => {
+  const { post, get, countOf } = await newAccount('unlimited')
+  const url = 'https://example.com/held'
+  const key = { 'idempotency-key': 'once' }
+  const answers = Array.from({ length: 5 }, () => post('/capture', { url }, key))
+  await eventually(async () => (await countOf()) === 1 && servedOf(url).length === 1)
+  held.resolve()
+  const all = await Promise.all(answers)
+  t.equal(all.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 4)
+  t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 1)
+  for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
+  const late = await post('/capture', { url }, key)
+  t.same([late.status, await bytes(late), await countOf()], [200, image, 1])
+  const other = await post('/capture', { url, width: 400 }, key)
+  t.match([other.status, await other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH' } }])
+  const create = await post('', { url }, key)
+  t.equal(create.status, 422, 'the same key on another operation is a mismatch')
+  t.equal((await get(`/${late.headers.get('x-screenshot-id')}`)).status, 200)
+})
 
 // Contract: Image response
 // Contract: Cache key
-t.test(
-  'gateway sharing: identical captures at once are served by one worker; later ones by none, until the quota ends and beyond',
-  async (t) => {
-    const { id, post, get } = await newAccount('starter')
-    const url = 'https://example.com/held-again'
-    const answers = Array.from({ length: 6 }, () => post('/capture', { url, cache_ttl: 600 }))
-    await eventually(async () => {
-      const rows = await database.query('select from capture where account_id = $1', [id])
-      return rows.length === 6 && servedOf(url).length === 1
-    })
-    heldAgain.resolve()
-    const all = await Promise.all(answers)
-    t.equal(all.filter(({ headers }) => headers.get('x-cache') === 'HIT').length, 5)
-    t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 6, 'each is a record of its own')
-    for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
+t.test('gateway sharing: identical captures run once; later ones are hits, even with the quota used up', async (t) => {
+  const { id, post, get } = await newAccount('starter')
+  const url = 'https://example.com/held-again'
+  const answers = Array.from({ length: 6 }, () => post('/capture', { url, cache_ttl: 600 }))
+  await eventually(async () => {
+    const rows = await database.query('select from capture where account_id = $1', [id])
+    return rows.length === 6 && servedOf(url).length === 1
+  })
+  heldAgain.resolve()
+  const all = await Promise.all(answers)
+  t.equal(all.filter(({ headers }) => headers.get('x-cache') === 'HIT').length, 5)
+  t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 6, 'each has its own record')
+  for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
 
-    await database.query(`update usage set settled = 1000000 where account_id = $1`, [id])
-    await database.query(`update plan set overage_price = null where slug = 'starter'`)
-    const refused = await post('', { url: 'https://example.com/other' })
-    t.equal(refused.status, 402)
-    const hit = await post('', { url, cache_ttl: 600 })
-    t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
-    const left = (answer: Response, of: 'usage' | 'ratelimit') => answer.headers.get(`x-${of}-remaining`)
-    t.equal(left(hit, 'usage'), left(refused, 'usage'), 'it does not count toward the quota')
-    const minutes = ['x-ratelimit-reset', 'x-ratelimit-limit'].map((name) => hit.headers.get(name))
-    if (minutes[0] === refused.headers.get('x-ratelimit-reset'))
-      t.equal(Number(left(hit, 'ratelimit')), Number(left(refused, 'ratelimit')) - 1, 'but toward the minute limit')
-    else t.equal(Number(left(hit, 'ratelimit')), Number(minutes[1]) - 1, 'of a minute that has begun since')
-    const { data } = await json(hit)
-    t.match(data, { status: 'pending', url })
-    const record = await json(await get(`/${String(data['id'])}`))
-    t.match(record.data, { status: 'completed', cached: true, file_size: image.length, options: { cache_ttl: 600 } })
-    const download = await get(`/${String(data['id'])}/image`)
-    t.same([download.headers.get('x-cache'), await bytes(download)], ['HIT', image])
-    t.equal(servedOf(url).length, 1)
-    t.equal(servedOf(url)[0]?.part.options.webhook_url, undefined)
-  },
-)
+  await database.query(`update usage set settled = 1000000 where account_id = $1`, [id])
+  await database.query(`update plan set overage_price = null where slug = 'starter'`)
+  const refused = await post('', { url: 'https://example.com/other' })
+  t.equal(refused.status, 402)
+  const hit = await post('', { url, cache_ttl: 600 })
+  t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
+  const left = (answer: Response, of: 'usage' | 'ratelimit') => answer.headers.get(`x-${of}-remaining`)
+  t.equal(left(hit, 'usage'), left(refused, 'usage'), 'it does not count toward the quota')
+  const minutes = ['x-ratelimit-reset', 'x-ratelimit-limit'].map((name) => hit.headers.get(name))
+  if (minutes[0] === refused.headers.get('x-ratelimit-reset'))
+    t.equal(Number(left(hit, 'ratelimit')), Number(left(refused, 'ratelimit')) - 1, 'it counts toward the minute limit')
+  else t.equal(Number(left(hit, 'ratelimit')), Number(minutes[1]) - 1, 'the first request of a new minute')
+  const { data } = await json(hit)
+  t.match(data, { status: 'pending', url })
+  const record = await json(await get(`/${String(data['id'])}`))
+  t.match(record.data, { status: 'completed', cached: true, file_size: image.length, options: { cache_ttl: 600 } })
+  const download = await get(`/${String(data['id'])}/image`)
+  t.same([download.headers.get('x-cache'), await bytes(download)], ['HIT', image])
+  t.equal(servedOf(url).length, 1)
+  t.equal(servedOf(url)[0]?.part.options.webhook_url, undefined)
+})
 
-t.test('gateway sharing: a batch runs, and its record says how far it is', async (t) => {
+t.test('gateway sharing: a batch runs, and its record shows the progress', async (t) => {
   const { post, get } = await newAccount('unlimited')
   const urls = ['a', 'late', 'a'].map((page) => `https://example.com/${page}`)
   const { data } = await json(await post('/batch', { urls, width: 400, webhook_url: 'https://a.example.com/?s3cr3t' }))
@@ -134,23 +128,20 @@ t.test('gateway sharing: a batch runs, and its record says how far it is', async
 })
 
 // Contract: Secrets in `options`
-t.test(
-  'gateway sharing: what a caller is told of a webhook is whole, and what is stored beside it is masked',
-  async (t) => {
-    const { id, post } = await newAccount('unlimited')
-    const webhook = 'https://a.example.com/in?token=s3cr3t'
-    const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
-    t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
-    const rows = await database.query('select webhook_url as url, options from capture where account_id = $1', [id])
-    t.match(rows, [{ url: webhook, options: { webhook_url: 'https://a.example.com/in?***' } }])
-  },
-)
+t.test('gateway sharing: a webhook URL is stored whole for delivery and masked in the options', async (t) => {
+  const { id, post } = await newAccount('unlimited')
+  const webhook = 'https://a.example.com/in?token=s3cr3t'
+  const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
+  t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
+  const rows = await database.query('select webhook_url as url, options from capture where account_id = $1', [id])
+  t.match(rows, [{ url: webhook, options: { webhook_url: 'https://a.example.com/in?***' } }])
+})
 
-t.test('gateway sharing: every meter says in the end what the rows say', async (t) => {
+t.test('gateway sharing: at the end every meter equals its rows', async (t) => {
   const running = `select id from capture where status not in ('completed', 'failed')`
   await eventually(async () => (await database.query(running)).length === 0)
   await database.query(
-    // One test used the quota up by hand.
+    // A test above set the settled usage by hand.
     'update usage u set settled = (select count(*) from capture c where c.account_id = u.account_id and charge = $1)',
     ['settled'],
   )

@@ -50,7 +50,7 @@ const newCaller = async (plan = 'unlimited') => {
   return { accountId, ...callWith(await newKey(accountId)) }
 }
 
-/** A caller who can also have captures accepted and ended. */
+/** A caller whose captures a test can accept and end. */
 const newTenantCaller = async (): Promise<{ tenant: Tenant } & ReturnType<typeof callWith>> => {
   const tenant = await newTenant(database)
   return { tenant, ...callWith(await newKey(tenant.accountId)) }
@@ -62,7 +62,7 @@ const unknown = '00000000-0000-4000-8000-000000000000'
 // Contract: User-level webhooks
 // Contract: User-level envelopes
 // Contract: Events
-t.test('gateway webhooks: a webhook is made, shown, changed and deleted, and its secret is shown once', async (t) => {
+t.test('gateway webhooks: a webhook is created, read, changed and deleted; its secret is returned once', async (t) => {
   const { call, listed } = await newCaller()
   const made = await call('POST', '/webhooks', { url })
   t.equal(made.status, 200)
@@ -84,7 +84,7 @@ t.test('gateway webhooks: a webhook is made, shown, changed and deleted, and its
     created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
     last_delivery_at: null,
   })
-  t.strictSame(webhook['events'], ['screenshot.completed', 'screenshot.failed'], 'the others are for those who ask')
+  t.strictSame(webhook['events'], ['screenshot.completed', 'screenshot.failed'], 'other events must be requested')
   const path = `/webhooks/${String(webhook['id'])}`
   t.strictSame((await call('GET', path)).body.data, webhook)
   t.strictSame((await listed('/webhooks')).data, [webhook])
@@ -100,11 +100,11 @@ t.test('gateway webhooks: a webhook is made, shown, changed and deleted, and its
   const raw = Buffer.from(String(secret)).toString('hex')
   t.notOk(
     dump.some(({ row }) => row.includes(raw)),
-    'the secret stands nowhere in the clear',
+    'the secret is not stored in clear text',
   )
 })
 
-t.test('gateway webhooks: what is wrong with a webhook is told at once, by name', async (t) => {
+t.test('gateway webhooks: all invalid fields are reported together, by name', async (t) => {
   const { call } = await newCaller()
   const wrong = { url: 'http://hooks.example/', events: ['nothing'], description: 'a\u0000', active: 'yes', colour: 1 }
   const refused = await call('POST', '/webhooks', wrong)
@@ -145,7 +145,7 @@ t.test('gateway webhooks: what is wrong with a webhook is told at once, by name'
   }
 })
 
-t.test('gateway webhooks: an account has at most 20 webhooks, however many are asked for at once', async (t) => {
+t.test('gateway webhooks: an account has at most 20 webhooks, under concurrency too', async (t) => {
   const { call, listed } = await newCaller()
   const answers = await Promise.all(Array.from({ length: 24 }, () => call('POST', '/webhooks', { url })))
   t.equal(answers.filter(({ status }) => status === 200).length, 20)
@@ -153,7 +153,7 @@ t.test('gateway webhooks: an account has at most 20 webhooks, however many are a
   t.equal((await listed('/webhooks')).data.length, 20)
 })
 
-t.test('gateway webhooks: a plan without webhooks may neither make nor test one', async (t) => {
+t.test('gateway webhooks: a plan without webhooks can neither create nor test one', async (t) => {
   const { accountId, call } = await newCaller('starter')
   const made = await call('POST', '/webhooks', { url })
   await database.query(`update account set plan = 'free' where id = $1`, [accountId])
@@ -161,145 +161,140 @@ t.test('gateway webhooks: a plan without webhooks may neither make nor test one'
   t.match(await call('POST', '/webhooks', { url }), refused)
   const path = `/webhooks/${String(made.body.data['id'])}`
   t.match(await call('POST', `${path}/test`), refused)
-  t.match(await call('POST', '/webhooks', { url: 'nothing' }), { status: 422 }, 'the body is judged first')
-  t.equal((await call('DELETE', path)).status, 204, 'what it had may go')
+  t.match(await call('POST', '/webhooks', { url: 'nothing' }), { status: 422 }, 'the body is validated first')
+  t.equal((await call('DELETE', path)).status, 204, 'existing webhooks can be deleted')
 })
 
 // Contract: Another account's id, malformed id
 // Contract: User-level webhooks
-t.test(
-  'gateway webhooks: webhooks and deliveries of another account are not found, nor unknown and malformed ids',
-  async (t) => {
-    const owner = await newCaller()
-    const { call } = await newCaller()
-    const made = await owner.call('POST', '/webhooks', { url })
-    const own = String(made.body.data['id'])
-    const delivery = String((await owner.call('POST', `/webhooks/${own}/test`)).body.data['id'])
-    for (const id of [own, unknown, 'x']) {
-      const path = `/webhooks/${id}`
-      const asked: [string, string, unknown?][] = [
-        ['GET', path],
-        ['PATCH', path, { active: false }],
-        ['DELETE', path],
-        ['POST', `${path}/test`],
-        ['POST', `${path}/rotate-secret`],
-        ['GET', `${path}/deliveries`],
-        ['POST', `${path}/deliveries/${delivery}/redeliver`],
-        ['GET', `/screenshots/${id}/deliveries`],
-        ['POST', `/screenshots/${id}/deliveries/${delivery}/redeliver`],
-      ]
-      for (const each of asked) {
-        t.match(await call(...each), { status: 404, body: { error: { code: 'NOT_FOUND' } } }, each.join(' '))
-      }
+t.test('gateway webhooks: foreign, unknown and malformed ids of webhooks and deliveries are 404', async (t) => {
+  const owner = await newCaller()
+  const { call } = await newCaller()
+  const made = await owner.call('POST', '/webhooks', { url })
+  const own = String(made.body.data['id'])
+  const delivery = String((await owner.call('POST', `/webhooks/${own}/test`)).body.data['id'])
+  for (const id of [own, unknown, 'x']) {
+    const path = `/webhooks/${id}`
+    const asked: [string, string, unknown?][] = [
+      ['GET', path],
+      ['PATCH', path, { active: false }],
+      ['DELETE', path],
+      ['POST', `${path}/test`],
+      ['POST', `${path}/rotate-secret`],
+      ['GET', `${path}/deliveries`],
+      ['POST', `${path}/deliveries/${delivery}/redeliver`],
+      ['GET', `/screenshots/${id}/deliveries`],
+      ['POST', `/screenshots/${id}/deliveries/${delivery}/redeliver`],
+    ]
+    for (const each of asked) {
+      t.match(await call(...each), { status: 404, body: { error: { code: 'NOT_FOUND' } } }, each.join(' '))
     }
-    t.match(await owner.call('GET', `/webhooks/${own}`), { status: 200, body: { data: { active: true } } })
-    t.equal((await owner.call('POST', `/webhooks/${own}/deliveries/${unknown}/redeliver`)).status, 404)
-    t.match(await call('PUT', `/webhooks/${own}`), { status: 405 })
-  },
-)
+  }
+  t.match(await owner.call('GET', `/webhooks/${own}`), { status: 200, body: { data: { active: true } } })
+  t.equal((await owner.call('POST', `/webhooks/${own}/deliveries/${unknown}/redeliver`)).status, 404)
+  t.match(await call('PUT', `/webhooks/${own}`), { status: 405 })
+})
 
 // Contract: User-level webhooks
 // Contract: User-level envelopes
 // Contract: Events
 // Contract: Signature
-t.test(
-  'gateway webhooks: a test is delivered and logged with its attempts, and sent again when asked for',
-  async (t) => {
-    await using certificate = await makeCertificate(hookNames)
-    await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
-    await using filter = await startReceiverFilter(receiver)
-    const on = { database, egressPort: filter.port, certificate }
-    const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [] })
-    const { call, listed } = await newCaller()
-    const made = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
-    const secret = String(made.body.data['secret'])
-    const path = `/webhooks/${String(made.body.data['id'])}`
-    const queued = await call('POST', `${path}/test`)
-    t.equal(queued.status, 202)
-    t.strictSame(Object.keys(queued.body.data), ['id'])
-    const id = String(queued.body.data['id'])
-    const first = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
-    await eventually(async () => (await first()).status === 'failed')
-    t.match(await first(), {
-      id,
-      event: 'webhook.test',
-      screenshot_id: null,
-      webhook_id: made.body.data['id'],
-      url: 'https://test.hooks.example/in?***',
-      next_attempt_at: null,
-      attempts: [{ number: 1, status: 410, error: 'status', ms: Number }],
-    })
-    t.match(await call('POST', `${path}/deliveries/${id}/redeliver`), { status: 202, body: { data: { id } } })
-    await eventually(async () => (await first()).status === 'delivered')
-    t.match((await first()).attempts, [{ number: 1 }, { number: 2, status: 200, error: null }])
-    t.equal(receiver.received[1]?.body, receiver.received[0]?.body, 'the same bytes')
-    t.match(JSON.parse(receiver.received[0]?.body ?? ''), { event: 'webhook.test', data: { id } })
-    t.ok((await call('GET', path)).body.data['last_delivery_at'])
+t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and redelivered on request', async (t) => {
+  await using certificate = await makeCertificate(hookNames)
+  await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
+  await using filter = await startReceiverFilter(receiver)
+  const on = { database, egressPort: filter.port, certificate }
+  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [] })
+  const { call, listed } = await newCaller()
+  const made = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
+  const secret = String(made.body.data['secret'])
+  const path = `/webhooks/${String(made.body.data['id'])}`
+  const queued = await call('POST', `${path}/test`)
+  t.equal(queued.status, 202)
+  t.strictSame(Object.keys(queued.body.data), ['id'])
+  const id = String(queued.body.data['id'])
+  const first = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
+  await eventually(async () => (await first()).status === 'failed')
+  t.match(await first(), {
+    id,
+    event: 'webhook.test',
+    screenshot_id: null,
+    webhook_id: made.body.data['id'],
+    url: 'https://test.hooks.example/in?***',
+    next_attempt_at: null,
+    attempts: [{ number: 1, status: 410, error: 'status', ms: Number }],
+  })
+  t.match(await call('POST', `${path}/deliveries/${id}/redeliver`), { status: 202, body: { data: { id } } })
+  await eventually(async () => (await first()).status === 'delivered')
+  t.match((await first()).attempts, [{ number: 1 }, { number: 2, status: 200, error: null }])
+  t.equal(receiver.received[1]?.body, receiver.received[0]?.body, 'the same bytes')
+  t.match(JSON.parse(receiver.received[0]?.body ?? ''), { event: 'webhook.test', data: { id } })
+  t.ok((await call('GET', path)).body.data['last_delivery_at'])
 
-    const rotated = await call('POST', `${path}/rotate-secret`)
-    t.equal(rotated.status, 200)
-    const newer = String(rotated.body.data['secret'])
-    t.not(newer, secret)
-    t.match(newer, /^whsec_[A-Za-z0-9+/]{43}=$/)
-    t.strictSame(Object.keys(rotated.body.data).toSorted(), Object.keys(made.body.data).toSorted())
-    await call('POST', `${path}/test`)
-    await eventually(() => receiver.received.length === 3)
-    const { headers, body } = receiver.received[2]!
-    const given = headers as Record<string, string>
-    t.equal(given['x-webhook-signature'], createHmac('sha256', newer).update(body).digest('hex'), 'the new one alone')
-    for (const each of [newer, secret]) {
-      t.ok(new StandardWebhook(each).verify(body, given), 'both fit for a day')
-      t.doesNotThrow(() => new SvixWebhook(each).verify(body, given))
-    }
-    const [left] = await database.query<{ hours: number }>(
-      'select extract(epoch from previous_until - now())::float8 / 3600 as hours from webhook_secret where webhook_id = $1',
-      [made.body.data['id']],
-    )
-    t.ok((left?.hours ?? 0) > 23.9 && (left?.hours ?? 25) <= 24, `${left?.hours} hours`)
-    await database.query(`update webhook_secret set previous_until = now()`)
-    await call('POST', `${path}/test`)
-    await eventually(() => receiver.received.length === 4)
-    const later = receiver.received[3]!
-    t.throws(() => new StandardWebhook(secret).verify(later.body, later.headers as Record<string, string>))
-    await sender.end()
-  },
-)
+  const rotated = await call('POST', `${path}/rotate-secret`)
+  t.equal(rotated.status, 200)
+  const newer = String(rotated.body.data['secret'])
+  t.not(newer, secret)
+  t.match(newer, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  t.strictSame(Object.keys(rotated.body.data).toSorted(), Object.keys(made.body.data).toSorted())
+  await call('POST', `${path}/test`)
+  await eventually(() => receiver.received.length === 3)
+  const { headers, body } = receiver.received[2]!
+  const given = headers as Record<string, string>
+  t.equal(
+    given['x-webhook-signature'],
+    createHmac('sha256', newer).update(body).digest('hex'),
+    'signed with the new secret only',
+  )
+  for (const each of [newer, secret]) {
+    t.ok(new StandardWebhook(each).verify(body, given), 'both secrets verify for a day')
+    t.doesNotThrow(() => new SvixWebhook(each).verify(body, given))
+  }
+  const [left] = await database.query<{ hours: number }>(
+    'select extract(epoch from previous_until - now())::float8 / 3600 as hours from webhook_secret where webhook_id = $1',
+    [made.body.data['id']],
+  )
+  t.ok((left?.hours ?? 0) > 23.9 && (left?.hours ?? 25) <= 24, `${left?.hours} hours`)
+  await database.query(`update webhook_secret set previous_until = now()`)
+  await call('POST', `${path}/test`)
+  await eventually(() => receiver.received.length === 4)
+  const later = receiver.received[3]!
+  t.throws(() => new StandardWebhook(secret).verify(later.body, later.headers as Record<string, string>))
+  await sender.end()
+})
 
 // Contract: User-level envelopes
-t.test(
-  'gateway webhooks: while a delivery is tried again its log says what came of each attempt, and when the next is due',
-  async (t) => {
-    await using certificate = await makeCertificate(hookNames)
-    await using receiver = await startReceiver(certificate, () => 500)
-    await using filter = await startReceiverFilter(receiver)
-    const on = { database, egressPort: filter.port, certificate }
-    const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [20, 3_600_000] })
-    const { call, listed } = await newCaller()
-    const made = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
-    const path = `/webhooks/${String(made.body.data['id'])}`
-    await call('POST', `${path}/test`)
-    const log = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
-    await eventually(async () => (await log()).attempts.length === 2, { withinMs: 60_000 })
-    const { status, next_attempt_at: next, attempts } = await log()
-    const failed = { at: /Z$/, status: 500, ms: Number, error: 'status' }
-    t.match(
-      [status, attempts],
+t.test('gateway webhooks: the log of a retried delivery has each attempt and the time of the next', async (t) => {
+  await using certificate = await makeCertificate(hookNames)
+  await using receiver = await startReceiver(certificate, () => 500)
+  await using filter = await startReceiverFilter(receiver)
+  const on = { database, egressPort: filter.port, certificate }
+  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [20, 3_600_000] })
+  const { call, listed } = await newCaller()
+  const made = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
+  const path = `/webhooks/${String(made.body.data['id'])}`
+  await call('POST', `${path}/test`)
+  const log = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
+  await eventually(async () => (await log()).attempts.length === 2, { withinMs: 60_000 })
+  const { status, next_attempt_at: next, attempts } = await log()
+  const failed = { at: /Z$/, status: 500, ms: Number, error: 'status' }
+  t.match(
+    [status, attempts],
+    [
+      'pending',
       [
-        'pending',
-        [
-          { number: 1, ...failed },
-          { number: 2, ...failed },
-        ],
+        { number: 1, ...failed },
+        { number: 2, ...failed },
       ],
-    )
-    t.ok(Date.parse(String(next)) > Date.parse(String(attempts[1]?.['at'])) + 3_599_000, String(next))
-    await sender.end()
-  },
-)
+    ],
+  )
+  t.ok(Date.parse(String(next)) > Date.parse(String(attempts[1]?.['at'])) + 3_599_000, String(next))
+  await sender.end()
+})
 
 // Contract: Deliveries of one capture
 // Contract: User-level webhooks
-t.test('gateway webhooks: deliveries of a capture are listed, of both kinds, in pages, and sent again', async (t) => {
+t.test('gateway webhooks: both kinds of deliveries of a capture are listed in pages and redelivered', async (t) => {
   const { tenant, call, listed } = await newTenantCaller()
   await database.query(`update plan set features = array['webhooks'] where slug like 'plan-%'`)
   const made = await call('POST', '/webhooks', { url })
@@ -340,7 +335,11 @@ t.test('gateway webhooks: deliveries of a capture are listed, of both kinds, in 
   await call('PATCH', hook, { url: 'https://moved.example/' })
   t.match((await listed(`${hook}/deliveries`)).data, [{ url: 'https://moved.example/', status: 'pending' }])
   await call('PATCH', hook, { active: false })
-  t.match((await listed(`${hook}/deliveries`)).data, [{ status: 'failed', next_attempt_at: null }], 'it is given up')
+  t.match(
+    (await listed(`${hook}/deliveries`)).data,
+    [{ status: 'failed', next_attempt_at: null }],
+    'the delivery is abandoned',
+  )
   await call('DELETE', hook)
-  t.equal((await listed(path)).data.length, 1, 'only the one to the address of the request is left')
+  t.equal((await listed(path)).data.length, 1, 'only the delivery to the webhook of the request is left')
 })

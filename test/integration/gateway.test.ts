@@ -43,7 +43,7 @@ t.teardown(() => fleet[Symbol.asyncDispose]())
 
 // Contract: Path prefix
 // Contract: Timestamps
-t.test('gateway: a create is queued, runs, and its record and image are found', async (t) => {
+t.test('gateway: a created capture is queued and runs, and its record and image are served', async (t) => {
   const { id: accountId, call, post } = await newAccount('unlimited')
   const created = await post('/v1/screenshots', { url: 'https://example.com/ok', full_page: true })
   t.equal(created.status, 202)
@@ -80,7 +80,7 @@ t.test('gateway: a create is queued, runs, and its record and image are found', 
 })
 
 // Contract: GET parameters
-t.test('gateway: a synchronous capture is answered with its image, after the commit', async (t) => {
+t.test('gateway: a synchronous capture responds with its image, after the commit', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const query = 'url=https%3A%2F%2Fexample.com%2Fok&width=800'
   for (const answer of [
@@ -102,7 +102,7 @@ t.test('gateway: a synchronous capture is answered with its image, after the com
   )
 })
 
-t.test('gateway: the answer waits for the commit, however early the result is known', async (t) => {
+t.test('gateway: the response waits for the commit, however early the result is reported', async (t) => {
   const { call } = await newAccount('unlimited')
   const { promise, resolve } = Promise.withResolvers<void>()
   let reported = false
@@ -124,7 +124,7 @@ t.test('gateway: the answer waits for the commit, however early the result is kn
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
 // Contract: Image of a failed capture
-t.test('gateway: a failed capture is answered with its code, and stays readable', async (t) => {
+t.test('gateway: a failed capture responds with its error code, and its record stays readable', async (t) => {
   const { call, post } = await newAccount('unlimited')
   for (const [code, status] of [
     ['TIMEOUT', 422],
@@ -164,7 +164,7 @@ t.test('gateway: a failed capture is answered with its code, and stays readable'
 
 // Contract: `response_type=json` on capture
 // Contract: `response_type=image` on create
-t.test('gateway: each operation answers with the image or the record, as it is asked', async (t) => {
+t.test('gateway: each operation responds with the image or the record, as requested', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const url = 'https://example.com/ok'
   for (const answer of [
@@ -175,7 +175,7 @@ t.test('gateway: each operation answers with the image or the record, as it is a
     const { data, ...rest } = JSON.parse(text) as Answer
     t.same([answer.status, answer.headers.get('content-type'), rest], [200, 'application/json; charset=utf-8', {}])
     t.match(data, { status: 'completed', url, file_size: image.length })
-    t.same(data, (await json(await call(`/v1/screenshots/${String(data['id'])}`))).data, 'the record of the status')
+    t.same(data, (await json(await call(`/v1/screenshots/${String(data['id'])}`))).data, 'the same record as GET')
     for (const encoding of ['base64', 'utf8', 'hex'] as const) t.notMatch(text, image.toString(encoding))
   }
   const created = await post('/v1/screenshots', { url, response_type: 'image' })
@@ -194,7 +194,7 @@ t.test('gateway: each operation answers with the image or the record, as it is a
 
 // Contract: Flags set to `false` or their default
 t.test(
-  'gateway: a flag at false, a default and an empty value are for every plan; what asks for a feature is not',
+  'gateway: false flags, defaults and empty values are allowed on every plan; values that need a feature are not',
   async (t) => {
     const url = 'https://example.com/ok'
     const nothing = {
@@ -226,7 +226,7 @@ t.test(
 )
 
 t.test(
-  "a capture with a caller's proxy is served by its own pool, and nothing that is stored or shown has the password",
+  "gateway: captures with a caller's proxy have their own pool, and no stored or returned field has its password",
   async (t) => {
     const { id: accountId, call, post } = await newAccount('unlimited')
     await using proxied = startStandInFleet(gateway, behave, { pool: 'proxied' })
@@ -248,7 +248,7 @@ t.test(
   },
 )
 
-t.test("a caller's proxy is for plans that have the feature, and is refused where it is none", async (t) => {
+t.test("gateway: a caller's proxy needs its feature; an invalid one is a 422 without the password", async (t) => {
   const starter = await newAccount('starter')
   const proxy = 'socks5://proxy.example.com:1080'
   const gated = await starter.post('/v1/screenshots', { url: 'https://example.com/ok', proxy })
@@ -262,7 +262,7 @@ t.test("a caller's proxy is for plans that have the feature, and is refused wher
 })
 
 // Contract: Minute limit
-t.test('gateway: nothing is stored for a refused request, and its minute is counted', async (t) => {
+t.test('gateway: a refused request stores nothing, and counts against its minute', async (t) => {
   const { id, call, post } = await newAccount('free')
   const seen = fleet.seen.length
   const statuses = []
@@ -292,7 +292,7 @@ t.test('gateway: nothing is stored for a refused request, and its minute is coun
   t.equal(limited.headers.get('x-usage-remaining'), '200', 'nothing was charged')
 })
 
-t.test('gateway: a record belongs to its account alone', async (t) => {
+t.test('gateway: a record is visible only to its own account', async (t) => {
   const owner = await newAccount('unlimited')
   const other = await newAccount('unlimited')
   const created = await json(await owner.post('/v1/screenshots', { url: 'https://example.com/ok' }))
@@ -303,11 +303,11 @@ t.test('gateway: a record belongs to its account alone', async (t) => {
 })
 
 // Contract: Domain-restricted keys
-t.test('gateway: keys are held to their domains, and end with their revocation', async (t) => {
+t.test('gateway: keys are restricted to their domains, and are refused once revoked', async (t) => {
   const { call, keyId } = await newAccount('unlimited', ['Example.com', '*.example.org', '[2001:DB8::1]'])
   const from = async (headers: Record<string, string>) => (await call('/v1/screenshots/x', { headers })).status
   t.equal(await from({ origin: 'https://example.com' }), 404)
-  t.equal(await from({ origin: 'http://EXAMPLE.com:8080' }), 404, 'whatever port and capitals')
+  t.equal(await from({ origin: 'http://EXAMPLE.com:8080' }), 404, 'port and case do not matter')
   t.equal(await from({ origin: 'https://[2001:db8:0::1]:8443' }), 404)
   t.equal(await from({ referer: 'https://www.example.org/page' }), 404)
   t.equal(await from({ origin: 'https://example.com', referer: 'https://evil.example/' }), 404)
@@ -322,13 +322,13 @@ t.test('gateway: keys are held to their domains, and end with their revocation',
     t.equal(await from({ origin }), 403, origin)
   }
   t.equal(await from({}), 403)
-  t.equal(await from({ origin: 'null', referer: 'https://example.com/' }), 403, 'Origin wins')
+  t.equal(await from({ origin: 'null', referer: 'https://example.com/' }), 403, 'Origin takes precedence')
   await revokeKey(database, keyId)
   t.equal(await from({ origin: 'https://example.com' }), 401)
 })
 
 // Contract: Charging
-t.test('gateway: a client that goes away changes nothing', async (t) => {
+t.test('gateway: a client that disconnects does not affect its capture or its charge', async (t) => {
   const { id, call } = await newAccount('unlimited')
   const { promise, resolve } = Promise.withResolvers<void>()
   pages['https://example.com/left'] = { image, before: () => promise }
@@ -345,7 +345,7 @@ t.test('gateway: a client that goes away changes nothing', async (t) => {
   const charged = await database.query('select reserved::integer, settled::integer from usage where account_id = $1', [
     id,
   ])
-  t.same(charged, [{ reserved: 0, settled: 1 }], 'and it is charged')
+  t.same(charged, [{ reserved: 0, settled: 1 }], 'it is charged')
 })
 
 t.test('gateway: health and metrics are served on their own port', async (t) => {

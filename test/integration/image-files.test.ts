@@ -23,7 +23,7 @@ const dockerfile = await readFile('Dockerfile', 'utf8')
 const compose = loadYaml<Compose>(await readFile('compose.yaml', 'utf8'))
 const services = Object.entries(compose.services)
 
-t.test('Dockerfile: says the version of package.json, once, in what all images run on', async (t) => {
+t.test('Dockerfile: has the version of package.json, once, in the base stage of all images', async (t) => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string }
   const stages = dockerfile.split(/^FROM /m)
   const saying = stages.filter((stage) => stage.includes('org.opencontainers.image.version='))
@@ -32,7 +32,7 @@ t.test('Dockerfile: says the version of package.json, once, in what all images r
   t.match(saying[0], `org.opencontainers.image.version="${version}"`)
 })
 
-t.test('Dockerfile: has nothing that only BuildKit takes, and a numeric user', async (t) => {
+t.test('Dockerfile: uses no BuildKit-only syntax, and a numeric user', async (t) => {
   t.notMatch(dockerfile, /<<|^# syntax=|--mount=|--link|--checksum|--network=/m)
   t.strictSame(
     dockerfile.match(/^USER .*$/gm),
@@ -51,7 +51,7 @@ t.test('compose.yaml: the settings of the service are valid', async (t) => {
   t.match(compose.configs.nats.content, `max_payload: ${maxMessageBytes}\n`)
 })
 
-t.test('compose.yaml: names images with a tag, and targets, volumes, services and files that exist', async (t) => {
+t.test('compose.yaml: names tagged images, and existing targets, volumes, services and files', async (t) => {
   for (const [name, { image, build, volumes = [], depends_on: needed = {}, security_opt: options = [] }] of services) {
     t.match(image, /^[\w./-]+:[\w.-]+$/, name)
     if (build) t.ok(dockerfile.includes(` AS ${build.target}\n`), build.target)

@@ -44,7 +44,7 @@ const hook = { url: 'https://hooks.example/in' }
 const count = async (table: 'webhook' | 'webhook_delivery', accountId: string) =>
   (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
 
-/** As if the gateways that served an account's requests had died before they kept their answers. */
+/** Simulates that the gateways serving an account's requests died before they stored their responses. */
 const diedServing = (accountId: string, ago: string) =>
   database.query(
     'update idempotency_key set answer = null, serving = true, created_at = now() - $2::interval where account_id = $1',
@@ -57,33 +57,30 @@ const same = (t: Test, first: Posted, again: Posted) => {
 }
 
 // Contract: Idempotency
-t.test(
-  'kept answers: every POST that accepts no capture answers as before where it is sent again under its key',
-  async (t) => {
-    const { accountId, post } = await newCaller()
-    const made = await post('/webhooks', hook, 'make')
-    t.match(made.body.data, { secret: /^whsec_/ })
-    same(t, made, await post('/webhooks', hook, 'make'))
-    t.equal(await count('webhook', accountId), 1)
+t.test('kept answers: a POST that accepts no capture returns its stored response if repeated', async (t) => {
+  const { accountId, post } = await newCaller()
+  const made = await post('/webhooks', hook, 'make')
+  t.match(made.body.data, { secret: /^whsec_/ })
+  same(t, made, await post('/webhooks', hook, 'make'))
+  t.equal(await count('webhook', accountId), 1)
 
-    const path = `/webhooks/${made.body.data.id}`
-    const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
-    t.not(rotated.body.data.secret, made.body.data.secret)
-    same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
-    const tested = await post(`${path}/test`, {}, 'test')
-    same(t, tested, await post(`${path}/test`, {}, 'test'))
-    t.equal(await count('webhook_delivery', accountId), 1)
-    const redeliver = `${path}/deliveries/${tested.body.data.id}/redeliver`
-    const redelivered = await post(redeliver, {}, 'redeliver')
-    t.equal(redelivered.status, 202)
-    same(t, redelivered, await post(redeliver, {}, 'redeliver'))
+  const path = `/webhooks/${made.body.data.id}`
+  const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
+  t.not(rotated.body.data.secret, made.body.data.secret)
+  same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
+  const tested = await post(`${path}/test`, {}, 'test')
+  same(t, tested, await post(`${path}/test`, {}, 'test'))
+  t.equal(await count('webhook_delivery', accountId), 1)
+  const redeliver = `${path}/deliveries/${tested.body.data.id}/redeliver`
+  const redelivered = await post(redeliver, {}, 'redeliver')
+  t.equal(redelivered.status, 202)
+  same(t, redelivered, await post(redeliver, {}, 'redeliver'))
 
-    const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
-    for (const { secret } of [made.body.data, rotated.body.data]) {
-      t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'what is kept is sealed')
-    }
-  },
-)
+  const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
+  for (const { secret } of [made.body.data, rotated.body.data]) {
+    t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'the stored response is sealed')
+  }
+})
 
 // Contract: Idempotency
 t.test('kept answers: a key belongs to one request of one operation and path, and to one account', async (t) => {
@@ -123,7 +120,7 @@ const claimOf = (accountId: string) => ({
   webhookId: undefined,
 })
 
-t.test('kept answers: claims of one account come one after the other, and one of them serves', async (t) => {
+t.test('kept answers: concurrent claims of one account are serialised, and one of them serves', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const release = Promise.withResolvers<void>()
@@ -146,32 +143,29 @@ t.test('kept answers: claims of one account come one after the other, and one of
   t.same(outcomes.toSorted(), ['claimed', 'running'])
 })
 
-t.test(
-  'kept answers: a server that was late keeps and gives back nothing of what another has taken over',
-  async (t) => {
-    const { accountId } = await newCaller()
-    const request = claimOf(accountId)
-    const claim = async () => {
-      const claimed = await claimKey(database, request)
-      if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
-      return { ...request, claimedAt: claimed.claimedAt }
-    }
-    const outcome = async () => (await claimKey(database, request)).outcome
-    const late = await claim()
-    await diedServing(accountId, '61 seconds')
-    const second = await claim()
-    await releaseKey(database, late)
-    t.equal(await outcome(), 'running', 'the second is still being served')
-    await storeResponse(database, late, Buffer.from('late'))
-    t.equal(await outcome(), 'running')
-    await storeResponse(database, second, Buffer.from('second'))
-    await releaseKey(database, late)
-    await storeResponse(database, late, Buffer.from('late'))
-    t.match(await claimKey(database, request), { outcome: 'kept', answer: Buffer.from('second') })
-  },
-)
+t.test('kept answers: a late server can neither store nor release a claim taken over by another', async (t) => {
+  const { accountId } = await newCaller()
+  const request = claimOf(accountId)
+  const claim = async () => {
+    const claimed = await claimKey(database, request)
+    if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
+    return { ...request, claimedAt: claimed.claimedAt }
+  }
+  const outcome = async () => (await claimKey(database, request)).outcome
+  const late = await claim()
+  await diedServing(accountId, '61 seconds')
+  const second = await claim()
+  await releaseKey(database, late)
+  t.equal(await outcome(), 'running', 'the second claim is still being served')
+  await storeResponse(database, late, Buffer.from('late'))
+  t.equal(await outcome(), 'running')
+  await storeResponse(database, second, Buffer.from('second'))
+  await releaseKey(database, late)
+  await storeResponse(database, late, Buffer.from('late'))
+  t.match(await claimKey(database, request), { outcome: 'kept', answer: Buffer.from('second') })
+})
 
-t.test('kept answers: who holds a key may give it back, and it is free at once', async (t) => {
+t.test('kept answers: the holder of a claim can release it, and the key is free at once', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const claimed = await claimKey(database, request)
@@ -180,7 +174,7 @@ t.test('kept answers: who holds a key may give it back, and it is free at once',
   t.equal((await claimKey(database, request)).outcome, 'claimed')
 })
 
-t.test('kept answers: what is refused leaves its key free, and a key that is none is refused', async (t) => {
+t.test('kept answers: a refused request leaves its key free, and an invalid key is refused', async (t) => {
   const { post, accountId } = await newCaller()
   t.equal((await post('/webhooks', { url: 'http://a' }, 'free')).status, 422)
   t.equal((await post(`/webhooks/${randomUUID()}/test`, {}, 'free')).status, 404)
@@ -190,72 +184,63 @@ t.test('kept answers: what is refused leaves its key free, and a key that is non
   t.equal(await count('webhook', accountId), 1)
 })
 
-t.test(
-  'kept answers: of requests with one key at once one is served; the others get its answer or are told to come again',
-  async (t) => {
-    const { post, accountId } = await newCaller()
-    const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', hook, 'once')))
-    const served = answers.find(({ status, replayed }) => status === 200 && !replayed)
-    t.equal(await count('webhook', accountId), 1)
-    for (const { status, retryAfter, text } of answers) {
-      if (status === 200) t.equal(text, served?.text)
-      else t.same([status, retryAfter], [503, '1'])
-    }
-    same(t, served!, await post('/webhooks', hook, 'once'))
-  },
-)
+t.test('kept answers: of concurrent requests with one key one is served; others get its response or 503', async (t) => {
+  const { post, accountId } = await newCaller()
+  const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', hook, 'once')))
+  const served = answers.find(({ status, replayed }) => status === 200 && !replayed)
+  t.equal(await count('webhook', accountId), 1)
+  for (const { status, retryAfter, text } of answers) {
+    if (status === 200) t.equal(text, served?.text)
+    else t.same([status, retryAfter], [503, '1'])
+  }
+  same(t, served!, await post('/webhooks', hook, 'once'))
+})
 
 // Contract: Idempotency
-t.test(
-  'kept answers: a key whose server died while it served is free again after a minute, and every key after a day',
-  async (t) => {
-    const { post, accountId } = await newCaller()
-    const first = await post('/webhooks', hook, 'old')
-    const age = (by: string) =>
-      database.query(`update idempotency_key set created_at = now() - $2::interval where account_id = $1`, [
-        accountId,
-        by,
-      ])
-    await diedServing(accountId, '50 seconds')
-    t.equal((await post('/webhooks', hook, 'old')).status, 503)
-    await diedServing(accountId, '61 seconds')
-    const second = await post('/webhooks', hook, 'old')
-    t.match([second.status, second.replayed], [200, false])
-    t.not(second.text, first.text)
-    await age('23:59:00')
-    same(t, second, await post('/webhooks', hook, 'old'))
-    await age('24:00:01')
-    t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
-  },
-)
-
-// Contract: Idempotency
-t.test(
-  'kept answers: a key whose server died while it served is free for every request after a minute, not only for the same',
-  async (t) => {
-    const { post, accountId } = await newCaller()
-    const other = { ...hook, description: 'other' }
-    const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
-    for (const key of ['one', 'two']) await post('/webhooks', hook, key)
-    await diedServing(accountId, '50 seconds')
-    t.match(await post('/webhooks', other, 'one'), mismatch)
-    t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), mismatch)
-    await diedServing(accountId, '61 seconds')
-    const made = await post('/webhooks', other, 'one')
-    t.match(made, { status: 200, replayed: false })
-    same(t, made, await post('/webhooks', other, 'one'))
-    const captured = await post('/screenshots', { url: 'https://example.com/' }, 'two')
-    t.match(captured, { status: 202, replayed: false })
-    await database.query(`update idempotency_key set created_at = now() - interval '1 hour' where account_id = $1`, [
+t.test('kept answers: the key of a server that died is free after a minute, and every key after a day', async (t) => {
+  const { post, accountId } = await newCaller()
+  const first = await post('/webhooks', hook, 'old')
+  const age = (by: string) =>
+    database.query(`update idempotency_key set created_at = now() - $2::interval where account_id = $1`, [
       accountId,
+      by,
     ])
-    t.match(await post('/webhooks', hook, 'two'), mismatch, 'what was accepted keeps its key')
-    t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), { status: 202, replayed: true })
-  },
-)
+  await diedServing(accountId, '50 seconds')
+  t.equal((await post('/webhooks', hook, 'old')).status, 503)
+  await diedServing(accountId, '61 seconds')
+  const second = await post('/webhooks', hook, 'old')
+  t.match([second.status, second.replayed], [200, false])
+  t.not(second.text, first.text)
+  await age('23:59:00')
+  same(t, second, await post('/webhooks', hook, 'old'))
+  await age('24:00:01')
+  t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
+})
+
+// Contract: Idempotency
+t.test('kept answers: the key of a server that died is free after a minute, for different requests too', async (t) => {
+  const { post, accountId } = await newCaller()
+  const other = { ...hook, description: 'other' }
+  const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
+  for (const key of ['one', 'two']) await post('/webhooks', hook, key)
+  await diedServing(accountId, '50 seconds')
+  t.match(await post('/webhooks', other, 'one'), mismatch)
+  t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), mismatch)
+  await diedServing(accountId, '61 seconds')
+  const made = await post('/webhooks', other, 'one')
+  t.match(made, { status: 200, replayed: false })
+  same(t, made, await post('/webhooks', other, 'one'))
+  const captured = await post('/screenshots', { url: 'https://example.com/' }, 'two')
+  t.match(captured, { status: 202, replayed: false })
+  await database.query(`update idempotency_key set created_at = now() - interval '1 hour' where account_id = $1`, [
+    accountId,
+  ])
+  t.match(await post('/webhooks', hook, 'two'), mismatch, 'the accepted capture keeps its key')
+  t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), { status: 202, replayed: true })
+})
 
 // Contract: Order of checks
-t.test('a webhook that is deleted frees its keys: nothing tells of its secret any more', async (t) => {
+t.test('kept answers: a deleted webhook frees its keys, and no stored response returns its secret', async (t) => {
   const { accountId, call, post } = await newCaller()
   const made = await post('/webhooks', hook, 'make')
   const path = `/webhooks/${made.body.data.id}`
@@ -266,11 +251,11 @@ t.test('a webhook that is deleted frees its keys: nothing tells of its secret an
   const again = await post('/webhooks', hook, 'make')
   t.match(again, { status: 200, replayed: false })
   t.not(again.body.data.id, made.body.data.id)
-  t.equal((await post('/webhooks', hook, 'another')).replayed, true, 'those of others stay')
+  t.equal((await post('/webhooks', hook, 'another')).replayed, true, 'keys of other webhooks stay')
   t.equal(await count('webhook', accountId), 2)
 })
 
-t.test('a link is given again, until its capture is deleted: then its key is free', async (t) => {
+t.test('kept answers: a repeated request returns the same link, until its capture is deleted', async (t) => {
   const { call, post } = await newCaller()
   const { id } = (await post('/screenshots', { url: 'https://example.com/' }, '')).body.data
   const path = `/screenshots/${id}/signed-url`

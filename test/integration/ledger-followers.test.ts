@@ -27,7 +27,7 @@ const accepted = async (test: Test, options: { longestWaitSeconds?: number } = {
   return { ...fleet, ids, find, codes }
 }
 
-t.test('ledger followers: whoever waits for a follower is told when the capture that it follows ends', async (t) => {
+t.test('ledger followers: an end event is published for every follower when its capture ends', async (t) => {
   const { queue, ids, codes, ended: events } = await accepted(t)
   const [id = ''] = ids
   const result = { id, attempt: 1, token, outcome: 'failed', code: 'DNS_FAILED', message: 'm', timings: {} } as const
@@ -38,24 +38,21 @@ t.test('ledger followers: whoever waits for a follower is told when the capture 
 })
 
 // Contract: Metadata
-t.test(
-  'ledger followers: the metadata that a worker reports is kept with its capture, and with those that follow it',
-  async (t) => {
-    const { queue, ids, find, ended: events } = await accepted(t)
-    const [id = ''] = ids
-    const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
-    await reportSuccess(queue, id, { metadata })
-    await eventually(() => events.length >= 3)
-    const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
-    t.same(
-      (await find()).map((capture) => capture?.metadata),
-      [kept, kept, kept],
-    )
-  },
-)
+t.test('ledger followers: the metadata of a report is stored with its capture and all followers', async (t) => {
+  const { queue, ids, find, ended: events } = await accepted(t)
+  const [id = ''] = ids
+  const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
+  await reportSuccess(queue, id, { metadata })
+  await eventually(() => events.length >= 3)
+  const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
+  t.same(
+    (await find()).map((capture) => capture?.metadata),
+    [kept, kept, kept],
+  )
+})
 
 t.test(
-  'ledger followers: a capture that nobody begins takes its followers with it, and none of them goes before',
+  'ledger followers: a capture that no worker starts fails together with its followers, and none of them earlier',
   async (t) => {
     const { ids, codes, ended: events, ledger, database } = await accepted(t, { longestWaitSeconds: 60 })
     await database.query(`update capture set created_at = created_at - interval '1 hour' where id = any ($1)`, [ids])

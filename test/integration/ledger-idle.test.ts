@@ -15,16 +15,13 @@ const on = await (async () => {
 
 const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
 
-t.test(
-  'idle ledger: without nudges and reports it still publishes accepted captures and removes deleted ones',
-  async (t) => {
-    const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
-    const capture = await accept({ database, tenant })
-    await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
-    await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
-    await eventually(async () => (await standing(queue, capture)) === undefined, { what: 'its message is gone' })
-  },
-)
+t.test('idle ledger: without nudges it still publishes accepted captures and removes deleted ones', async (t) => {
+  const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
+  const capture = await accept({ database, tenant })
+  await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
+  await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
+  await eventually(async () => (await standing(queue, capture)) === undefined, { what: 'its message is gone' })
+})
 
 t.test('idle ledger: a nudge and the report of a worker make it busy', async (t) => {
   let nowMs = 0
@@ -39,7 +36,7 @@ t.test('idle ledger: a nudge and the report of a worker make it busy', async (t)
   nowMs += 10_000
   await isIdle(true)
   const { id } = await accept({ database, tenant })
-  // A report that comes before any count has seen the capture, or after: both wake it.
+  // The ledger must become busy whether the report comes before or after the first count of the capture.
   const begun = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
   await isIdle(false)

@@ -34,11 +34,11 @@ const end = ({ id }: JudgedCapture, turn: number): CaptureChange['end'] =>
         timings: {},
       }
 
-/** A few keys, so that captures lead, follow and hit all the time; their results are stale soon. */
+/** Seven keys, so that captures keep leading, following and hitting; results expire after one second. */
 const shared = (turn: number) => ({ sharing: { key: Buffer.alloc(32, turn % 7), seconds: 1 } })
 const keyed = (turn: number) => ({ key: `key ${turn}`, requestSha256: Buffer.alloc(32, turn) })
 
-/** Begins what is pending and ends what runs, some of the pending at once. */
+/** Starts pending captures and ends running ones; ends some pending captures at once. */
 const advance = (capture: JudgedCapture, turn: number) => {
   if (capture.status === 'completed' || capture.status === 'failed') return {}
   const counts = { attempts: capture.attempts + 1, unendedStarts: capture.unendedStarts + 1, begins: true }
@@ -50,14 +50,14 @@ const strayObjects = `select * from stored_object s
   full join (select distinct object_key from capture where object_key is not null) c on c.object_key = s.key
   where s.key is null or c.object_key is null`
 
-/** However slow the machine is. */
+/** True once enough captures have ended and been deleted, however slow the machine is. */
 const hasChangedMany = async (database: Database) => {
   const ended = await database.query(`select from capture where status = 'completed' and not cached`)
   const deleted = await database.query('select from deleted')
   return ended.length > 20 && deleted.length > 20
 }
 
-t.test('meters: agree with the rows whatever runs at the same time, and no locks deadlock', async (t) => {
+t.test('meters: equal the rows under any concurrent work, without deadlocks', async (t) => {
   const database = await server.createDatabase(30)
   const tenants = [await createTenant(database), await createTenant(database), await createTenant(database)]
   await database.query(keepDeleted)
@@ -99,30 +99,30 @@ t.test('meters: agree with the rows whatever runs at the same time, and no locks
     ...[0, 1].map(() =>
       during(async (turn) => {
         const accountId = tenants[turn % 3]!.accountId
-        // Most are not this account's, and stay.
+        // Most captures belong to other accounts, and stay.
         await deleteCapture(database, { id: some()[0]!, accountId })
       }),
     ),
   ])
   t.same(await database.query(meterDifferencesAfterDeletes), [])
   t.same(await database.query(dayDifferences), [])
-  // Alone in its lane an account may stand with as many as it had running, so the window bounds no single row.
+  // An account alone in its lane may have as many admitted as it had running, so the window bounds no single row.
   const impossible = 'select * from lane_meter where admitted < processing or waiting < 0 or processing < 0'
-  t.same(await database.query(impossible), [], 'no meter counts what cannot be')
+  t.same(await database.query(impossible), [], 'no meter has an impossible count')
   const kinds = await database.query<{ cached: boolean }>(`select distinct cached from capture where charge = 'free'`)
-  t.equal(kinds.length, 2, 'captures followed and hit')
+  t.equal(kinds.length, 2, 'there were followers and hits')
   t.same(await database.query(strayObjects), [], 'each object has an owner, each success its object')
   t.same(await database.query('select deadlocks::integer from pg_stat_database where datname = current_database()'), [
     { deadlocks: 0 },
   ])
 
   await database.query('update lane_meter set processing = processing + 1')
-  t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'a difference would be seen')
+  t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'the test detects a difference')
   await database.query('update capture_count set failed = failed + 1')
-  t.not((await database.query(dayDifferences)).length, 0, 'a miscount would be seen')
+  t.not((await database.query(dayDifferences)).length, 0, 'the test detects a miscount')
 })
 
-t.test('changeCaptures: a row that ceased to follow while its leader was locked is not locked itself', async (t) => {
+t.test('changeCaptures: does not lock a row that stopped following while its leader was locked', async (t) => {
   const database = await server.createDatabase(8)
   const tenant = await createTenant(database)
   const captures = [tenant.capture(shared(0)), tenant.capture(shared(0)), tenant.capture()]
@@ -151,5 +151,5 @@ t.test('changeCaptures: a row that ceased to follow while its leader was locked 
     })
     await waiting(2)
   })
-  t.equal(await hold, 2, 'two were changed while the third was held')
+  t.equal(await hold, 2, 'two changed while the third was locked')
 })

@@ -20,13 +20,13 @@ import {
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const on = { server, nats }
 
-/** What the controller says of the pool of captures with a proxy, as it does every second, until disposed. */
+/** Publishes the controller's state of the proxied pool every 200 ms, until disposed. */
 const tellState = (queue: Queue, said: Omit<PoolStateMessage, 'pool' | 'reason'>) => {
   const state = poolStateCodec.encode({ pool: 'proxied', reason: 'quota', ...said })
   const timer = setInterval(() => queue.publish(poolStateSubject('proxied'), state), 200)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
-/** A worker's report that it begins a capture. */
+/** Reports the start of a capture, as a worker does. */
 const begin = (queue: Queue, id: string, attempt = 1) =>
   publishStored(
     queue,
@@ -35,18 +35,18 @@ const begin = (queue: Queue, id: string, attempt = 1) =>
   )
 const age = (database: Database, ids: readonly string[], seconds: number) =>
   database.query(`update capture set created_at = now() - $2 * interval '1 second' where id = any ($1)`, [ids, seconds])
-/** Waits for two whole turns of the reaper, in each of which it fails a capture that nobody has begun for a day. */
+/** Waits for two whole passes of the reaper, in each of which it fails a capture that is a day old. */
 const reaperHasTurned = async (running: RunningLedger) => {
   for (let turn = 0; turn < 2; turn += 1) {
     const { id } = await accept(running)
     await age(running.database, [id], 90_000)
-    await eventually(() => running.endings(id).length === 1, { what: 'the reaper has looked' })
+    await eventually(() => running.endings(id).length === 1, { what: 'the reaper has run' })
   }
 }
 
 // Contract: Status never moves back
 // Contract: Error mapping
-t.test('ledger proxied wait: a capture for which no worker could be started in time fails, and no other', async (t) => {
+t.test('ledger proxied wait: only a capture for which no worker could be started in time fails', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const old = await accept(running, { pool: 'proxied' })
@@ -55,10 +55,10 @@ t.test('ledger proxied wait: a capture for which no worker could be started in t
   const behind = await accept(running, { pool: 'proxied' })
   const other = await accept(running)
   await database.query('update outbox set relay_at = now() where relay_at is not null')
-  await eventually(async () => (await standing(queue, old)) !== undefined, { what: 'it stands in the queue' })
+  await eventually(async () => (await standing(queue, old)) !== undefined, { what: 'it is in the queue' })
   await begin(queue, begun.id)
   await statusIs(database, begun.id, 'processing')
-  // A worker has begun it, and the row does not know.
+  // A worker has started the capture, but the row is set back to pending.
   await begin(queue, behind.id)
   await statusIs(database, behind.id, 'processing')
   await database.query(
@@ -86,11 +86,11 @@ t.test('ledger proxied wait: a capture for which no worker could be started in t
 })
 
 for (const [name, said] of [
-  ['the controller says nothing', undefined],
-  ['workers could be started a moment ago', { canStart: false, forMs: 299_000 }],
+  ['the controller publishes nothing', undefined],
+  ['workers could be started until just now', { canStart: false, forMs: 299_000 }],
   ['workers can be started again', { canStart: true, forMs: 600_000 }],
 ] as const) {
-  t.test(`no capture fails early where ${name}`, async (t) => {
+  t.test(`ledger proxied wait: no capture fails early if ${name}`, async (t) => {
     const running = await startLedger(t, on)
     const { id } = await accept(running, { pool: 'proxied' })
     await age(running.database, [id], 3600)
@@ -101,7 +101,7 @@ for (const [name, said] of [
 }
 
 // Contract: Error mapping
-t.test('ledger proxied wait: a capture whose own workers died fails as one that could not be run', async (t) => {
+t.test('ledger proxied wait: a capture whose workers died twice fails with JOB_FAILED', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running, { pool: 'proxied' })
@@ -110,6 +110,6 @@ t.test('ledger proxied wait: a capture whose own workers died fails as one that 
     await eventually(async () => (await row(database, id))['attempts'] === attempt)
     await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
   }
-  await eventually(() => running.endings(id).length === 1, { what: 'it is given up' })
+  await eventually(() => running.endings(id).length === 1, { what: 'it fails' })
   t.match(await row(database, id), { status: 'failed', error_code: 'JOB_FAILED', charge: 'released' })
 })

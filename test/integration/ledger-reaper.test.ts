@@ -18,7 +18,7 @@ const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const nothingStuck = { couldNotStartFor: () => [] }
 const minuteMs = 60_000
 
-/** A ledger that does nothing by itself, on a database of its own, and a tenant whose window is wide. */
+/** A ledger without loops, with its own database, and a tenant with a wide window. */
 const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<Ledger> = {}) => {
   const database = await server.createDatabase()
   const queue = await openQueue(test, nats.url)
@@ -26,7 +26,7 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<L
   const ledger = createTestLedger(database, queue, more)
   const tenant = await createTenant(database)
   const reaped = () => ledger.told.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
-  /** A capture whose attempts began, the last one long enough ago to be overdue, and were not heard of again. */
+  /** A capture whose attempts began, the last one long enough ago to be overdue, without later reports. */
   const dead = async (of: {
     minutesAgo: number
     attempts?: number
@@ -55,62 +55,53 @@ const age = (database: Database, id: string, ago: { minutesAgo: number; accepted
   )
 
 // Contract: Error mapping
-t.test(
-  'ledger reaper: a capture whose attempt died fails where nobody begins it again within the longest wait',
-  async (t) => {
-    const { database, ledger, reaped, dead } = await openLedger(t, { longestWaitSeconds: 3600 })
-    const [old, young] = [
-      await dead({ minutesAgo: 10, acceptedMinutesAgo: 61 }),
-      await dead({ minutesAgo: 10, acceptedMinutesAgo: 59 }),
-    ]
-    await reap(ledger, nothingStuck)
-    t.match(await row(database, old), {
-      status: 'failed',
-      error_code: 'JOB_FAILED',
-      error_message: 'No worker began the capture again in time.',
-      charge: 'released',
-    })
-    t.match(await row(database, young), { status: 'processing' })
-    t.same(new Set(reaped()), new Set(['never_begun', 'sent_again']))
-  },
-)
+t.test('ledger reaper: a capture with a dead attempt fails if not started again in the longest wait', async (t) => {
+  const { database, ledger, reaped, dead } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const [old, young] = [
+    await dead({ minutesAgo: 10, acceptedMinutesAgo: 61 }),
+    await dead({ minutesAgo: 10, acceptedMinutesAgo: 59 }),
+  ]
+  await reap(ledger, nothingStuck)
+  t.match(await row(database, old), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'No worker began the capture again in time.',
+    charge: 'released',
+  })
+  t.match(await row(database, young), { status: 'processing' })
+  t.same(new Set(reaped()), new Set(['never_begun', 'sent_again']))
+})
 
-t.test(
-  'ledger reaper: a capture that is handed back again and again fails once it has waited longest, and not while it runs',
-  async (t) => {
-    const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
-    const [old, young, running] = [
-      await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
-      await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
-      await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 }),
-    ]
-    await reap(ledger, nothingStuck)
-    t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
-    t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
-  },
-)
+t.test('ledger reaper: a handed-back capture fails after the longest wait, but not while it runs', async (t) => {
+  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const [old, young, running] = [
+    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
+    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
+    await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 }),
+  ]
+  await reap(ledger, nothingStuck)
+  t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
+  t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
+})
 
 // Contract: Error mapping
-t.test(
-  'ledger reaper: a capture whose attempt died fails where no worker could be started for another in time',
-  async (t) => {
-    const { database, ledger, dead, statusOf } = await openLedger(t)
-    const [old, young, other] = [
-      await dead({ minutesAgo: 6, pool: 'proxied' }),
-      await dead({ minutesAgo: 4, pool: 'proxied' }),
-      await dead({ minutesAgo: 6 }),
-    ]
-    await reap(ledger, { couldNotStartFor: (ms) => (ms === 300_000 ? ['proxied'] : []) })
-    t.match(await row(database, old), {
-      status: 'failed',
-      error_code: 'JOB_FAILED',
-      error_message: 'No worker could be started for the capture in time.',
-    })
-    t.same(await Promise.all([young, other].map(statusOf)), ['processing', 'processing'])
-  },
-)
+t.test('ledger reaper: a capture with a dead attempt fails if no worker could be started in time', async (t) => {
+  const { database, ledger, dead, statusOf } = await openLedger(t)
+  const [old, young, other] = [
+    await dead({ minutesAgo: 6, pool: 'proxied' }),
+    await dead({ minutesAgo: 4, pool: 'proxied' }),
+    await dead({ minutesAgo: 6 }),
+  ]
+  await reap(ledger, { couldNotStartFor: (ms) => (ms === 300_000 ? ['proxied'] : []) })
+  t.match(await row(database, old), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'No worker could be started for the capture in time.',
+  })
+  t.same(await Promise.all([young, other].map(statusOf)), ['processing', 'processing'])
+})
 
-t.test('ledger reaper: a capture that was sent again is looked at again once another budget has passed', async (t) => {
+t.test('ledger reaper: a requeued capture is checked again after another budget', async (t) => {
   const { database, ledger, reaped, dead } = await openLedger(t)
   const id = await dead({ minutesAgo: 10 })
   await reap(ledger, nothingStuck)
@@ -121,10 +112,10 @@ t.test('ledger reaper: a capture that was sent again is looked at again once ano
   await age(database, id, { minutesAgo: 10, acceptedMinutesAgo: 20 })
   await reap(ledger, nothingStuck)
   t.same(reaped(), ['sent_again', 'sent_again'])
-  t.match(await database.query('select capture_id as id from outbox'), [{ id }], 'its message may have been lost')
+  t.match(await database.query('select capture_id as id from outbox'), [{ id }], 'the message may have been lost')
 })
 
-t.test('ledger reaper: many captures of which nothing can be decided keep no other from its end', async (t) => {
+t.test('ledger reaper: many undecidable captures do not delay the end of others', async (t) => {
   const { queue, ledger, dead, statusOf } = await openLedger(t)
   for (let n = 0; n < 101; n += 1) await reportSuccess(queue, await dead({ minutesAgo: 10 }))
   const usedUp = await dead({ minutesAgo: 9, attempts: 2 })
@@ -132,7 +123,7 @@ t.test('ledger reaper: many captures of which nothing can be decided keep no oth
   t.equal(await statusOf(usedUp), 'failed')
 })
 
-t.test('ledger reaper: a row that cannot be written keeps no other from its end, and is told', async (t) => {
+t.test('ledger reaper: a row that cannot be written does not delay others, and the error is thrown', async (t) => {
   const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
   const begun = [await dead({ minutesAgo: 10, attempts: 2 }), await dead({ minutesAgo: 9, attempts: 2 })]
   const pending = [
@@ -149,7 +140,7 @@ t.test('ledger reaper: a row that cannot be written keeps no other from its end,
   t.same(await Promise.all([...begun, ...pending].map(statusOf)), ['processing', 'failed', 'pending', 'failed'])
 })
 
-t.test('ledger reaper: a success that comes while a capture is being sent again is kept', async (t) => {
+t.test('ledger reaper: a success that is reported while a capture is requeued is kept', async (t) => {
   const { database, queue, ledger, dead, reaped, statusOf } = await openLedger(t)
   const id = await dead({ minutesAgo: 10 })
   await reportFailure(queue, id, { token: 'not the token' })
@@ -164,45 +155,39 @@ t.test('ledger reaper: a success that comes while a capture is being sent again 
   t.equal((await lastResult(queue, id))?.outcome, 'completed')
 })
 
-t.test(
-  'ledger reaper: a report that was acknowledged and whose change was lost is applied after a minute',
-  async (t) => {
-    const { database, queue, ledger, dead, reaped } = await openLedger(t, { longestWaitSeconds: 3600 })
-    const begun = await dead({ minutesAgo: 10 })
-    const unstarted = await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 })
-    await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0 where id = $1`, [
-      unstarted,
-    ])
-    for (const id of [begun, unstarted]) {
-      await reportStart(queue, id)
-      await reportSuccess(queue, id)
-    }
-    const now = Date.now()
-    await reap(ledger, nothingStuck, now + minuteMs / 2)
-    t.match(await row(database, begun), { status: 'processing' }, 'it may still be under way to a ledger')
-    t.match(await row(database, unstarted), { status: 'pending' })
-    await reap(ledger, nothingStuck, now + 2 * minuteMs)
-    t.match(await row(database, begun), { status: 'completed', charge: 'settled' })
-    t.match(await row(database, unstarted), { status: 'completed', charge: 'settled' })
-    t.same(reaped(), [])
-  },
-)
+t.test('ledger reaper: an acknowledged report whose change was lost is applied after a minute', async (t) => {
+  const { database, queue, ledger, dead, reaped } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const begun = await dead({ minutesAgo: 10 })
+  const unstarted = await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 })
+  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0 where id = $1`, [
+    unstarted,
+  ])
+  for (const id of [begun, unstarted]) {
+    await reportStart(queue, id)
+    await reportSuccess(queue, id)
+  }
+  const now = Date.now()
+  await reap(ledger, nothingStuck, now + minuteMs / 2)
+  t.match(await row(database, begun), { status: 'processing' }, 'a ledger may still be processing it')
+  t.match(await row(database, unstarted), { status: 'pending' })
+  await reap(ledger, nothingStuck, now + 2 * minuteMs)
+  t.match(await row(database, begun), { status: 'completed', charge: 'settled' })
+  t.match(await row(database, unstarted), { status: 'completed', charge: 'settled' })
+  t.same(reaped(), [])
+})
 
-t.test(
-  'ledger reaper: a report on a capture that seems unstarted is applied too, and the capture is not sent again',
-  async (t) => {
-    const { database, queue, ledger, dead, statusOf } = await openLedger(t)
-    const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
-    await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
-    await database.query('delete from outbox')
-    await reportSuccess(queue, ids[0]!)
-    await republishUnstarted(ledger, Date.now() + 2 * minuteMs)
-    t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
-    t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
-  },
-)
+t.test('ledger reaper: a stored report is applied, and its apparently unstarted capture is not requeued', async (t) => {
+  const { database, queue, ledger, dead, statusOf } = await openLedger(t)
+  const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
+  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
+  await database.query('delete from outbox')
+  await reportSuccess(queue, ids[0]!)
+  await republishUnstarted(ledger, Date.now() + 2 * minuteMs)
+  t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
+  t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
+})
 
-t.test('ledger reaper: captures of a pool that is dead take no turn from those of another', async (t) => {
+t.test('ledger reaper: captures of a dead pool do not delay those of another pool', async (t) => {
   const { database, dead } = await openLedger(t)
   for (let n = 0; n < 3; n += 1) await dead({ minutesAgo: 10 })
   const other = await dead({ minutesAgo: 5, pool: 'proxied' })

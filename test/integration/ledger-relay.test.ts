@@ -12,11 +12,11 @@ import { accept, meters, row, standing } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const payloadMax = 16_384
-/** As many as the relay takes at a time. */
+/** The batch size of the relay. */
 const batchCaptures = 100
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t, { config: `max_payload: ${payloadMax}` })])
 
-/** A ledger that does nothing by itself, with ten captures to be published, the oldest first. */
+/** A ledger without loops, with ten captures to publish, oldest first. */
 const openRelay = async (test: Parameters<typeof openQueue>[0], sealed: (place: number) => Buffer) => {
   const database = await server.createDatabase()
   const queue = await openQueue(test, nats.url)
@@ -31,7 +31,7 @@ const openRelay = async (test: Parameters<typeof openQueue>[0], sealed: (place: 
   return { database, queue, ledger, tenant, captures, last: captures.at(-1)! }
 }
 
-t.test('ledger relay: captures that cannot be published keep no other from it, and come again', async (t) => {
+t.test('ledger relay: captures that cannot be published do not delay others, and are retried', async (t) => {
   const { database, queue, ledger, captures, last } = await openRelay(t, () => Buffer.from('small'))
   const bad = new Set(captures.slice(0, -1).map(({ id }) => id))
   const query: Database['query'] = async (text, parameters, keep) => {
@@ -46,7 +46,7 @@ t.test('ledger relay: captures that cannot be published keep no other from it, a
   t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
 })
 
-t.test('ledger relay: where nothing can be published the relay does not go on to what is due after that', async (t) => {
+t.test('ledger relay: if a whole batch cannot be published, the relay does not go on to the next one', async (t) => {
   const database = await server.createDatabase()
   const queue = await openQueue(t, nats.url)
   await declareStreams(queue)
@@ -65,13 +65,13 @@ t.test('ledger relay: where nothing can be published the relay does not go on to
   }
   await t.rejects(relay({ ...ledger, database: { ...database, query } }), { message: 'none can be read' })
   t.equal(tried.size, batchCaptures)
-  // Those that were tried are left to their taker for a while; the others are due.
+  // The failed ones stay leased for a while; the others are due.
   await relay(ledger)
   t.equal((await database.query('select from outbox')).length, batchCaptures)
 })
 
 // Contract: Error mapping
-t.test('ledger relay: a capture that is larger than NATS takes fails, and the others go on', async (t) => {
+t.test('ledger relay: a capture larger than the NATS limit fails, and the others are published', async (t) => {
   const large = Buffer.alloc(payloadMax)
   const { database, queue, ledger, tenant, captures, last } = await openRelay(t, (place) =>
     place < 9 ? large : Buffer.from('small'),
@@ -89,7 +89,7 @@ t.test('ledger relay: a capture that is larger than NATS takes fails, and the ot
   t.equal(ledger.told.filter(([name]) => name === 'tooLarge').length, 9)
 })
 
-t.test('ledger relay: a ledger tells at its start of a NATS server that takes no large captures', async (t) => {
+t.test('ledger relay: at its start a ledger reports a NATS server whose message limit is too small', async (t) => {
   const database = await server.createDatabase()
   const small = createTestLedger(database, await openQueue(t, nats.url))
   await setUpStreams(small)

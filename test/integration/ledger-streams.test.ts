@@ -13,7 +13,7 @@ import { createTenant } from '#test/helpers/tenant.ts'
 
 const server = await startPostgres(t)
 const mebibyte = 1024 * 1024
-/** More than creating both streams takes, each an answer to a request. */
+/** More round trips than the creation of both streams takes. */
 const roundTrips = 20
 
 const openLedger = async (test: Parameters<typeof openQueue>[0], more: Parameters<typeof createTestLedger>[2] = {}) => {
@@ -23,7 +23,7 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Parameter
 }
 
 t.test(
-  'ledger streams: what has not ended is put back before streams are declared, so that a crash in between loses nothing',
+  'ledger streams: unended captures are requeued before the streams are declared, so a crash in between loses none',
   async (t) => {
     const ledger = await openLedger(t)
     await accept({ database: ledger.database, tenant: await createTenant(ledger.database) })
@@ -39,7 +39,7 @@ t.test(
     const kept = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } })()
     await reached.promise
     for (let trip = 0; trip < roundTrips; trip += 1) {
-      if ((await readStreams(ledger.queue)).length === 2) return t.fail('the streams are there already')
+      if ((await readStreams(ledger.queue)).length === 2) return t.fail('the streams already exist')
     }
     t.same(await ledger.database.query('select from outbox'), [])
     gate.resolve()
@@ -49,35 +49,32 @@ t.test(
   },
 )
 
-t.test('ledger streams: the size of the stream of results is the one that is set, or stays as it is', async (t) => {
+t.test('ledger streams: the results stream gets the configured size, or keeps its own without one', async (t) => {
   const ledger = await openLedger(t)
   const { streams } = await manage(ledger.queue)
   const size = async () => (await streams.info(resultsStream.name)).config.max_bytes
   await setUpStreams(ledger)
-  t.equal(await size(), 1024 * mebibyte, 'of a new one')
+  t.equal(await size(), 1024 * mebibyte, 'size of a new stream')
   await streams.update(resultsStream.name, { max_bytes: 64 * mebibyte })
   await setUpStreams(ledger)
-  t.equal(await size(), 64 * mebibyte, 'as somebody has made it')
+  t.equal(await size(), 64 * mebibyte, 'as changed by an operator')
   await setUpStreams({ ...ledger, resultsMaxBytes: 32 * mebibyte })
-  t.equal(await size(), 32 * mebibyte, 'as it is set')
+  t.equal(await size(), 32 * mebibyte, 'as configured')
 })
 
-t.test(
-  'ledger streams: how much of their stream unread results fill is told, before the oldest are lost',
-  async (t) => {
-    const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
-    await setUpStreams(ledger)
-    const told = async () => {
-      await createStreamKeeper(ledger)()
-      return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
-    }
-    t.same(await told(), [0, 0])
-    const body = Buffer.alloc(100_000, '{')
-    for (let n = 0; n < 6; n += 1) {
-      await publishStored(ledger.queue, startedSubject({ pool: 'standard', id: `id-${n}` }), body)
-    }
-    const [unread, part] = (await told()) as [number, number]
-    t.equal(unread, 6)
-    t.ok(part > 0.5 && part < 0.7, `${part} of the stream`)
-  },
-)
+t.test('ledger streams: the fill level of unread results is reported, before the oldest are lost', async (t) => {
+  const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
+  await setUpStreams(ledger)
+  const told = async () => {
+    await createStreamKeeper(ledger)()
+    return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
+  }
+  t.same(await told(), [0, 0])
+  const body = Buffer.alloc(100_000, '{')
+  for (let n = 0; n < 6; n += 1) {
+    await publishStored(ledger.queue, startedSubject({ pool: 'standard', id: `id-${n}` }), body)
+  }
+  const [unread, part] = (await told()) as [number, number]
+  t.equal(unread, 6)
+  t.ok(part > 0.5 && part < 0.7, `${part} of the stream`)
+})

@@ -48,10 +48,10 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   await started(queue, capture.id, 1)
   await statusIs(database, capture.id, 'processing')
   t.match(await meters(running), { pending: 0, reserved: 1, settled: 0, admitted: 1, processing: 1 })
-  t.equal(running.ended.length, 0, 'nothing is told before the end')
+  t.equal(running.ended.length, 0, 'nothing is published before the end')
 
   const result = await reportSuccess(queue, capture.id)
-  await eventually(() => running.ended.length > 0, { what: 'the end is told' })
+  await eventually(() => running.ended.length > 0, { what: 'the end is published' })
   t.same(running.ended, [{ id: capture.id, status: 'completed', objectKey: result.objectKey }])
   t.match(await findCapture(database, { id: capture.id, accountId: capture.accountId }), {
     status: 'completed',
@@ -72,7 +72,7 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   t.same(await database.query(objects), [{ key: result.objectKey, bytes: 1234, kept: true }])
 })
 
-t.test('starts: one whose result comes soon takes no transaction of its own, and is dated back', async (t) => {
+t.test('starts: a start whose result follows soon has no transaction of its own, and is backdated', async (t) => {
   const running = await startLedger(t, on)
   const batches = () => running.ledger.told.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
   const { id } = await accept(running)
@@ -84,7 +84,7 @@ t.test('starts: one whose result comes soon takes no transaction of its own, and
   t.same(await running.database.query(dates, [id]), [{ ordered: true }])
 })
 
-t.test('the time in the queue is measured once: from accept until the first attempt', async (t) => {
+t.test('ledger: the queue time is measured once, from acceptance until the first attempt', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
@@ -102,20 +102,20 @@ t.test('the time in the queue is measured once: from accept until the first atte
   await database.query(age, [other])
   const report = { kind: 'started', pool: 'standard', id: other, storedAtMs: Date.now() - 50_000 } as const
   await applyReports(ledger, [{ ...report, message: { id: other, attempt: 1, kind: 'begun', pod: 'pod' } }])
-  t.ok(Number(waits()[1]) < 30_000, 'nor is for how long the ledger was away')
+  t.ok(Number(waits()[1]) < 30_000, 'excluding the time that the ledger was down')
 })
 
 // Contract: Status never moves back
-t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
+t.test('results: end a capture once; repeats are published again, a late success loses its object', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   const winner = await reportSuccess(queue, id)
   await eventually(() => running.endings(id).length === 1)
   await reportSuccess(queue, id, { objectKey: winner.objectKey })
-  await eventually(() => running.endings(id).length === 2, { what: 'a repeat is told' })
+  await eventually(() => running.endings(id).length === 2, { what: 'a repeat is published' })
   const loser = await reportSuccess(queue, id, { attempt: 2 })
-  // Of reports in one batch one completion is published.
+  // Reports in one batch publish one completion.
   await eventually(() => running.endings(id).length === 3)
   await reportFailure(queue, id, { attempt: 2 })
   await eventually(() => ledger.deleted.includes(loser.objectKey), { what: "the loser's object is deleted" })
@@ -123,14 +123,14 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
   await started(queue, id, 3)
   await reportSuccess(queue, id, { objectKey: winner.objectKey })
   await eventually(() => running.endings(id).length === 5)
-  t.same([...new Set(running.endings(id).map(({ objectKey }) => objectKey))], [winner.objectKey], "always the winner's")
+  t.same([...new Set(running.endings(id).map(({ objectKey }) => objectKey))], [winner.objectKey], 'always the first')
   t.same(ledger.deleted, [loser.objectKey])
   t.match(await row(database, id), { status: 'completed', object_key: winner.objectKey, charge: 'settled' })
   t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'charged once')
 })
 
 // Contract: Status never moves back
-t.test('ledger: what does not count changes nothing', async (t) => {
+t.test('ledger: reports that do not count change nothing', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
@@ -153,7 +153,7 @@ t.test('ledger: what does not count changes nothing', async (t) => {
 
   await reportSuccess(queue, id, { attempt: 1 })
   await statusIs(database, id, 'completed')
-  t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'the success of an earlier attempt counts')
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'a success of an earlier attempt counts')
 })
 
 // Contract: Charging
@@ -175,7 +175,7 @@ t.test('ledger: a failure of any kind releases the charge', async (t) => {
   t.match(await row(database, unreadable.id), { error_code: 'JOB_FAILED', sealed: null, charge: 'released' })
 })
 
-t.test('ledger: ends make room for those that wait, in their order', async (t) => {
+t.test('ledger: ended captures make room for waiting ones, in their order', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const captures: Accepted[] = []
@@ -183,7 +183,7 @@ t.test('ledger: ends make room for those that wait, in their order', async (t) =
   const late = captures.slice(windowSize)
   t.same([...new Set(late.map(({ admitted }) => admitted))], [false])
   for (const { id } of captures.slice(0, 2)) await reportSuccess(queue, id)
-  // Two are admitted in their order, and published side by side.
+  // Two are admitted in order, and published concurrently.
   for (const each of late.slice(0, 2)) {
     await eventually(async () => (await standing(queue, each)) !== undefined, { what: 'the two oldest are published' })
   }
@@ -191,10 +191,10 @@ t.test('ledger: ends make room for those that wait, in their order', async (t) =
   t.match(await meters(running), { pending: 17, admitted: 16, waiting: 1 })
   const standard = (await countBacklog(database)).find(({ pool }) => pool === 'standard')
   t.match(standard, { pending: 17, processing: 0, accepted: 19 })
-  await eventually(() => running.backlogs.some(({ pending }) => pending === 17), { what: 'the backlog is told' })
+  await eventually(() => running.backlogs.some(({ pending }) => pending === 17), { what: 'the backlog is published' })
 })
 
-t.test('ledger: what NATS lost is published again, waiting captures excepted', async (t) => {
+t.test('ledger: captures that NATS lost are published again, except waiting ones', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const captures: Accepted[] = []
@@ -205,20 +205,20 @@ t.test('ledger: what NATS lost is published again, waiting captures excepted', a
   await statusIs(database, begun!.id, 'processing')
   const admitted = captures.slice(0, windowSize)
   const allStand = async () => (await Promise.all(admitted.map((capture) => standing(queue, capture)))).every(Boolean)
-  await eventually(allStand, { what: 'all admitted ones stand in the queue' })
+  await eventually(allStand, { what: 'all admitted ones are in the queue' })
   await eventually(async () => (await database.query('select from outbox where relay_at is not null')).length === 0)
 
   await nats.wipe()
-  await eventually(allStand, { withinMs: 30_000, what: 'all admitted ones stand in the new queue' })
+  await eventually(allStand, { withinMs: 30_000, what: 'all admitted ones are in the new queue' })
   t.equal(await standing(queue, captures.at(-1)!), undefined)
-  t.match(captureCodec.decode((await standing(queue, begun!))!), { attempts: 1 }, 'with the attempts that had begun')
+  t.match(captureCodec.decode((await standing(queue, begun!))!), { attempts: 1 }, 'with the attempts so far')
   await reportSuccess(queue, begun!.id)
   await statusIs(database, begun!.id, 'completed')
   await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
 })
 
-t.test('ledger: consumers that are missing alone are made again', async (t) => {
+t.test('ledger: a missing consumer is created again while its stream exists', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
@@ -234,7 +234,7 @@ t.test('ledger: consumers that are missing alone are made again', async (t) => {
 
 // Contract: Time budget
 // Contract: Status never moves back
-t.test('ledger: an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
+t.test('ledger: an attempt past its budget is requeued once and then fails; a report in time counts', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const capture = await accept(running)
@@ -244,7 +244,7 @@ t.test('ledger: an attempt past its budget is sent again once, then given up; a 
   await statusIs(database, capture.id, 'processing')
   await database.query('delete from outbox')
   await overdue(capture.id)
-  await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is sent again' })
+  await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is requeued' })
   t.match(captureCodec.decode((await standing(queue, capture))!), { attempts: 1 })
   t.match(await row(database, capture.id), { status: 'processing', unended_starts: 1 })
 
@@ -258,7 +258,7 @@ t.test('ledger: an attempt past its budget is sent again once, then given up; a 
 })
 
 // Contract: Time budget
-t.test('ledger: an attempt without a report is given up within its budget, the third is the last', async (t) => {
+t.test('ledger: an attempt without a report ends within its budget; the third attempt is the last', async (t) => {
   const database = await server.createDatabase()
   const queue = await openQueue(t, nats.url)
   const ledger = createTestLedger(database, queue)
@@ -290,7 +290,7 @@ t.test('ledger: an attempt without a report is given up within its budget, the t
   t.same(await database.query('select capture_id as id from outbox'), [{ id: again }])
 })
 
-t.test('ledger: a result that did not count does not stop the next attempt', async (t) => {
+t.test('ledger: an ignored result does not prevent the next attempt', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)
@@ -299,13 +299,13 @@ t.test('ledger: a result that did not count does not stop the next attempt', asy
   await statusIs(database, id, 'processing')
   await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
   const stale = () => lastMessage(queue, 'RESULTS', resultSubject({ pool: 'standard', id }))
-  await eventually(async () => (await stale()) === undefined, { what: 'the result that did not count is removed' })
+  await eventually(async () => (await stale()) === undefined, { what: 'the ignored result is removed' })
   t.match(await row(database, id), { status: 'processing', attempts: 1 })
 })
 
 // Contract: Status never moves back
 // Contract: Error mapping
-t.test('ledger: a capture that nobody begins fails after the longest wait, waiting ones too', async (t) => {
+t.test('ledger: a capture that no worker starts fails after the longest wait, admitted or waiting', async (t) => {
   const running = await startLedger(t, on, { longestWaitSeconds: 3600 })
   const { database, queue } = running
   const captures: Accepted[] = []
@@ -318,12 +318,12 @@ t.test('ledger: a capture that nobody begins fails after the longest wait, waiti
   for (const { id } of old)
     t.match(await row(database, id), { status: 'failed', error_code: 'JOB_FAILED', started_at: null })
   await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined, {
-    what: 'its room is used',
+    what: 'its slot is used',
   })
   t.match(await meters(running), { pending: 16, admitted: 16, waiting: 0, processing: 0, reserved: 16 })
 })
 
-t.test('ledger: a message that was lost is replaced after a minute', async (t) => {
+t.test('ledger: a lost message is replaced after a minute', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const capture = await accept(running)
@@ -335,12 +335,12 @@ t.test('ledger: a message that was lost is replaced after a minute', async (t) =
   await eventually(async () => (await database.query('select from outbox')).length === 0)
   t.ok(
     ledger.told.some(([name, result]) => name === 'relayed' && result === 'stands'),
-    'one that stands refuses it',
+    'a message that is still in the queue is not duplicated',
   )
 })
 
 // Contract: After retention
-t.test('ledger: images go when their retention ends, their records stay', async (t) => {
+t.test('ledger: images are removed when their retention ends; their records stay', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id, accountId } = await accept(running)
@@ -352,7 +352,7 @@ t.test('ledger: images go when their retention ends, their records stay', async 
   await eventually(async () => (await database.query('select from object_removal')).length === 0)
 })
 
-t.test('ledger: many reports at once, each twice and by two ledgers, count once each', async (t) => {
+t.test('ledger: concurrent duplicate reports to two ledgers count once each', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const other = createTestLedger(database, await openQueue(t, nats.url))
@@ -385,7 +385,7 @@ t.test('ledger: many reports at once, each twice and by two ledgers, count once 
   t.equal((await database.query('select from stored_object')).length, 90)
 })
 
-t.test('ledger: while PostgreSQL is away nothing is lost and no backlog is told', async (t) => {
+t.test('ledger: while PostgreSQL is unreachable nothing is lost and no backlog is published', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)

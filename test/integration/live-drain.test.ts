@@ -22,32 +22,26 @@ const follow = async () =>
 const status = (query: string) =>
   fetch(`${baseUrl}/v1/screenshots/${capture.id}${query}`, { headers: { authorization: `Bearer ${key}` } })
 
-t.test(
-  'live drain: a stream that has lasted its time ends with a word about it, and may be opened again',
-  async (t) => {
-    const stream = await follow()
-    await stream.ended
-    t.match(stream.text(), /^retry: \d+\n\n/)
-    t.match(stream.text(), /: this stream has lasted as long as one may; connect again\n\n$/)
-    t.match(stream.seen, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
-  },
-)
+t.test('live drain: a stream at its time limit ends with a comment, and the client may reconnect', async (t) => {
+  const stream = await follow()
+  await stream.ended
+  t.match(stream.text(), /^retry: \d+\n\n/)
+  t.match(stream.text(), /: this stream has lasted as long as one may; connect again\n\n$/)
+  t.match(stream.seen, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
+})
 
-t.test(
-  'live drain: a gateway that stops waits for nobody who has nothing to say, and tells the others at once',
-  async (t) => {
-    const stream = await follow()
-    await eventually(() => stream.seen.length === 1)
-    const { hostname, port } = new URL(baseUrl)
-    const silent = connect(Number(port), hostname)
-    await once(silent, 'connect')
-    const waited = status('?wait=60')
-    // An answer of its own, after the wait has begun, on a connection that both ends keep.
-    await (await status('')).text()
-    gateway.stop()
-    t.match(await (await waited).json(), { data: { id: capture.id, status: 'pending' } })
-    await stream.ended
-    t.match(stream.text(), /: this server is stopping; connect again\n\n$/)
-    t.equal(await gateway.ended, 0)
-  },
-)
+t.test('live drain: a stopping gateway closes idle connections, and ends waits and streams at once', async (t) => {
+  const stream = await follow()
+  await eventually(() => stream.seen.length === 1)
+  const { hostname, port } = new URL(baseUrl)
+  const silent = connect(Number(port), hostname)
+  await once(silent, 'connect')
+  const waited = status('?wait=60')
+  // A separate request after the wait has begun, on a kept-alive connection.
+  await (await status('')).text()
+  gateway.stop()
+  t.match(await (await waited).json(), { data: { id: capture.id, status: 'pending' } })
+  await stream.ended
+  t.match(stream.text(), /: this server is stopping; connect again\n\n$/)
+  t.equal(await gateway.ended, 0)
+})

@@ -33,7 +33,7 @@ const newAccount = async () => {
   }
   const get = (path: string, more: Record<string, string> = {}, signal: AbortSignal | null = null) =>
     fetch(`${baseUrl}/v1/screenshots/${path}`, { headers: { ...headers, ...more }, signal })
-  /** Begins to read a stream; `seen` grows until it ends. */
+  /** Opens a stream; `seen` grows until it ends. */
   const follow = async (path: string, more: Record<string, string> = {}) => {
     const leaving = new AbortController()
     const answer = await get(`${path}/events`, more, leaving.signal)
@@ -43,7 +43,7 @@ const newAccount = async () => {
   return { id, keyId, create, get, follow }
 }
 
-/** A page whose capture goes on until it is told to end. */
+/** A page whose capture goes on until `end` is called. */
 const heldPage = (name: string) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   pages[`https://example.com/${name}`] = { image, before: () => promise }
@@ -52,7 +52,7 @@ const heldPage = (name: string) => {
 
 const named = (seen: readonly SeenEvent[], name: string) => seen.filter((event) => event.name === name)
 
-/** Makes a batch of captures that were accepted one by one. */
+/** Creates a batch of captures that were accepted one by one. */
 const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
   const ids: string[] = []
   for (const page of names) ids.push(await account.create(page))
@@ -70,7 +70,7 @@ const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, name
   return { batchId, ids }
 }
 
-t.test('live events: a stream tells the status, the start, and the whole record at the end', async (t) => {
+t.test('live events: a stream sends the status, the start, and the whole record at the end', async (t) => {
   const { create, follow, get } = await newAccount()
   const page = heldPage('held')
   const id = await create('held')
@@ -98,7 +98,7 @@ t.test('live events: a stream tells the status, the start, and the whole record 
   t.match(record, { status: 'completed', image_url: `https://shots.example/v1/screenshots/${id}/image` })
 })
 
-t.test('live events: a failed, an ended and a deleted capture are told of as what they are', async (t) => {
+t.test('live events: a stream reports failed, already ended and deleted captures', async (t) => {
   const { create, follow, get } = await newAccount()
   const failing = await create('late')
   const failed = await follow(failing)
@@ -106,10 +106,10 @@ t.test('live events: a failed, an ended and a deleted capture are told of as wha
   t.match(failed.seen.at(-1), { name: 'result', data: { status: 'failed', error: { code: 'TIMEOUT' } } })
   const again = await follow(failing)
   await again.ended
-  t.equal(again.seen.length, 1, 'of one that has ended only the end')
+  t.equal(again.seen.length, 1, 'an ended capture sends only its end')
   t.match(again.seen[0], failed.seen.at(-1) ?? {})
   const finished = await get(`${failing}/events`, { 'last-event-id': 'result' })
-  t.equal(finished.status, 204, 'a client that has seen the end is told not to come again')
+  t.equal(finished.status, 204, '204 stops a client that has seen the end')
 
   const id = await create('never')
   const deleted = await follow(id)
@@ -120,56 +120,50 @@ t.test('live events: a failed, an ended and a deleted capture are told of as wha
   t.equal((await get(`${id}/events`)).status, 404)
 })
 
-t.test(
-  'live events: the position counts what was accepted earlier to the same lane, by anybody, and waits',
-  async (t) => {
-    const { create, follow } = await newAccount()
-    const other = await newAccount()
-    await database.query('delete from capture')
-    const first = await other.create('never')
-    await database.query(`update capture set lane = 'interactive' where id = $1`, [await other.create('never')])
-    const second = await create('never')
-    const mine = await create('never')
-    await other.create('never')
-    const stream = await follow(mine)
-    await eventually(() => stream.seen.length === 1)
-    t.same(stream.seen[0]?.data, { status: 'pending', position: 2 })
-    await database.query(`update capture set status = 'processing' where id = any ($1)`, [[first]])
-    await eventually(() => stream.seen.length === 2)
-    t.same(stream.seen[1]?.data, { status: 'pending', position: 1 })
-    await database.query('delete from capture where id = any ($1)', [[second]])
-    await eventually(() => stream.seen.length === 3)
-    t.same(stream.seen[2]?.data, { status: 'pending', position: 0 }, 'it is told on change alone')
-    stream.leave()
-  },
-)
+t.test('live events: the position counts the earlier waiting captures in the same lane, of any account', async (t) => {
+  const { create, follow } = await newAccount()
+  const other = await newAccount()
+  await database.query('delete from capture')
+  const first = await other.create('never')
+  await database.query(`update capture set lane = 'interactive' where id = $1`, [await other.create('never')])
+  const second = await create('never')
+  const mine = await create('never')
+  await other.create('never')
+  const stream = await follow(mine)
+  await eventually(() => stream.seen.length === 1)
+  t.same(stream.seen[0]?.data, { status: 'pending', position: 2 })
+  await database.query(`update capture set status = 'processing' where id = any ($1)`, [[first]])
+  await eventually(() => stream.seen.length === 2)
+  t.same(stream.seen[1]?.data, { status: 'pending', position: 1 })
+  await database.query('delete from capture where id = any ($1)', [[second]])
+  await eventually(() => stream.seen.length === 3)
+  t.same(stream.seen[2]?.data, { status: 'pending', position: 0 }, 'sent only on change')
+  stream.leave()
+})
 
-t.test(
-  'live events: streams end within 30 s of their key being revoked, and say so; those of other keys go on',
-  async (t) => {
-    const account = await newAccount()
-    const other = await newAccount()
-    const { batchId } = await createBatch(account, ['never'])
-    const streams = [await account.follow(await account.create('never')), await account.follow(`batch/${batchId}`)]
-    const kept = await other.follow(await other.create('never'))
-    await eventually(() => [...streams, kept].every(({ seen }) => seen.length > 0))
-    await revokeKey(database, account.keyId)
-    const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
-    t.equal(await Promise.race([ended, pause(30_000, 'open', { ref: false })]), 'ended')
-    for (const { seen } of streams) {
-      const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
-      t.same(seen.at(-1), { name: 'unauthorized', id: '', data })
-    }
-    t.notOk(named(kept.seen, 'unauthorized').length)
-    const page = heldPage('after')
-    const after = await other.create('after')
-    page.end()
-    const last = await other.follow(after)
-    await last.ended
-    t.match(last.seen.at(-1), { name: 'result' })
-    kept.leave()
-  },
-)
+t.test('live events: streams end with `unauthorized` within 30 s of key revocation; others continue', async (t) => {
+  const account = await newAccount()
+  const other = await newAccount()
+  const { batchId } = await createBatch(account, ['never'])
+  const streams = [await account.follow(await account.create('never')), await account.follow(`batch/${batchId}`)]
+  const kept = await other.follow(await other.create('never'))
+  await eventually(() => [...streams, kept].every(({ seen }) => seen.length > 0))
+  await revokeKey(database, account.keyId)
+  const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
+  t.equal(await Promise.race([ended, pause(30_000, 'open', { ref: false })]), 'ended')
+  for (const { seen } of streams) {
+    const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
+    t.same(seen.at(-1), { name: 'unauthorized', id: '', data })
+  }
+  t.notOk(named(kept.seen, 'unauthorized').length)
+  const page = heldPage('after')
+  const after = await other.create('after')
+  page.end()
+  const last = await other.follow(after)
+  await last.ended
+  t.match(last.seen.at(-1), { name: 'result' })
+  kept.leave()
+})
 
 t.test('live events: parameters, keys and ids of others are refused as everywhere', async (t) => {
   const { create, get } = await newAccount()
@@ -183,7 +177,7 @@ t.test('live events: parameters, keys and ids of others are refused as everywher
   t.match([anonymous.status, await anonymous.json()], [401, { error: { code: 'INVALID_API_KEY' } }])
 })
 
-t.test('live events: streams are bounded for each account, and a client that goes away frees its place', async (t) => {
+t.test('live events: streams are bounded per account, and a client that disconnects frees its slot', async (t) => {
   const { create, get, follow } = await newAccount()
   const other = await newAccount()
   const id = await create('never')
@@ -200,40 +194,37 @@ t.test('live events: streams are bounded for each account, and a client that goe
   second.leave()
 })
 
-t.test(
-  'live events: a batch is told of by its counts, each capture at its end, and the whole at the end',
-  async (t) => {
-    const account = await newAccount()
-    const [first, second] = [heldPage('one'), heldPage('two')]
-    const { batchId, ids } = await createBatch(account, ['one', 'two'])
-    const stream = await account.follow(`batch/${batchId}`)
-    await eventually(() => stream.seen.length === 1)
-    t.same(stream.seen[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })
+t.test('live events: a batch stream sends counts, each capture at its end, and the batch at its end', async (t) => {
+  const account = await newAccount()
+  const [first, second] = [heldPage('one'), heldPage('two')]
+  const { batchId, ids } = await createBatch(account, ['one', 'two'])
+  const stream = await account.follow(`batch/${batchId}`)
+  await eventually(() => stream.seen.length === 1)
+  t.same(stream.seen[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })
 
-    first.end()
-    await eventually(() => named(stream.seen, 'screenshot').length === 1)
-    await eventually(() => named(stream.seen, 'status').at(-1)?.data['completed'] === 1)
-    t.match(named(stream.seen, 'screenshot')[0], { id: 'm1', data: { index: 0, id: ids[0], status: 'completed' } })
-    t.match(named(stream.seen, 'status').at(-1)?.data, { status: 'processing', pending: 1, completed: 1 })
+  first.end()
+  await eventually(() => named(stream.seen, 'screenshot').length === 1)
+  await eventually(() => named(stream.seen, 'status').at(-1)?.data['completed'] === 1)
+  t.match(named(stream.seen, 'screenshot')[0], { id: 'm1', data: { index: 0, id: ids[0], status: 'completed' } })
+  t.match(named(stream.seen, 'status').at(-1)?.data, { status: 'processing', pending: 1, completed: 1 })
 
-    const again = await account.follow(`batch/${batchId}`, { 'last-event-id': 'm1' })
-    second.end()
-    await Promise.all([stream.ended, again.ended])
-    t.same(
-      named(again.seen, 'screenshot').map(({ data }) => data['index']),
-      [1],
-      'a client that comes back is told only what it has not seen',
-    )
-    t.same(stream.seen.at(-1), again.seen.at(-1))
-    t.match(stream.seen.at(-1), {
-      name: 'result',
-      data: { id: batchId, status: 'completed', total: 2, completed: 2, pending: 0, created_at: String },
-    })
-    t.match(stream.seen.at(-1)?.data['screenshots'], [
-      { index: 0, id: ids[0], status: 'completed' },
-      { index: 1, id: ids[1], status: 'completed' },
-    ])
-    t.equal((await account.get(`batch/${batchId}/events`, { 'last-event-id': 'result' })).status, 204)
-    t.equal((await (await newAccount()).get(`batch/${batchId}/events`)).status, 404)
-  },
-)
+  const again = await account.follow(`batch/${batchId}`, { 'last-event-id': 'm1' })
+  second.end()
+  await Promise.all([stream.ended, again.ended])
+  t.same(
+    named(again.seen, 'screenshot').map(({ data }) => data['index']),
+    [1],
+    'a reconnecting client receives only unseen events',
+  )
+  t.same(stream.seen.at(-1), again.seen.at(-1))
+  t.match(stream.seen.at(-1), {
+    name: 'result',
+    data: { id: batchId, status: 'completed', total: 2, completed: 2, pending: 0, created_at: String },
+  })
+  t.match(stream.seen.at(-1)?.data['screenshots'], [
+    { index: 0, id: ids[0], status: 'completed' },
+    { index: 1, id: ids[1], status: 'completed' },
+  ])
+  t.equal((await account.get(`batch/${batchId}/events`, { 'last-event-id': 'result' })).status, 204)
+  t.equal((await (await newAccount()).get(`batch/${batchId}/events`)).status, 404)
+})

@@ -38,7 +38,7 @@ const newAccount = async () => {
   return { create, status, wait }
 }
 
-/** A page whose capture goes on until it is told to end. */
+/** A page whose capture goes on until `end` is called. */
 const heldPage = (name: string) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   let reached = false
@@ -50,29 +50,29 @@ const heldPage = (name: string) => {
   return { end: resolve, reached: () => reached }
 }
 
-const ended = 'answers with the end'
+const ended = 'responds at the end'
 
-t.test('live wait: a status with `wait` is answered once the capture has ended', async (t) => {
+t.test('live wait: a status with `wait` responds once the capture has ended', async (t) => {
   const { create, status } = await newAccount()
   const page = heldPage('held')
   const id = await create('held')
   const answer = status(id, '?wait=60').then((got) => ({ ...got, what: ended }))
   await eventually(page.reached)
-  t.match(await status(id, ''), { code: 200, status: 'pending' }, 'without it at once')
+  t.match(await status(id, ''), { code: 200, status: 'pending' }, 'at once without `wait`')
   page.end()
   t.match(await answer, { code: 200, status: 'completed', what: ended })
   t.match(await status(await create('late'), '?wait=60'), { code: 200, status: 'failed' })
-  t.match(await status(id, '?wait=60'), { code: 200, status: 'completed' }, 'which may have been before')
+  t.match(await status(id, '?wait=60'), { code: 200, status: 'completed' }, 'at once if it has ended before')
 })
 
-t.test('live wait: a status with `wait` is answered as it is after that many seconds', async (t) => {
+t.test('live wait: a status with `wait` responds with the current state after that many seconds', async (t) => {
   const { create, status } = await newAccount()
   const id = await create('never')
   t.match(await status(id, '?wait=0'), { code: 200, status: 'pending' })
   t.match(await status(id, '?wait=1'), { code: 200, status: 'pending' })
 })
 
-t.test('live wait: a wait out of bounds and unknown parameters are 422, all of them named', async (t) => {
+t.test('live wait: an invalid wait and unknown parameters are 422, all of them named', async (t) => {
   const { create, status } = await newAccount()
   const id = await create('never')
   for (const wait of ['61', '-1', '1.5', 'x', '']) {
@@ -82,7 +82,7 @@ t.test('live wait: a wait out of bounds and unknown parameters are 422, all of t
   t.match(await status(id, '?wiat=5&more'), { code: 422, error: { code: 'VALIDATION_ERROR', details } })
 })
 
-t.test('live wait: waiting for what is not there, not ours, or deleted meanwhile is 404', async (t) => {
+t.test('live wait: waiting for an unknown, foreign or meanwhile deleted capture is 404', async (t) => {
   const { create, status } = await newAccount()
   const other = await newAccount()
   const id = await create('never')
@@ -93,30 +93,27 @@ t.test('live wait: waiting for what is not there, not ours, or deleted meanwhile
   t.match(await waiting, { code: 404, error: { code: 'NOT_FOUND' } })
 })
 
-t.test(
-  'live wait: where too many wait the record is answered at once; a client that goes away frees its place',
-  async (t) => {
-    const { create, wait, status } = await newAccount()
-    const page = heldPage('busy')
-    const id = await create('busy')
-    await eventually(page.reached)
-    /** Whether a request waits: it has no answer after a row of others that were begun after it. */
-    const waits = async (answer: Promise<unknown>) => {
-      let answered = false
-      void answer.finally(() => (answered = true)).catch(() => undefined)
-      for (let others = 0; others < 20; others += 1) await status(id, '')
-      return !answered
-    }
-    const client = new AbortController()
-    t.equal(await waits(wait(id, client.signal)), true, 'the only place of the account is taken')
-    t.match(await status(id, '?wait=60'), { code: 200, status: 'pending' })
-    client.abort()
-    let waiting: Promise<unknown> = Promise.resolve()
-    await eventually(async () => {
-      waiting = wait(id)
-      return waits(waiting)
-    })
-    page.end()
-    t.match(await waiting, { status: 200 })
-  },
-)
+t.test('live wait: over the limit the record is returned at once; a client that disconnects makes room', async (t) => {
+  const { create, wait, status } = await newAccount()
+  const page = heldPage('busy')
+  const id = await create('busy')
+  await eventually(page.reached)
+  /** True if a request waits: it has no response after 20 later requests. */
+  const waits = async (answer: Promise<unknown>) => {
+    let answered = false
+    void answer.finally(() => (answered = true)).catch(() => undefined)
+    for (let others = 0; others < 20; others += 1) await status(id, '')
+    return !answered
+  }
+  const client = new AbortController()
+  t.equal(await waits(wait(id, client.signal)), true, 'the only slot of the account is taken')
+  t.match(await status(id, '?wait=60'), { code: 200, status: 'pending' })
+  client.abort()
+  let waiting: Promise<unknown> = Promise.resolve()
+  await eventually(async () => {
+    waiting = wait(id)
+    return waits(waiting)
+  })
+  page.end()
+  t.match(await waiting, { status: 200 })
+})

@@ -9,7 +9,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-// Errors in records: each code is produced by a real fault in a whole system, and told alike in every place.
+// Produces each error code by a real fault in a whole system, and compares every place that reports it.
 
 type Told = { readonly code: string; readonly message: string }
 type Envelope = { readonly error: Told & { readonly status: number; readonly screenshot_id: string } }
@@ -36,7 +36,7 @@ t.teardown(async () => {
   for (const each of [site, receiver, certificate]) await each[Symbol.asyncDispose]()
 })
 
-/** Spoils the key of the workers that serve captures with a proxy, and has the controller start them with it. */
+/** Breaks the key of the workers for proxied captures, and restarts the controller so that it starts them with it. */
 const breakProxiedWorkers = async ({ dataDir, readLocal }: System) => {
   const file = join(dataDir, 'proxied-worker-env.json')
   const env = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
@@ -52,14 +52,14 @@ const chargesMade = async () => {
   return ((await answer.json()) as { data: { screenshots_used: number } }).data.screenshots_used
 }
 
-/** Sum of a metric's lines that carry all of `labels`. */
+/** Sum of a metric's lines that contain all `labels`. */
 const countOf = async (service: string, metric: string, ...labels: readonly string[]) =>
   (await system.metrics(service))
     .split('\n')
     .filter((line) => line.startsWith(`${metric}{`) && labels.every((label) => line.includes(label)))
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 
-/** What each fault is, as the parameters of a capture that meets it. */
+/** The parameters of a capture that fails with each code. */
 const faults: Readonly<Record<CaptureErrorCode, { url: string; proxy?: string }>> = {
   TIMEOUT: { url: `http://${here}/endless` },
   DNS_FAILED: { url: 'http://unknown.invalid/' },
@@ -74,16 +74,16 @@ await breakProxiedWorkers(system)
 await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in` })
 const usedBefore = await chargesMade()
 
-// All at once: those that take long, take it together.
+// Concurrent, so that the slow ones overlap.
 t.test(
-  'local capture errors: each of the seven errors is told alike by answer, record, image, webhook and metrics',
+  'local capture errors: each of the seven errors is equal in response, record, image, webhook and metrics',
   { jobs: 7 },
   (t) => {
     for (const code of captureErrorCodes) {
       t.test(code, async (t) => {
         const answer = await system.post('/v1/screenshots/capture', { ...faults[code], timeout: 5 })
         const { status } = catalog[code]
-        t.equal(answer.status, status, 'targets at fault are 422, we are 500')
+        t.equal(answer.status, status, 'faults of the target are 422, faults of the service 500')
         const { error } = (await answer.json()) as Envelope
         t.match(error, { code, status, screenshot_id: answer.headers.get('x-screenshot-id') })
         const told = { code, message: error.message }
@@ -106,9 +106,13 @@ t.test(
         t.strictSame(eventOf()?.data.error, told)
 
         const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', `outcome="${code}"`)
-        t.equal(ended, 1, 'the ledger counts it under its code')
+        t.equal(ended, 1, 'counted by the ledger under its code')
         const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
-        t.equal(await countOf('gateway', 'shutterfleet_http_requests_total', ...answered), 1, 'so does the gateway')
+        t.equal(
+          await countOf('gateway', 'shutterfleet_http_requests_total', ...answered),
+          1,
+          'counted by the gateway under its code',
+        )
       })
     }
     t.end()

@@ -24,7 +24,7 @@ const programs = await findPrograms({
   stealthChromiumPath: '/nowhere',
 })
 
-// As a data folder in somebody's home: nobody else may walk through.
+// Like a data folder in a home directory that only its owner may enter.
 const home = await mkdtemp(join(tmpdir(), 'home-'))
 await chmod(home, 0o700)
 t.teardown(() => rm(home, { recursive: true, force: true }))
@@ -54,34 +54,35 @@ const show = async (name: string) => (await query(`show ${name}`))[0]?.[name]
 let server = await start()
 t.teardown(() => stopChild(server, 'SIGQUIT', 5000))
 
-/** Root alone may, and not in every container. */
+/** Requires root, and is denied in some containers. */
 const mayProtect = spawnSync('choom', ['-n', '-1', 'true']).status === 0
 
-t.test('local postgres: ends after browsers and services when memory ends', { skip: !mayProtect }, async (t) => {
-  t.equal((await readFile(`/proc/${server.pid}/oom_score_adj`, 'utf8')).trim(), '-500')
-})
-
 t.test(
-  'local postgres: is durable, checks its pages, and is reached over loopback with the password alone',
+  'local postgres: is killed after browsers and services when memory runs out',
+  { skip: !mayProtect },
   async (t) => {
-    t.strictSame(await Promise.all(['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums'].map(show)), [
-      'on',
-      'on',
-      'on',
-      'on',
-    ])
-    t.strictSame(await Promise.all(['listen_addresses', 'unix_socket_directories'].map(show)), ['127.0.0.1', ''])
-    await using stranger = openAs('wrong')
-    await t.rejects(stranger.query('select 1'), /password/)
+    t.equal((await readFile(`/proc/${server.pid}/oom_score_adj`, 'utf8')).trim(), '-500')
   },
 )
 
-t.test('local postgres: does not run as root, although its folder is where only its owner may walk', async (t) => {
+t.test('local postgres: is durable, has page checksums, and needs loopback and the password', async (t) => {
+  t.strictSame(await Promise.all(['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums'].map(show)), [
+    'on',
+    'on',
+    'on',
+    'on',
+  ])
+  t.strictSame(await Promise.all(['listen_addresses', 'unix_socket_directories'].map(show)), ['127.0.0.1', ''])
+  await using stranger = openAs('wrong')
+  await t.rejects(stranger.query('select 1'), /password/)
+})
+
+t.test('local postgres: does not run as root, even if only its owner can enter its parent folder', async (t) => {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
   t.notMatch(status, /^Uid:\s+0\s/m)
 })
 
-t.test('local postgres: keeps what was committed when it is killed', async (t) => {
+t.test('local postgres: keeps committed data when it is killed', async (t) => {
   await query('create table kept as select 42 as answer')
   server.kill('SIGKILL')
   await server.exited
@@ -89,14 +90,14 @@ t.test('local postgres: keeps what was committed when it is killed', async (t) =
   t.strictSame(await query('select answer from kept'), [{ answer: 42 }])
 })
 
-t.test('local postgres: a server that outlived its parent is ended before another starts on its folder', async (t) => {
+t.test('local postgres: a server that outlived its parent is stopped before the next one starts', async (t) => {
   const former = server
   server = await start()
   t.equal(former.hasExited(), true)
   t.strictSame(await query('select answer from kept'), [{ answer: 42 }])
 })
 
-t.test('local postgres: nothing of it outlives a parent that is killed', async (t) => {
+t.test('local postgres: no process of it outlives a parent that is killed', async (t) => {
   await stopChild(server, 'SIGINT', 10_000)
   const source = join(root, 'services', 'local', 'postgres.ts')
   const program = `const { startPostgres } = await import(${JSON.stringify(source)})
@@ -113,7 +114,7 @@ t.test('local postgres: nothing of it outlives a parent that is killed', async (
   await eventually(async () => !(await isRunning(mark)), { what: 'PostgreSQL is gone' })
 })
 
-t.test('local postgres: says what its log says where it cannot start', async (t) => {
+t.test('local postgres: reports the error of its log if it cannot start', async (t) => {
   server = await start()
   const other = { ...options, folder: join(home, 'data', 'other') }
   await t.rejects(startPostgres(other, never), {

@@ -29,7 +29,7 @@ const nats = await startNats(t, { config: accountsText(passwords) })
 const bytes = (text = 'x') => Buffer.from(text)
 const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
 
-/** Connects as a user; `refusals` collects what the server refused. */
+/** Connects as a user; `refusals` collects the server's permission errors. */
 const connectAs = async (name: QueueUserName, server: TestNats = nats) => {
   const refusals: string[] = []
   const notice = ({ kind, detail }: QueueNotice) => {
@@ -54,7 +54,7 @@ const result = (id: string) => resultSubject({ pool: 'standard', id })
 const drain = drainSubject({ pool: 'standard', pod: 'p' })
 const never = new AbortController().signal
 
-/** Publishes what must be refused and waits until the server has said so. */
+/** Publishes what must be refused and returns the server's error. */
 const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
   const { queue, refusals } = await connectAs(name)
   act(queue)
@@ -62,20 +62,17 @@ const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
   return refusals[0] ?? ''
 }
 
-t.test(
-  'local queue permissions: a worker that asks before the streams are there is served soon after they are',
-  async (t) => {
-    using puller = new LanePuller(worker.queue, 'standard')
-    const taken = puller.take(0, AbortSignal.timeout(20_000))
-    await declareStreams(ledger.queue)
-    await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
-    const delivery = await taken
-    t.equal(textOf(delivery?.data), 'early')
-    t.equal(delivery?.subject, subjectOf('early'))
-    delivery?.ack()
-    await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
-  },
-)
+t.test('local queue permissions: a worker that pulls before the streams exist is served once they do', async (t) => {
+  using puller = new LanePuller(worker.queue, 'standard')
+  const taken = puller.take(0, AbortSignal.timeout(20_000))
+  await declareStreams(ledger.queue)
+  await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
+  const delivery = await taken
+  t.equal(textOf(delivery?.data), 'early')
+  t.equal(delivery?.subject, subjectOf('early'))
+  delivery?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+})
 
 t.test('local queue permissions: a worker takes a capture of its pool, reports, and reads reports back', async (t) => {
   using puller = new LanePuller(worker.queue, 'standard')
@@ -83,7 +80,7 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
   t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
   ;(await late)?.nak()
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-  t.equal(textOf(delivery?.data), 'one', 'what was handed back waits again')
+  t.equal(textOf(delivery?.data), 'one', 'a handed-back capture is delivered again')
   t.equal(await lastMessage(worker.queue, resultsStream.name, started('one')), undefined)
   t.equal(await publishStored(worker.queue, started('one'), bytes('begun')), 'stored')
   t.equal(await publishStored(worker.queue, result('one'), bytes('done')), 'stored')
@@ -94,23 +91,20 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
   t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
 })
 
-t.test(
-  'local queue permissions: the ledger hears what the controller says of a pool, and no worker can say it',
-  async (t) => {
-    const heard = Promise.withResolvers<string | undefined>()
-    using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
-    await ledger.queue.connection.flush()
-    t.match(
-      await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
-      /pool/,
-    )
-    controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
-    t.equal(await heard.promise, 'said')
-    t.strictSame([ledger.refusals, controller.refusals], [[], []])
-  },
-)
+t.test('local queue permissions: the ledger receives pool states, and no worker can publish them', async (t) => {
+  const heard = Promise.withResolvers<string | undefined>()
+  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
+  await ledger.queue.connection.flush()
+  t.match(
+    await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
+    /pool/,
+  )
+  controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
+  t.equal(await heard.promise, 'said')
+  t.strictSame([ledger.refusals, controller.refusals], [[], []])
+})
 
-t.test('local queue permissions: controller and worker receive heartbeat and drain of each other', async (t) => {
+t.test("local queue permissions: controller and worker receive each other's drain and heartbeat", async (t) => {
   const drained = Promise.withResolvers<void>()
   const received = Promise.withResolvers<void>()
   using _drain = worker.queue.subscribe(drain, () => drained.resolve())
@@ -122,61 +116,55 @@ t.test('local queue permissions: controller and worker receive heartbeat and dra
   t.strictSame([worker.refusals, controller.refusals], [[], []])
 })
 
-t.test(
-  'local queue permissions: a capture that its worker keeps stays, and one that is forgotten comes again',
-  async (t) => {
-    const name = laneConsumerName('standard', 'bulk')
-    const shipped = laneConsumers.find((each) => each.durable_name === name)
-    const config = { ...shipped, name, ack_wait: 1_000_000_000 }
-    const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
-    const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
-    t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
-    for (const id of ['kept', 'forgotten']) {
-      await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
-    }
-    const from = { stream: capturesStream.name, consumer: name }
-    const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
-    t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
-    const keeping = setInterval(() => kept?.working(), 200)
-    const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
-    clearInterval(keeping)
-    t.equal(textOf(again?.data), 'forgotten')
-    kept?.ack()
-    again?.ack()
-    await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
-  },
-)
+t.test('local queue permissions: a capture kept by its worker is not redelivered, a forgotten one is', async (t) => {
+  const name = laneConsumerName('standard', 'bulk')
+  const shipped = laneConsumers.find((each) => each.durable_name === name)
+  const config = { ...shipped, name, ack_wait: 1_000_000_000 }
+  const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
+  const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
+  t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
+  for (const id of ['kept', 'forgotten']) {
+    await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
+  }
+  const from = { stream: capturesStream.name, consumer: name }
+  const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
+  t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
+  const keeping = setInterval(() => kept?.working(), 200)
+  const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
+  clearInterval(keeping)
+  t.equal(textOf(again?.data), 'forgotten')
+  kept?.ack()
+  again?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+})
 
-t.test(
-  'local queue permissions: nothing is delivered to a worker that no longer listens, though its requests are open',
-  async (t) => {
-    const { consumers } = await jetstreamManager(ledger.queue.connection)
-    const isWaitedFor = async (lane: Lane) => {
-      const { num_waiting } = await consumers.info(capturesStream.name, laneConsumerName('stealth', lane))
-      return num_waiting > 0
-    }
-    const gone = await connectAs('worker_stealth')
-    const gonePuller = new LanePuller(gone.queue, 'stealth')
-    void gonePuller.take(0, never)
-    // The server reads a request before its consumer does; what it has not read when its inbox goes, it takes for heard.
-    await eventually(async () => (await Promise.all(lanes.map(isWaitedFor))).every(Boolean))
-    gonePuller[Symbol.dispose]()
-    await gone.queue.connection.flush()
-    await publishStored(gateway.queue, captureSubject({ ...of, pool: 'stealth', id: 'next' }), bytes('next'))
-    using puller = new LanePuller(stealth.queue, 'stealth')
-    const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-    t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
-    delivery?.ack()
-    await eventually(async () => (await poolDepth(controller.queue, 'stealth')).inFlight === 0)
-  },
-)
+t.test('local queue permissions: nothing is delivered to a disposed puller with open requests', async (t) => {
+  const { consumers } = await jetstreamManager(ledger.queue.connection)
+  const isWaitedFor = async (lane: Lane) => {
+    const { num_waiting } = await consumers.info(capturesStream.name, laneConsumerName('stealth', lane))
+    return num_waiting > 0
+  }
+  const gone = await connectAs('worker_stealth')
+  const gonePuller = new LanePuller(gone.queue, 'stealth')
+  void gonePuller.take(0, never)
+  // Wait until the consumers have read the requests: one read after its inbox is gone would swallow a message.
+  await eventually(async () => (await Promise.all(lanes.map(isWaitedFor))).every(Boolean))
+  gonePuller[Symbol.dispose]()
+  await gone.queue.connection.flush()
+  await publishStored(gateway.queue, captureSubject({ ...of, pool: 'stealth', id: 'next' }), bytes('next'))
+  using puller = new LanePuller(stealth.queue, 'stealth')
+  const delivery = await puller.take(0, AbortSignal.timeout(10_000))
+  t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
+  delivery?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'stealth')).inFlight === 0)
+})
 
-t.test('local queue permissions: the gateway sees whether the streams exist', async (t) => {
+t.test('local queue permissions: the gateway can read whether the streams exist', async (t) => {
   t.equal((await readStreams(gateway.queue)).length, 2)
   t.strictSame(gateway.refusals, [])
 })
 
-/** Requests that a worker may make; the server sends each answer to the reply subject that came with it. */
+/** Requests that a worker may make; the server sends each response to their reply subject. */
 const deputies = [
   { subject: `$JS.API.DIRECT.GET.${resultsStream.name}.${result('one')}`, body: '' },
   { subject: `$JS.API.DIRECT.GET.${resultsStream.name}.${result('*')}`, body: '' },
@@ -185,7 +173,7 @@ const deputies = [
   { subject: result('deputy'), body: 'x' },
   { subject: `$JS.ACK.${capturesStream.name}.standard-normal.1.1.1.1.0`, body: '+NXT {"batch":1,"no_wait":true}' },
 ]
-/** Where an answer would do harm. Without the stream of reports there are no answers, so it is deleted last. */
+/** Reply subjects where a response does harm. The results stream is deleted last, as responses need it. */
 const harmful = [
   subjectOf('forged'),
   'event.a.b',
@@ -199,7 +187,7 @@ const harmful = [
   `$JS.API.STREAM.DELETE.${resultsStream.name}`,
 ]
 
-/** Has every deputy answer to every harmful subject; gives what the operator hears, all subjects of the services' account. */
+/** Sends every request with every harmful reply subject; `heard` collects the subjects of the services' account. */
 const sendDeputies = async (server: TestNats, as: Queue) => {
   const operator = await connectAs('operator', server)
   const heard = new Set<string>()
@@ -212,10 +200,10 @@ const sendDeputies = async (server: TestNats, as: Queue) => {
   return { heard, flush: () => operator.queue.connection.flush() }
 }
 
-t.test("no answer to a worker's request goes anywhere but to workers of its pool", async (t) => {
+t.test("local queue permissions: responses to a worker's requests reach only workers of its pool", async (t) => {
   const before = await unreadReports(ledger.queue)
   const { heard, flush } = await sendDeputies(nats, worker.queue)
-  // Answers come in the order of the requests: after these, all others have been given.
+  // Responses come in the order of requests: after these, all others have been sent.
   await publishStored(worker.queue, started('after'), bytes())
   await lastMessage(worker.queue, resultsStream.name, result('one'))
   await pullBatch(
@@ -230,13 +218,13 @@ t.test("no answer to a worker's request goes anywhere but to workers of its pool
   )
   t.ok(
     [...heard].some((subject) => subject.startsWith('_R_.')),
-    'answers were given',
+    'responses were sent',
   )
   t.equal((await readStreams(gateway.queue)).length, 2)
   t.equal(await unreadReports(ledger.queue), before + harmful.length * 2 + 1)
 })
 
-t.test('local queue permissions: with the same rights in one account every harmful subject is reached', async (t) => {
+t.test('local queue permissions: if all users share one account, every harmful subject is reached', async (t) => {
   const users = queueUsers.map(({ name, publish, subscribe }) => ({
     user: name,
     password: passwords[name],
@@ -247,10 +235,10 @@ t.test('local queue permissions: with the same rights in one account every harmf
   const { queue } = await connectAs('worker_standard', planted)
   await publishStored(queue, result('one'), bytes('done'))
   const { heard } = await sendDeputies(planted, queue)
-  await eventually(() => harmful.every((subject) => heard.has(subject)), { what: 'all of them' })
+  await eventually(() => harmful.every((subject) => heard.has(subject)), { what: 'all harmful subjects are reached' })
 })
 
-t.test('local queue permissions: a worker finds no report of another pool, however it asks', async (t) => {
+t.test('local queue permissions: a worker cannot read a report of another pool', async (t) => {
   await publishStored(worker.queue, result('own'), bytes('done'))
   for (const id of ['own', '*', '>']) {
     t.equal(await lastMessage(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
@@ -267,10 +255,10 @@ t.test('local queue permissions: a worker finds no report of another pool, howev
 
 const forbidden: { name: string; act: (queue: Queue) => void }[] = [
   { name: 'publish a capture', act: (queue) => queue.publish(subjectOf('forged'), bytes()) },
-  { name: 'hear captures', act: (queue) => queue.subscribe('capture.>', () => {}) },
-  { name: 'hear results', act: (queue) => queue.subscribe('result.standard.*', () => {}) },
-  { name: 'hear all results', act: (queue) => queue.subscribe('result.*.*', () => {}) },
-  { name: "hear another pool's drain", act: (queue) => queue.subscribe('worker.stealth.*.drain', () => {}) },
+  { name: 'subscribe to captures', act: (queue) => queue.subscribe('capture.>', () => {}) },
+  { name: 'subscribe to results', act: (queue) => queue.subscribe('result.standard.*', () => {}) },
+  { name: 'subscribe to all results', act: (queue) => queue.subscribe('result.*.*', () => {}) },
+  { name: "subscribe to another pool's drain", act: (queue) => queue.subscribe('worker.stealth.*.drain', () => {}) },
   { name: "begin another pool's capture", act: (queue) => queue.publish('started.stealth.x', bytes()) },
   { name: "end another pool's capture", act: (queue) => queue.publish('result.stealth.x', bytes()) },
   { name: 'report for every pool', act: (queue) => queue.publish('result.*.x', bytes()) },
@@ -284,14 +272,14 @@ const forbidden: { name: string; act: (queue: Queue) => void }[] = [
     act: (queue) => queue.publish('$JS.ACK.CAPTURES.stealth-bulk.1.1.1.1.0', bytes()),
   },
   {
-    name: "have an answer acknowledge the ledger's report",
+    name: "acknowledge the ledger's report by a reply subject",
     act: (queue) => queue.publish(result('x'), bytes(), { reply: `$JS.ACK.${resultsStream.name}.ledger.1.1.1.1.0` }),
   },
-  { name: 'hear answers of the services', act: (queue) => queue.subscribe('_R_.>', () => {}) },
-  { name: 'hear everything', act: (queue) => queue.subscribe('>', () => {}) },
-  { name: "hear the gateway's answers", act: (queue) => queue.subscribe('_INBOX_gateway.>', () => {}) },
+  { name: 'subscribe to responses to the services', act: (queue) => queue.subscribe('_R_.>', () => {}) },
+  { name: 'subscribe to everything', act: (queue) => queue.subscribe('>', () => {}) },
+  { name: "subscribe to the gateway's responses", act: (queue) => queue.subscribe('_INBOX_gateway.>', () => {}) },
   { name: 'publish an event', act: (queue) => queue.publish('event.a.b', bytes()) },
-  { name: 'speak for another pool', act: (queue) => queue.publish('worker.stealth.p.beat', bytes()) },
+  { name: 'publish a heartbeat of another pool', act: (queue) => queue.publish('worker.stealth.p.beat', bytes()) },
   { name: 'drain another worker', act: (queue) => queue.publish('worker.standard.p.drain', bytes()) },
   {
     name: 'read a stored capture',
@@ -334,23 +322,23 @@ const forbidden: { name: string; act: (queue: Queue) => void }[] = [
   },
 ]
 
-t.test('local queue permissions: the server refuses that a worker should', async (t) => {
+t.test('local queue permissions: the server refuses everything else to a worker', async (t) => {
   for (const { name, act } of forbidden) t.match(await refused('worker_standard', act), /permissions violation/i, name)
 })
 
-t.test('local queue permissions: the server refuses that gateway and controller change streams', async (t) => {
+t.test('local queue permissions: the server refuses stream changes by gateway and controller', async (t) => {
   const create = (queue: Queue) => queue.publish(`$JS.API.STREAM.CREATE.MINE`, bytes('{}'), { reply: queue.newInbox() })
   for (const name of ['gateway', 'controller'] as const) t.match(await refused(name, create), /permissions violation/i)
 })
 
-t.test('local queue permissions: a user who may do anything is caught by these checks', async (t) => {
+t.test('local queue permissions: these checks detect a user with all permissions', async (t) => {
   await t.rejects(
     refused('ledger', (queue) => queue.publish(`$JS.API.STREAM.INFO.${capturesStream.name}`, bytes(''))),
     { message: /a refusal to ledger/ },
   )
 })
 
-t.test('local queue permissions: nobody connects without a password', async (t) => {
+t.test('local queue permissions: no connection is accepted without a password', async (t) => {
   await t.rejects(connectQueue({ url: nats.url, name: 'x', inboxPrefix: '_INBOX_x', notice: () => {} }), {
     code: 'SERVICE_UNAVAILABLE',
   })

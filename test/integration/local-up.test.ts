@@ -17,7 +17,7 @@ const run = (...args: string[]) =>
   promisify(execFile)(program, [...args, '--data', dataDir], { env: { PATH: process.env['PATH'] } })
 const isRunning = (pid: number) => processTree(pid).length > 0
 
-/** Waits until none of the processes is there any more. */
+/** Waits until all of the processes have ended. */
 const allGone = (pids: readonly number[]) =>
   eventually(() => !pids.some(isRunning), { withinMs: 30_000, what: 'every process has ended' })
 
@@ -25,7 +25,7 @@ let system = await startSystem([], { dataDir })
 t.teardown(() => system.stop())
 const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres', 'webhook-egress', 'webhooks']
 
-t.test('local up: writes down what runs, for its owner alone', async (t) => {
+t.test('local up: writes the running services to a file that only its owner can read', async (t) => {
   const local = await system.readLocal()
   t.equal(((await stat(join(dataDir, 'local.json'))).mode & 0o777).toString(8), '600')
   t.strictSame(Object.keys(local), [
@@ -48,7 +48,7 @@ type StatusJson = { services: { health: string }[]; proxied: unknown }
 
 t.test('local up: status shows every service, the pool and the queue', async (t) => {
   const read = async () => JSON.parse((await run('status', '--json')).stdout) as StatusJson
-  // The controller is ready when it has heard how much work waits, which it is told every second.
+  // The controller is ready after the first backlog count, which the ledger publishes every second.
   await eventually(async () => {
     const health = (await read()).services.map((service) => service.health)
     return health.join(' ') === 'ok ok ok ok running running ok ok'
@@ -57,7 +57,7 @@ t.test('local up: status shows every service, the pool and the queue', async (t)
   t.strictSame((await read()).proxied, { workers: 0, pending: 0 })
 })
 
-t.test('local up: captures a file, writes the image and says how long each stage took', async (t) => {
+t.test('local up: captures a file, writes the image and prints the duration of each stage', async (t) => {
   const folder = t.testdir({ 'page.html': '<h1>A page</h1>' })
   const image = join(folder, 'out.webp')
   const page = join(folder, 'page.html')
@@ -74,22 +74,22 @@ t.test('local up: captures a file, writes the image and says how long each stage
   t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/webp\n.*navigate \d+ ms/)
 })
 
-t.test('local up: browsers find no data folder', async (t) => {
+t.test('local up: browsers cannot see the data folder', async (t) => {
   const browsers = browsersOf(system.pid)
   t.ok(browsers.length > 0)
   for (const { pid } of browsers) {
     await t.rejects(readdir(`/proc/${pid}/root${dataDir}`), { code: 'ENOENT' })
-    t.ok((await readdir(`/proc/${pid}/root`)).includes('usr'), 'the tree of the browser is what is read')
+    t.ok((await readdir(`/proc/${pid}/root`)).includes('usr'), 'the listing shows the root of the browser')
   }
   t.not((await readdir(dataDir)).length, 0)
 })
 
-t.test('local up: a second start on the same folder is refused with the process that has it', async (t) => {
+t.test('local up: a second start on the same folder is refused with the id of the process that uses it', async (t) => {
   await t.rejects(run('up', '--port', '0'), new RegExp(`in use by process ${system.pid}`))
   t.ok(isRunning(system.pid))
 })
 
-t.test('local up: a service that dies is started again, and its new process written down', async (t) => {
+t.test('local up: a service that dies is restarted, and its new process id is written down', async (t) => {
   const before = (await system.readLocal()).services
   for (const { pid } of before) process.kill(pid, 'SIGKILL')
   await eventually(
@@ -103,7 +103,7 @@ t.test('local up: a service that dies is started again, and its new process writ
   t.match(await run('capture', page, '-o', join(t.testdirName, 'again.png')), { stdout: /image\/png/ })
 })
 
-t.test('local up: nothing is left when the start itself is killed, and the next one takes over', async (t) => {
+t.test('local up: no process is left when the start itself is killed, and the next start takes over', async (t) => {
   const { api_key: key, base_url: baseUrl } = await system.readLocal()
   const left = processTree(system.pid).map(({ pid }) => pid)
   process.kill(system.pid, 'SIGKILL')
@@ -125,7 +125,7 @@ t.test('local up: down lets a running capture finish, and leaves no process behi
   t.match(await system.record(id), { status: 'completed' })
 })
 
-t.test('local up: the plans of a file are in force, and a wrong file starts nothing', async (t) => {
+t.test('local up: the plans of a file are in force, and an invalid file prevents the start', async (t) => {
   await system.stop()
   const plan = {
     slug: 'team',

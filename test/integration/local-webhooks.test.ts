@@ -4,7 +4,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-t.test('local webhooks: on one machine a capture that ends is told to the webhooks of its account', async (t) => {
+t.test('local webhooks: on one machine a capture that ends is delivered to the webhooks of its account', async (t) => {
   await using certificate = await makeCertificate(['localhost'])
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 500 : 200))
   const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--extra-ca', certificate.certPath]

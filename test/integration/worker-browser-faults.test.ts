@@ -17,12 +17,12 @@ const killBefore = async (t: Test, kill: () => number) => {
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 }
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test('worker browser faults: a browser that is killed before the page has loaded costs the capture no attempt', (t) =>
   killBefore(t, killBrowser),
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker browser faults: a browser host that is killed before the page has loaded costs the capture no attempt',
   (t) => killBefore(t, killHost),
@@ -41,13 +41,13 @@ const killAfter = async (t: Test, kill: () => number) => {
   t.match(await worker.result(id), { outcome: 'failed', code: 'RENDER_ERROR', attempt: 2 })
 }
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker browser faults: a browser that is killed after the page has loaded costs an attempt; the second time it fails',
   (t) => killAfter(t, killBrowser),
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker browser faults: a browser host that is killed after the page has loaded costs an attempt; the second time it fails',
   (t) => killAfter(t, killHost),

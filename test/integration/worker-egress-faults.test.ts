@@ -27,24 +27,24 @@ const killWhile = async (t: Test, path: string, wanted: object) => {
   await worker.depthIs(0)
 }
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test('worker egress faults: egress that is killed before the page answers costs the capture no attempt', (t) =>
   killWhile(t, '/held', { outcome: 'completed' }),
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: egress that is killed while an image of the page loads costs the capture no attempt',
   (t) => killWhile(t, '/image-held', { outcome: 'completed' }),
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: egress that is killed in the middle of a page costs no attempt; the page that breaks off by itself fails',
   (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: what waits while egress is away keeps its attempts, and the worker takes nothing',
   async (t) => {
@@ -59,7 +59,7 @@ t.test(
   },
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: connections between worker and egress that break cost no attempts, however often',
   async (t) => {
@@ -80,7 +80,7 @@ t.test(
   },
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test('worker egress faults: egress that drains costs the capture no attempt', async (t) => {
   await worker.ready()
   const id = await send({ url: `${pagesUrl}/held` })
@@ -113,7 +113,7 @@ const startFullEgress = async () => {
   return { leave }
 }
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test('worker egress faults: egress that is full costs the capture no attempt, and is counted', async (t) => {
   const clients = await startFullEgress()
   const id = await send({ url: `${pagesUrl}/plain` })
@@ -125,7 +125,7 @@ t.test('worker egress faults: egress that is full costs the capture no attempt, 
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: egress that stays full fails the capture by us, once its last attempt was handed back often enough',
   async (t) => {
@@ -140,7 +140,7 @@ t.test(
   },
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'worker egress faults: connections that are reset on their way to egress are no failure of the page',
   async (t) => {
@@ -156,7 +156,7 @@ t.test(
   },
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test(
   'connections that are reset each time: three hand-backs of each of two attempts, then the capture fails by us',
   async (t) => {
@@ -187,7 +187,7 @@ t.test(
   },
 )
 
-// Contract: ErrorCollector of ours
+// Contract: Faults of ours
 t.test('worker egress faults: a page that opens more connections than egress takes is captured', async (t) => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '64' })

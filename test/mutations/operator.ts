@@ -118,5 +118,5 @@ const worlds: readonly Mutation[] = [
   ]),
 ]
 
-/** ErrorCollector of the operator, each against a unit test or a world. */
+/** Faults of the operator, each against a unit test or a world. */
 export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied, ...worlds]

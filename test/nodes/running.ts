@@ -7,7 +7,7 @@ import './upgrade.test.ts'
 import './loss.test.ts'
 
 /** These have clusters of their own. */
-const others = ['images.test.ts', 'install.test.ts']
+const others = ['images.test.ts', 'compose.test.ts', 'install.test.ts']
 
 t.test('tests of a running release: none is forgotten here', (t) => {
   const text = readFileSync(import.meta.filename, 'utf8')
