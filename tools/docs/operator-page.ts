@@ -41,7 +41,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
 }
 
 /** Meaning of each reason to skip a pool. */
-const skipReasonHelp: Readonly<Record<SkipReason['word'], string>> = {
+const skipReasonHelp: Readonly<Record<SkipReason['code'], string>> = {
   'pool-taken': 'An older BrowserPool is sized by the same queue: this one is skipped',
   'unsupported-spec':
     "The spec contains fields unknown to this controller: another release's CustomResourceDefinition is installed. The pool is skipped",

@@ -22,7 +22,7 @@ export const skipReasons = ['pool-taken', 'unsupported-spec'] as const
 export type SkipReason = {
   readonly reason: 'PoolTaken' | 'ApplyFailed'
   readonly message: string
-  readonly word: (typeof skipReasons)[number]
+  readonly code: (typeof skipReasons)[number]
 }
 
 /** Why a pool is skipped; undefined if it is reconciled. */
@@ -30,22 +30,22 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
   const problem = unsupportedSpecError(pool)
   if (problem !== undefined) {
     const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
-    return { reason: 'ApplyFailed', message, word: 'unsupported-spec' }
+    return { reason: 'ApplyFailed', message, code: 'unsupported-spec' }
   }
   const owner = currentOwner(owners, pool)
   if (!owner) return undefined
   const { name } = owner.metadata
   const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
-  return { reason: 'PoolTaken', message, word: 'pool-taken' }
+  return { reason: 'PoolTaken', message, code: 'pool-taken' }
 }
 
 /** Status of a skipped pool. */
 export const skippedStatus = (
   of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
-  { reason, message, word }: SkipReason,
+  { reason, message, code }: SkipReason,
 ): BrowserPoolStatus => ({
   observedGeneration: of.pool.metadata.generation,
-  reason: word,
+  reason: code,
   selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
   conditions: [
     stamped(of, 'Ready', condition('False', 'WorkersMissing', message)),

@@ -10,7 +10,7 @@ const owners = queueOwners([older, younger])
 t.test('skipped pool: the queue of an older pool is a reason, which its condition names', async (t) => {
   t.equal(skipReason(older, owners), undefined)
   const aside = skipReason(younger, owners)
-  t.match(aside, { reason: 'PoolTaken', word: 'pool-taken', message: /older/ })
+  t.match(aside, { reason: 'PoolTaken', code: 'pool-taken', message: /older/ })
   t.match(skippedStatus({ pool: younger, instance: 'shutterfleet', at: new Date(0) }, aside!), {
     reason: 'pool-taken',
     conditions: [
