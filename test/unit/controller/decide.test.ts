@@ -68,7 +68,7 @@ const cases: Case[] = [
   },
   {
     name: 'counts what leaving workers still serve as served, and starts nobody for it',
-    // Two wait; four run in workers that take nothing more. Were these four taken for waiting, six would be wanted.
+    // Two wait; four run in workers that take no more. If these four counted as waiting, six would be required.
     seen: {
       backlog: { ...quiet, pending: 2, processing: 4 },
       workers: [worker('idle'), ...groups(4, { state: 'draining', busy: 1 })],
@@ -292,14 +292,14 @@ t.test('decide: doubles the wait after each failed start, up to a minute', (t) =
   t.end()
 })
 
-t.test('decide: remembers when it replaced a worker, and when it drained', (t) => {
+t.test('decide: records when it replaced a worker, and when it drained', (t) => {
   t.equal(decide(seen({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
   t.equal(decide(seen({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(seen({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 
-t.test('decide: remembers no more sizes than the pool has', (t) => {
+t.test('decide: records at most one size for each size of the pool', (t) => {
   let memory = blankMemory
   for (let tick = 0; tick < 1000; tick += 1) {
     const pending = (tick * 7) % 13
@@ -309,7 +309,7 @@ t.test('decide: remembers no more sizes than the pool has', (t) => {
   t.end()
 })
 
-t.test('decide: holds after a pause what there was in it', (t) => {
+t.test('decide: after a pause, holds the size found during the pause', (t) => {
   const paused = decide(seen({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
   const later = seen({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
@@ -317,7 +317,7 @@ t.test('decide: holds after a pause what there was in it', (t) => {
   t.end()
 })
 
-t.test('decide: counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
+t.test('decide: idle time starts when a worker was last required, and at first if workers exist', (t) => {
   const none = { ...policy, min: 0 }
   t.equal(decide(seen({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
   t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
@@ -325,7 +325,7 @@ t.test('decide: counts idle time from when a worker was wanted last, and at firs
   t.end()
 })
 
-t.test('decide: decides by the policy of the time and remembers what was before', (t) => {
+t.test('decide: follows a changing policy, and keeps its memory', (t) => {
   let size: PoolPolicy['size'] = 3
   const decideNow = createDecider(() => ({ ...policy, size }))
   t.match(decideNow(seen({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
@@ -335,7 +335,7 @@ t.test('decide: decides by the policy of the time and remembers what was before'
   t.end()
 })
 
-/** A pool at random: any mix of workers, any backlog, any policy. */
+/** A random pool: any mix of workers, any backlog, any policy. */
 const anything = (random: () => number): [Observation, PoolPolicy] => {
   const upTo = (most: number) => Math.floor(random() * (most + 1))
   const often = (chance: number) => random() < chance
@@ -360,7 +360,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
   ]
 }
 
-t.test('decide: keeps its promises whatever it sees', (t) => {
+t.test('decide: keeps its invariants for random pools', (t) => {
   const random = seededRandom(1)
   const broken: unknown[] = []
   const kinds = new Set<string>()

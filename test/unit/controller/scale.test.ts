@@ -26,7 +26,7 @@ type Case = {
   refused?: Observation['refused']
   wanted: number
   reason?: Sized['reason']
-  /** A larger size that was wanted within the hold window. */
+  /** A larger size that was required within the hold window. */
   held?: number
   policy?: Partial<PoolPolicy>
   memory?: Partial<PoolMemory>
@@ -340,7 +340,7 @@ for (const of of cases) {
   })
 }
 
-t.test('scale: takes nobody away where it may only grow', (t) => {
+t.test('scale: removes no worker when scaling up', (t) => {
   const moment = momentOf({ workers: [worker('w1'), ...stuckOnes(4)], wanted: 3 })
   t.match(scaleUp(moment, { wanted: 3, reason: 'below-minimum' }), { kind: 'hold', reason: 'unschedulable' })
   t.end()

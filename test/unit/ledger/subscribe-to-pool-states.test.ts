@@ -29,11 +29,11 @@ const start = () => {
   }
 }
 
-t.test('subscribe to pool states: a pool of which nothing is said is none that could not start', async (t) => {
+t.test('subscribe to pool states: a pool without a report does not count as unable to start', async (t) => {
   t.same(start().states.couldNotStartFor(0), [])
 })
 
-t.test('subscribe to pool states: names the pools that could not start for as long as is asked', async (t) => {
+t.test('subscribe to pool states: returns the pools unable to start for at least the given time', async (t) => {
   const { states, tell } = start()
   tell('proxied', false, 300_000)
   tell('stealth', false, 299_999)
@@ -44,7 +44,7 @@ t.test('subscribe to pool states: names the pools that could not start for as lo
   t.same(states.couldNotStartFor(300_000), [])
 })
 
-t.test('subscribe to pool states: forgets within five seconds what is not said again', async (t) => {
+t.test('subscribe to pool states: a report expires after five seconds', async (t) => {
   const { states, tell, wait } = start()
   tell('proxied', false, 300_000)
   wait(5000)
@@ -53,7 +53,7 @@ t.test('subscribe to pool states: forgets within five seconds what is not said a
   t.same(states.couldNotStartFor(300_000), [])
 })
 
-t.test('subscribe to pool states: tells of what it cannot read, and concludes nothing from it', async (t) => {
+t.test('subscribe to pool states: reports malformed messages, and ignores their content', async (t) => {
   const { states, say, unreadable } = start()
   say('proxied', Buffer.from('{'))
   say('standard', poolStateCodec.encode({ pool: 'proxied', canStart: false, forMs: 900_000, reason: 'quota' }))
@@ -61,7 +61,7 @@ t.test('subscribe to pool states: tells of what it cannot read, and concludes no
   t.same(states.couldNotStartFor(0), [])
 })
 
-t.test('subscribe to pool states: listens no longer once it is disposed', async (t) => {
+t.test('subscribe to pool states: unsubscribes when disposed', async (t) => {
   const { states, hearers } = start()
   t.equal(hearers.size, 3)
   states[Symbol.dispose]()

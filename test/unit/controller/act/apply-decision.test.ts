@@ -40,7 +40,7 @@ for (const { name, decision, want } of cases) {
   })
 }
 
-t.test('apply decision: gives no work back to a worker whose mark for removal could not be taken away', async (t) => {
+t.test('apply decision: tells no worker to undrain if its deletion mark could not be removed', async (t) => {
   const done: string[] = []
   const nothing = async () => {}
   const deps = {

@@ -11,7 +11,7 @@ type Lease = {
   spec: { holderIdentity: string; leaseDurationSeconds: number; renewTime: string; leaseTransitions: number }
 }
 
-/** An API server that keeps one Lease, compares versions, and can be away. */
+/** An API server that keeps one Lease, compares versions, and can be unreachable. */
 const createLeaseApi = () => {
   const state = { lease: undefined as Lease | undefined, isAway: false, writes: 0, comparesVersions: true }
   const answer = async () => {
@@ -66,7 +66,7 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
   return { elector, terms, told }
 }
 
-t.test('leader election: the first leads, renews, and the second waits', async (t) => {
+t.test('leader election: the first candidate leads and renews, the second waits', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -81,7 +81,7 @@ t.test('leader election: the first leads, renews, and the second waits', async (
   t.strictSame([one.told, two.told], [['began'], []])
 })
 
-t.test('leader election: who stops lets the next lead within 5 s, and the terms do not overlap', async (t) => {
+t.test('leader election: a stopping leader lets the next lead within 5 s, and the terms do not overlap', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -98,7 +98,7 @@ t.test('leader election: who stops lets the next lead within 5 s, and the terms 
 })
 
 t.test(
-  'leader election: a leader that vanishes is followed when its lease has run out here, and not before',
+  'leader election: a vanished leader is replaced once its lease has expired by the local clock, and not before',
   async (t) => {
     const { state, api } = createLeaseApi()
     const clock = createHandClock()
@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('leader election: a Lease that is renewed by a clock of another year is not taken', async (t) => {
+t.test('leader election: a Lease that is renewed by a wrong clock is not taken over', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'two')
@@ -127,7 +127,7 @@ t.test('leader election: a Lease that is renewed by a clock of another year is n
   t.notOk(elector.isLeader())
 })
 
-t.test('leader election: a leader that cannot renew has stopped before anybody else can begin', async (t) => {
+t.test('leader election: a leader that cannot renew stops before another can begin', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector, terms, told } = elect(api, clock, 'one')
@@ -148,7 +148,7 @@ t.test('leader election: a leader that cannot renew has stopped before anybody e
   t.doesNotThrow(() => terms[1]?.fence())
 })
 
-t.test('leader election: an own Lease of an older state is waited for like that of another', async (t) => {
+t.test('leader election: an older state of its own Lease is waited for like that of another', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -167,7 +167,7 @@ t.test('leader election: an own Lease of an older state is waited for like that 
   t.ok(elector.isLeader())
 })
 
-t.test('leader election: who was frozen finds its fence closed before anything else has run', async (t) => {
+t.test('leader election: after a freeze the fence is closed before anything else runs', async (t) => {
   const { api } = createLeaseApi()
   const clock = createHandClock()
   const { elector, terms } = elect(api, clock, 'one')
@@ -178,7 +178,7 @@ t.test('leader election: who was frozen finds its fence closed before anything e
   t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
 })
 
-t.test('leader election: who sees another in its Lease stops at once', async (t) => {
+t.test('leader election: a leader that finds another holder in its Lease stops immediately', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -189,8 +189,8 @@ t.test('leader election: who sees another in its Lease stops at once', async (t)
   t.notOk(elector.isLeader())
 })
 
-t.test('leader election: of two who take a Lease at once, one leads', async (t) => {
-  /** How many lead after both have read the same free Lease. */
+t.test('leader election: of two concurrent candidates one leads', async (t) => {
+  /** The number of leaders after both candidates have read the same free Lease. */
   const leaders = async (comparesVersions: boolean) => {
     const { state, api } = createLeaseApi()
     const clock = createHandClock()

@@ -252,7 +252,7 @@ for (const { name, want, ...given } of cases) {
   })
 }
 
-t.test('decide proxied: waits twice as long after each try, at most a minute', (t) => {
+t.test('decide proxied: doubles the wait after each try, up to a minute', (t) => {
   let memory: ProxiedMemory = { ...troubled, tries: 0 }
   const waits: number[] = []
   for (let atMs = nowMs; waits.length < 8;) {
@@ -266,7 +266,7 @@ t.test('decide proxied: waits twice as long after each try, at most a minute', (
   t.end()
 })
 
-t.test('decide proxied: counts anew for how long something is so after it was unknown or paused', (t) => {
+t.test('decide proxied: restarts the duration of a state after it was unknown or paused', (t) => {
   const at = (ms: number, given: Partial<ProxiedObservation> = {}) =>
     seen({ nowMs: nowMs + ms, jobs: stuck(1, 9000), ...given })
   let memory = troubled

@@ -39,7 +39,7 @@ const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) =>
   return { observe, statesOf, reports, hear, clock }
 }
 
-t.test('observe proxied: tells the states of Jobs from what runs them and from what their workers say', async (t) => {
+t.test('observe proxied: derives the states of Jobs from their runner and from reports of their workers', async (t) => {
   const list = listWorkers(
     ...['coming', 'idle', 'serving', 'spent', 'expired'].map((name) => job(name)),
     job('stuck', { trouble }),
@@ -73,7 +73,7 @@ t.test('observe proxied: tells the states of Jobs from what runs them and from w
 })
 
 t.test(
-  'observe proxied: takes a worker for lost that was up and has been silent for longer than its capture is kept for it',
+  'observe proxied: a worker is lost once it was silent for longer than its capture is reserved for it',
   async (t) => {
     const list = listWorkers(
       job('idle'),
@@ -93,7 +93,7 @@ t.test(
   },
 )
 
-t.test('observe proxied: loses nobody while it cannot hear', async (t) => {
+t.test('observe proxied: no worker is lost while the subscription has failed', async (t) => {
   const { statesOf, hear, clock } = begin({
     list: listWorkers(job('a')),
     subscription: { backlog: () => 'unknown', heartbeats: new Map(), listeningMs: () => 0 },
@@ -103,7 +103,7 @@ t.test('observe proxied: loses nobody while it cannot hear', async (t) => {
   t.strictSame(await statesOf(), { a: 'idle' })
 })
 
-t.test('observe proxied: looks at the Jobs before it asks for the depth', async (t) => {
+t.test('observe proxied: lists the Jobs before it reads the depth', async (t) => {
   const calls: string[] = []
   const { observe, hear } = begin({
     runner: {
@@ -122,7 +122,7 @@ t.test('observe proxied: looks at the Jobs before it asks for the depth', async 
   t.strictSame(calls, ['list', 'depth'])
 })
 
-t.test('observe proxied: names claims that are not shown yet, of Jobs that have ended too', async (t) => {
+t.test('observe proxied: returns claims that are not recorded yet, also of Jobs that have ended', async (t) => {
   const list = { ...listWorkers(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
   const { observe, hear } = begin({ list })
   for (const name of ['a', 'b', 'c', 'unknown']) hear(name, 'ready', [`of ${name}`])
@@ -132,7 +132,7 @@ t.test('observe proxied: names claims that are not shown yet, of Jobs that have 
   ])
 })
 
-t.test('observe proxied: counts workers that came up and starts that failed', async (t) => {
+t.test('observe proxied: counts workers that became ready and starts that failed', async (t) => {
   const last = { why: 'quota', message: 'x' } as const
   const { observe, hear } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
   hear('a', 'ready')
@@ -141,7 +141,7 @@ t.test('observe proxied: counts workers that came up and starts that failed', as
   t.strictSame((await observe()).starts, { ready: 2, failed: 2, last })
 })
 
-t.test('observe proxied: what cannot be read is unknown', async (t) => {
+t.test('observe proxied: a failed read is unknown', async (t) => {
   const broken = async () => {
     throw new Error('planted')
   }
@@ -149,7 +149,7 @@ t.test('observe proxied: what cannot be read is unknown', async (t) => {
   t.match(await begin({ readDepth: broken }).observe(), { jobs: [], depth: 'unknown' })
 })
 
-t.test('observe proxied: what takes too long is unknown, and so is what comes of it later', async (t) => {
+t.test('observe proxied: a read that times out is unknown, and its late result is discarded', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ waiting: number; inFlight: number }>()
   let asked = 0
   const readDepth = () => {

@@ -17,7 +17,7 @@ const start = () => {
   return { clock, memory: createRefusalMemory(() => clock.nowMs) }
 }
 
-t.test('refusal memory: a minute that is used up is known for a second, for this key and origin alone', async (t) => {
+t.test('refusal memory: remembers an exhausted minute for one second, for this key and origin only', async (t) => {
   const { clock, memory } = start()
   t.equal(memory.find(asker), undefined)
   await memory.watch(asker, async () => exhausted(30_000))
@@ -31,7 +31,7 @@ t.test('refusal memory: a minute that is used up is known for a second, for this
 })
 
 t.test(
-  'refusal memory: nothing is refused from memory once the minute may be over, counted from when the database was asked',
+  'refusal memory: forgets a refusal when the minute may be over, counted from the start of the database query',
   async (t) => {
     const { clock, memory } = start()
     await memory.watch(asker, async () => {
@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('refusal memory: says when to try again as of now, never too early and at least a second', async (t) => {
+t.test('refusal memory: recomputes Retry-After at each request: never too early, at least one second', async (t) => {
   const { clock, memory } = start()
   await memory.watch(asker, async () => {
     clock.nowMs += 100
@@ -59,7 +59,7 @@ t.test('refusal memory: says when to try again as of now, never too early and at
 })
 
 t.test(
-  'refusal memory: a key that does not exist is known for a second; one that may become valid again is not',
+  'refusal memory: remembers an unknown key for one second; an invalid one that may become valid is not remembered',
   async (t) => {
     const { clock, memory } = start()
     await memory.watch(asker, async () => ({ ok: false, code: 'INVALID_API_KEY', isUnknown: true }))
@@ -71,7 +71,7 @@ t.test(
   },
 )
 
-t.test('refusal memory: nothing else is remembered', async (t) => {
+t.test('refusal memory: remembers no other refusal, success or error', async (t) => {
   const { memory } = start()
   for (const code of ['DOMAIN_NOT_ALLOWED', 'FEATURE_NOT_AVAILABLE', 'QUEUE_FULL', 'USAGE_LIMIT_EXCEEDED'] as const) {
     await memory.watch(asker, async () => ({ ok: false, code, windowLeftMs: 1000, caller: testCaller }))
@@ -83,7 +83,7 @@ t.test('refusal memory: nothing else is remembered', async (t) => {
   t.equal(memory.find(asker), undefined)
 })
 
-t.test('refusal memory: the memory is bounded; the oldest goes first', async (t) => {
+t.test('refusal memory: is bounded, and evicts the oldest entry first', async (t) => {
   const { memory } = start()
   const nth = (n: number) => ({ keyHash: Buffer.from(String(n)), originHost: null })
   for (let n = 0; n <= 10_000; n += 1) await memory.watch(nth(n), async () => exhausted(30_000))

@@ -47,7 +47,7 @@ const start = (waitersMax = 10) => {
   return { waiters, listeners, reads, say, result }
 }
 
-t.test('waiters: an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
+t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
   const { waiters, say } = start()
   using waiter = waiters.begin(id)
   say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
@@ -58,7 +58,7 @@ t.test('waiters: an event wakes the waiter of its capture, also when it came bef
   t.equal(waiters.count(), 1)
 })
 
-t.test('waiters: a result begins the reading of its object, once, and wakes nobody', async (t) => {
+t.test('waiters: a result starts to read its object, once, and wakes no waiter', async (t) => {
   const { waiters, reads, say, result } = start()
   using waiter = waiters.begin(id)
   say(resultFilter, reported, result())
@@ -68,31 +68,34 @@ t.test('waiters: a result begins the reading of its object, once, and wakes nobo
   t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
 })
 
-t.test("a result that names another capture's object, or is malformed, begins nothing", async (t) => {
-  const { waiters, reads, say, result } = start()
-  using waiter = waiters.begin(id)
-  const other = id.replace(/2$/, '3')
-  say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
-  say(resultFilter, reported, result({ id: other }))
-  say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
-  say(resultFilter, reported, Buffer.from('{'))
-  say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
-  say(
-    resultFilter,
-    resultSubject({ pool: 'standard', id: other }),
-    result({ id: other, objectKey: objectKey.replace(id, other) }),
-  )
-  t.same([reads, waiter?.headStart()], [[], undefined])
-})
+t.test(
+  'waiters: ignores malformed results and events, and results that name the object of another capture',
+  async (t) => {
+    const { waiters, reads, say, result } = start()
+    using waiter = waiters.begin(id)
+    const other = id.replace(/2$/, '3')
+    say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+    say(resultFilter, reported, result({ id: other }))
+    say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+    say(resultFilter, reported, Buffer.from('{'))
+    say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+    say(
+      resultFilter,
+      resultSubject({ pool: 'standard', id: other }),
+      result({ id: other, objectKey: objectKey.replace(id, other) }),
+    )
+    t.same([reads, waiter?.headStart()], [[], undefined])
+  },
+)
 
-t.test('waiters: the time bounds a wait that nothing wakes', async (t) => {
+t.test('waiters: a wait without an event ends at its timeout', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   await waiter?.waitForChange(1)
   t.pass()
 })
 
-t.test('waiters: stopping wakes all waiters, and none waits after it', async (t) => {
+t.test('waiters: stopping wakes all waiters, and later waits end immediately', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   const waiting = waiter?.waitForChange(longMs)
@@ -102,7 +105,7 @@ t.test('waiters: stopping wakes all waiters, and none waits after it', async (t)
   t.equal(waiters.isStopping(), true)
 })
 
-t.test('waiters: waiters are bounded, and their places become free', async (t) => {
+t.test('waiters: the number of waiters is bounded, and disposing of one frees its slot', async (t) => {
   const { waiters } = start(1)
   const first = waiters.begin(id)
   t.equal(first?.holdFor('a'), true)
@@ -124,7 +127,7 @@ t.test('waiters: disposing ends both subscriptions', async (t) => {
   t.equal(listeners.size, 0)
 })
 
-t.test('waiters: an event wakes all that follow its capture or its account, and nobody else', async (t) => {
+t.test('waiters: an event wakes all followers of its capture or its account, and no others', async (t) => {
   const { waiters, reads, say, result } = start(1)
   using capture = waiters.follow(id)
   using again = waiters.follow(id)
@@ -141,7 +144,7 @@ t.test('waiters: an event wakes all that follow its capture or its account, and 
   other.wake()
 })
 
-t.test('waiters: one of several that listen for a capture may go', async (t) => {
+t.test('waiters: one of several followers of a capture can unsubscribe', async (t) => {
   const { waiters, say } = start()
   using stays = waiters.follow(id)
   const goes = waiters.follow(id)
@@ -152,7 +155,7 @@ t.test('waiters: one of several that listen for a capture may go', async (t) => 
   await stays.waitForChange(longMs)
 })
 
-t.test('waiters: one account leaves places for others, which share what there is', async (t) => {
+t.test('waiters: accounts share the slots; each leaves free slots for others', async (t) => {
   const { waiters } = start(12)
   const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.holdFor(accountId) === true
   const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
@@ -160,7 +163,7 @@ t.test('waiters: one account leaves places for others, which share what there is
   t.equal(hold('busy'), false)
 })
 
-t.test('waiters: a place is given up once, whoever gives it up first', async (t) => {
+t.test('waiters: a slot is released once, even if disposed of twice', async (t) => {
   const { waiters } = start(2)
   using first = waiters.begin(id)
   t.equal(first?.holdFor('a'), true)
@@ -190,7 +193,7 @@ const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
   return { deps, waiter, waits }
 }
 
-t.test('wait for end: the row decides, however often it is woken', async (t) => {
+t.test('wait for end: only the row ends the wait, however often it is woken', async (t) => {
   const { deps, waiter, waits } = startLooks([
     () => pendingCapture,
     () => ({ ...pendingCapture, status: 'processing' }),
@@ -200,7 +203,7 @@ t.test('wait for end: the row decides, however often it is woken', async (t) => 
   t.same(waits, [1000, 1000, 1000], 'it looks every second at least')
 })
 
-t.test('wait for end: a database that is away for a while does not end the wait', async (t) => {
+t.test('wait for end: continues while the database is temporarily unavailable', async (t) => {
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE')
   }
@@ -208,7 +211,7 @@ t.test('wait for end: a database that is away for a while does not end the wait'
   t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
 })
 
-t.test('wait for end: a deleted capture ends the wait, and so does any other fault', async (t) => {
+t.test('wait for end: ends when the capture is deleted, or on any other error', async (t) => {
   const gone = startLooks([() => undefined])
   await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
   const broken = startLooks([
@@ -219,7 +222,7 @@ t.test('wait for end: a deleted capture ends the wait, and so does any other fau
   await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
 })
 
-t.test('wait for end: the capture goes on when the time is over or the gateway stops', async (t) => {
+t.test('wait for end: returns goes-on at the timeout or when the gateway stops', async (t) => {
   const { deps, waiter } = startLooks([])
   t.equal(await waitForEnd(deps, waiter, of, 0), 'goes-on')
   t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'goes-on')

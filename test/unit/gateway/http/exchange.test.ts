@@ -3,7 +3,7 @@ import { createApp } from '#gateway/app.ts'
 import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 
 // Contract: Another account's id, malformed id
-t.test('exchange: unknown and malformed ids have the same answer, after the same look into the database', async (t) => {
+t.test('exchange: unknown and malformed ids get the same response, after the same database query', async (t) => {
   const context = createTestContext()
   const app = createApp(context)
   t.teardown(() => app.close())

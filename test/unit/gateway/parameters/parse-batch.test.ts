@@ -13,7 +13,7 @@ const judge = async (input: unknown) => {
 const urls = ['https://a.example.com/', 'https://b.example.com/x', 'http://c.test/']
 
 // Contract: Batch request
-t.test('parse batch: each capture of a batch is what it would be alone', async (t) => {
+t.test('parse batch: each capture of a batch equals the capture requested alone', async (t) => {
   const common = { width: 400, css: 'a{}', cookies: [{ name: 'a', value: 'b' }], headers: { X: 'y' }, cache_ttl: 5 }
   const { verdict, pauses } = await judge({ urls, ...common })
   t.ok(verdict.ok)
@@ -25,7 +25,7 @@ t.test('parse batch: each capture of a batch is what it would be alone', async (
   t.equal(pauses, 2, 'it pauses between URLs')
 })
 
-t.test('parse batch: what is wrong is named once, for each URL where it is the URL', async (t) => {
+t.test('parse batch: reports a common fault once, and a fault of a URL under its index', async (t) => {
   const faultsOf = async (input: unknown) => {
     const { verdict } = await judge(input)
     return verdict.ok ? [] : Object.entries(verdict.faults).map(([name, { length }]) => [name, length])

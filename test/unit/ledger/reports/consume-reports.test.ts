@@ -14,7 +14,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 
 const idOf = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
 
-/** Deliveries that note what is said of them, and a ledger whose database refuses every statement about `poison`. */
+/** Deliveries that record their acks and naks, and a ledger whose database rejects every statement about `poison`. */
 const setUp = (refusal: { poison: string; code: ErrorCode }) => {
   const said: string[] = []
   const delivery = (name: string, subject: string, data: Uint8Array) => ({
@@ -46,7 +46,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
 }
 
 t.test(
-  'consume reports: a report that PostgreSQL refuses comes again alone and does not hold up the others',
+  'consume reports: a report that PostgreSQL rejects is redelivered alone, without delaying the others',
   async (t) => {
     const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
     await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
@@ -54,13 +54,13 @@ t.test(
   },
 )
 
-t.test('consume reports: while PostgreSQL is away the whole batch comes again', async (t) => {
+t.test('consume reports: redelivers the whole batch while PostgreSQL is unreachable', async (t) => {
   const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
   await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
   t.same(said, ['1 nak', '2 nak', '3 nak'])
 })
 
-t.test('consume reports: what is no report is acknowledged and forgotten', async (t) => {
+t.test('consume reports: acknowledges and drops malformed reports', async (t) => {
   const { said, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   await applyDeliveries(ledger, [
     delivery('x', startedSubject({ pool: 'standard', id: idOf(1) }), Buffer.from('{')),
@@ -71,7 +71,7 @@ t.test('consume reports: what is no report is acknowledged and forgotten', async
 
 const never = new AbortController().signal
 
-/** A pull from which one delivery after another can be taken, each so long after it was asked for. */
+/** A pull that returns one delivery after another, each after `afterMs`. */
 const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull => {
   const left = [...deliveries]
   return {
@@ -87,7 +87,7 @@ const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull 
   }
 }
 
-t.test('starts: are held for the result that comes soon, and go on alone where none does', async (t) => {
+t.test('starts: wait briefly for a result in the same batch, and go on alone without one', async (t) => {
   const { begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
   const [one, two] = [begun(1), begun(2)]

@@ -218,13 +218,13 @@ for (const { name, capture, reports, want } of cases) {
 const timingsAfter = (timings: Record<string, number>, nowMs: number) =>
   judgeReports(processing, [success(1, { timings })], nowMs).change?.end?.timings
 
-t.test('timings: a newer worker loses the stages that are not known here, an older one lacks some', async (t) => {
+t.test('timings: drops unknown stages of a newer worker, accepts missing ones of an older worker', async (t) => {
   const newer = { claim: 1, prophesy: 2, total: 5 }
   t.strictSame(timingsAfter(newer, storedAtMs), { claim: 1, total: 5, commit: 0 })
   t.strictSame(timingsAfter({ open: 1, total: 5 }, storedAtMs), { open: 1, total: 5, commit: 0 })
 })
 
-t.test('begin: is told as long ago as its report was stored, in its record a second ago at most', async (t) => {
+t.test('begin: its age is that of its report; in the record a second at most', async (t) => {
   const agesAt = (nowMs: number) => {
     const { change, begunMsAgo } = judgeReports(pending, [started(1), success(1)], nowMs)
     return [change?.begunMsAgo, begunMsAgo]
@@ -234,13 +234,13 @@ t.test('begin: is told as long ago as its report was stored, in its record a sec
   t.strictSame(agesAt(storedAtMs - 3_600_000), [0, 0])
 })
 
-t.test('timings: stand in the order of the stages, with the commit as the ledger measures it', async (t) => {
+t.test('timings: are in the order of the stages, with the commit measured by the ledger', async (t) => {
   const timings = timingsAfter({ total: 5, commit: 99, shoot: 2, queue: 1 }, storedAtMs + 30.4) ?? {}
   t.strictSame(Object.entries(timings), Object.entries({ queue: 1, shoot: 2, total: 5, commit: 30 }))
   t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'where the clock of NATS is ahead')
 })
 
-t.test('judge reports: the media type of an image is that of the format that was asked for', async (t) => {
+t.test('judge reports: the media type of an image follows the requested format', async (t) => {
   for (const [format, mimeType] of Object.entries(mediaTypes) as [Format, string][]) {
     t.match(judgeReports({ ...processing, format }, [success(1)]).change?.end, { status: 'completed', mimeType })
   }

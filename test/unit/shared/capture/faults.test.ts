@@ -1,7 +1,7 @@
 import t from 'tap'
 import { collectFaults } from '#shared/capture/faults.ts'
 
-t.test('faults: tells of 200 fields at most, and of every problem of these', async (t) => {
+t.test('faults: reports at most 200 fields, and every problem of those', async (t) => {
   const faults = collectFaults({ first: ['known'] })
   for (let at = 0; at < 100_000; at += 1) faults.report(`list.${at}`, 'is wrong')
   faults.report('first', 'is wrong too')

@@ -31,7 +31,7 @@ const partsOf = (address: string) => {
   return { key: url.pathname.replace('/objects/', ''), expires, signature }
 }
 
-t.test('files store: an address allows the PUT of its own key until it expires, and nothing else', async (t) => {
+t.test('files store: a signed address allows the PUT of its own key until it expires, and nothing else', async (t) => {
   const { store, key, later } = make(t.testdir({}))
   const { key: signedKey, ...query } = partsOf(await store.signPut(key, 60))
   t.equal(signedKey, key)
@@ -44,7 +44,7 @@ t.test('files store: an address allows the PUT of its own key until it expires, 
   t.notOk(store.mayPut(key, query), 'too late')
 })
 
-t.test('files store: an object is read at once, and its file closed', async (t) => {
+t.test('files store: reads a whole object at once, and closes its file', async (t) => {
   const { store, key } = make(t.testdir({}))
   const bytes = Buffer.alloc(700_000, 'picture')
   await store.put(key, bytes, 'image/png')
@@ -77,7 +77,7 @@ t.test('files store: an upload appears under its key whole, once, and is never o
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 
-t.test('files store: an upload is on the disk before it appears, and its folders before it is answered', async (t) => {
+t.test('files store: syncs an upload before it appears, and its folders before the commit returns', async (t) => {
   const folder = t.testdir({})
   const synced: [path: string, isVisible: boolean][] = []
   const { store, key } = make(folder, async (path) => {
@@ -96,7 +96,7 @@ t.test('files store: an upload is on the disk before it appears, and its folders
   )
 })
 
-t.test('files store: an upload that does not reach the disk is refused and leaves nothing', async (t) => {
+t.test('files store: an upload that cannot be synced is rejected and leaves no file', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder, () => Promise.reject(new Error('EIO')))
   const begun = await store.beginUpload(key)
@@ -107,7 +107,7 @@ t.test('files store: an upload that does not reach the disk is refused and leave
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 
-t.test('files store: an upload finds its folder again that a delete took away', async (t) => {
+t.test('files store: an upload recreates its folder if a delete removed it', async (t) => {
   const { store, key } = make(t.testdir({}))
   for (let turn = 0; turn < 20; turn += 1) {
     const begun = await store.beginUpload(key)
@@ -119,24 +119,21 @@ t.test('files store: an upload finds its folder again that a delete took away', 
   }
 })
 
-t.test(
-  'files store: what a killed process left of an upload is removed after an hour, what is under way is not',
-  async (t) => {
-    const folder = t.testdir({ uploads: { 'old.part': 'x', 'young.part': 'x' } })
-    const { store, key, later } = make(folder)
-    const now = later(0).getTime() / 1000
-    utimesSync(`${folder}/uploads/old.part`, now - 3700, now - 3700)
-    utimesSync(`${folder}/uploads/young.part`, now - 3500, now - 3500)
-    const begun = await store.beginUpload(key)
-    await eventually(() => !readdirSync(`${folder}/uploads`).includes('old.part'))
-    t.ok(readdirSync(`${folder}/uploads`).includes('young.part'))
-    begun.sink.end()
-    await finished(begun.sink)
-    await begun.abandon()
-  },
-)
+t.test('files store: removes uploads of killed processes after an hour, not those in progress', async (t) => {
+  const folder = t.testdir({ uploads: { 'old.part': 'x', 'young.part': 'x' } })
+  const { store, key, later } = make(folder)
+  const now = later(0).getTime() / 1000
+  utimesSync(`${folder}/uploads/old.part`, now - 3700, now - 3700)
+  utimesSync(`${folder}/uploads/young.part`, now - 3500, now - 3500)
+  const begun = await store.beginUpload(key)
+  await eventually(() => !readdirSync(`${folder}/uploads`).includes('old.part'))
+  t.ok(readdirSync(`${folder}/uploads`).includes('young.part'))
+  begun.sink.end()
+  await finished(begun.sink)
+  await begun.abandon()
+})
 
-t.test('files store: reads ranges, deletes what is there and what is not, and refuses other paths', async (t) => {
+t.test('files store: reads ranges, deletes existing and missing objects, and rejects other paths', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder)
   await store.put(key, Buffer.from('0123456789'), 'image/png')
@@ -158,7 +155,7 @@ t.test('files store: reads ranges, deletes what is there and what is not, and re
   await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
 })
 
-t.test('files store: an object that is deleted once it was found is read to its end', async (t) => {
+t.test('files store: an object deleted after it was opened is read to its end', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder)
   await store.put(key, Buffer.from('0123456789'), 'image/png')
@@ -167,7 +164,7 @@ t.test('files store: an object that is deleted once it was found is read to its 
   t.equal(found && (await buffer(found.body)).toString(), '0123456789')
 })
 
-t.test('files store: lists in order, below a prefix and behind a key', async (t) => {
+t.test('files store: lists in order, below a prefix and after a key', async (t) => {
   const { store } = make(t.testdir({}))
   const keyOf = (hour: number, digit: string, last: string) =>
     `captures/2026-01-01T0${hour}/${digit.repeat(8)}-0000-4000-8000-000000000001/${last.repeat(32)}`

@@ -4,7 +4,7 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
-/** Browsers that do as they are told, and what became of them. */
+/** Browsers whose launches, pages and ends the test controls. */
 const played = (isOneAccounts = false) => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
@@ -45,7 +45,7 @@ const played = (isOneAccounts = false) => {
   return { started, supply, take, capture }
 }
 
-t.test('page supply: a browser that serves its last capture has its successor started meanwhile', async (t) => {
+t.test('page supply: starts the next browser while the current one serves its last capture', async (t) => {
   const { started, supply, take, capture } = played()
   await capture()
   const last = await take()
@@ -58,7 +58,7 @@ t.test('page supply: a browser that serves its last capture has its successor st
   t.not(next.browser, last.browser)
 })
 
-t.test('page supply: a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
+t.test('page supply: does not reuse a browser that is spoilt or has exited', async (t) => {
   const { started, take, capture } = played()
   await capture('shell', true)
   await capture()
@@ -69,7 +69,7 @@ t.test('page supply: a browser that a page has spoilt, or that has ended, serves
 })
 
 t.test(
-  'page supply: a capture that needs another browser gets it, and a successor of the other kind is not left behind',
+  'page supply: starts another kind of browser if a capture needs it, and kills the unused successor',
   async (t) => {
     const { started, take, capture } = played()
     await capture()
@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('page supply: no page is given to two captures', async (t) => {
+t.test('page supply: gives each capture its own page', async (t) => {
   const { supply, take } = played()
   const first = await take()
   supply.release(first, false)
@@ -91,7 +91,7 @@ t.test('page supply: no page is given to two captures', async (t) => {
   t.not(second.contextId, first.contextId)
 })
 
-t.test('page supply: a browser of one account serves no other; the next one waits beside', async (t) => {
+t.test('page supply: a browser of one account serves no other; the next one is already started', async (t) => {
   const { started, take, capture } = played(true)
   const first = await capture()
   t.equal(await capture(), first, 'the account keeps its browser')
@@ -106,14 +106,14 @@ t.test('page supply: a browser of one account serves no other; the next one wait
   t.not(browser, second)
 })
 
-t.test('page supply: a browser that has served nobody serves another account', async (t) => {
+t.test('page supply: an unused browser can serve another account', async (t) => {
   const { started, capture } = played(true)
   await capture('shell', true)
   await capture('shell', false, true)
   t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
 })
 
-t.test('page supply: a browser that all accounts share serves another account', async (t) => {
+t.test('page supply: a browser shared by all accounts serves another account', async (t) => {
   const { capture } = played()
   t.equal(await capture(), await capture('shell', false, true))
 })

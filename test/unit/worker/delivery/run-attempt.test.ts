@@ -64,19 +64,19 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
 }
 
-t.test("deadline: the host gets the end of the attempt's budget, of which it takes its own margins", async (t) => {
+t.test("deadline: the host gets the end of the attempt's budget, and subtracts its own margins", async (t) => {
   const { asked, endsAt } = await run(completed)
   t.equal(asked.deadline, endsAt)
 })
 
-t.test('image: is stored at the address of its attempt', async (t) => {
+t.test('image: is stored under the key of its attempt', async (t) => {
   const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
   t.equal(storedBefore, 0, 'not before the browser is free')
   t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
   t.same(stored, [keyOf(2)])
 })
 
-t.test('timings: begin with the stages before the attempt, whatever came of it', async (t) => {
+t.test('timings: begin with the stages before the attempt, for any outcome', async (t) => {
   for (const outcome of [completed, failed]) {
     const { end } = await run({ ...outcome, timings: { open: 1 } })
     if ('interruption' in end) return t.fail('no result')
@@ -84,7 +84,7 @@ t.test('timings: begin with the stages before the attempt, whatever came of it',
   }
 })
 
-t.test('metadata: is reported, and absent where none was read', async (t) => {
+t.test('metadata: is reported, and absent if none was read', async (t) => {
   const metadata = { title: 'T', og: { title: 'T' } }
   const { end } = await run({ ...completed, shot: { ...completed.shot, metadata } })
   if ('interruption' in end || end.result.outcome !== 'completed') return t.fail('no result')
@@ -94,7 +94,7 @@ t.test('metadata: is reported, and absent where none was read', async (t) => {
   t.notOk('result' in without && 'metadata' in without.result)
 })
 
-t.test('egress that went away: whatever came of the page is handed back and not stored, however often', async (t) => {
+t.test('egress outage: hands the capture back with any outcome, without an upload, however often', async (t) => {
   for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
     const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
     t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })

@@ -12,7 +12,7 @@ const failed = { outcome: 'failed', code: 'TIMEOUT', message: 'late', detail: ''
 const ended = { kind: 'ended', id: 'this', outcome: failed }
 const image = Buffer.from('image')
 
-/** A supervisor's end of a pipe whose other end is played, with what it noticed. */
+/** The supervisor's end of a pipe whose other end the test plays, with the events it received. */
 const openPlayed = () => {
   const [near, far] = duplexPair()
   const reasons: string[] = []
@@ -33,7 +33,7 @@ const openPlayed = () => {
   }
 }
 
-t.test('host pipe: takes the reports of an order in their order, with the image', async (t) => {
+t.test('host pipe: accepts the reports of an order in sequence, with the image', async (t) => {
   const { begin, say, stages, reasons } = openPlayed()
   const outcome = begin()
   say({ kind: 'opened', id: 'this' })
@@ -44,7 +44,7 @@ t.test('host pipe: takes the reports of an order in their order, with the image'
   t.same(reasons, [])
 })
 
-t.test('host pipe: takes verdicts on connections in the order of their requests', async (t) => {
+t.test('host pipe: accepts verdicts on connections in the order of their requests', async (t) => {
   const { pipe, say, reasons } = openPlayed()
   const verdicts = [pipe.review('a.test'), pipe.review('b.test', 'blocked')]
   say({ kind: 'verdict', number: 1, isAllowed: true })
@@ -57,7 +57,7 @@ const withShot = (over: object) => ({ ...completed, outcome: { ...completed.outc
 const withTimings = (timings: object) => ({ ...ended, outcome: { ...failed, timings } })
 const og = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`x${at}`, 'x'.repeat(500)]))
 
-/** What a host that a page has taken over may write while it has an order. */
+/** Messages that a compromised host may write during an order. */
 const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: Uint8Array }[] = [
   { what: 'null', messages: [null] },
   { what: 'an array', messages: [[ended]] },
@@ -105,24 +105,21 @@ for (const { what, messages, bytes } of breaches) {
   })
 }
 
-t.test(
-  'host pipe: breaks at what is no JSON, at the length of a frame alone, and at reports without an order',
-  async (t) => {
-    const huge = Buffer.alloc(8)
-    huge.writeUInt32BE(2 ** 32 - 1, 0)
-    for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
-      const { far, reasons, isBroken } = openPlayed()
-      far.write(bytes)
-      await eventually(isBroken)
-      t.equal(reasons.length, 1)
-    }
-    const { say, isBroken } = openPlayed()
-    say(ended)
+t.test('host pipe: breaks at invalid JSON, at a too large frame length, and at reports without an order', async (t) => {
+  const huge = Buffer.alloc(8)
+  huge.writeUInt32BE(2 ** 32 - 1, 0)
+  for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
+    const { far, reasons, isBroken } = openPlayed()
+    far.write(bytes)
     await eventually(isBroken)
-  },
-)
+    t.equal(reasons.length, 1)
+  }
+  const { say, isBroken } = openPlayed()
+  say(ended)
+  await eventually(isBroken)
+})
 
-t.test('host pipe: breaks at a verdict out of turn, and where one is missing by the next order', async () => {
+t.test('host pipe: breaks at a verdict out of order, and at one still missing at the next order', async () => {
   const turned = openPlayed()
   void turned.pipe.review('a.test')
   void turned.pipe.review('b.test')
@@ -135,7 +132,7 @@ t.test('host pipe: breaks at a verdict out of turn, and where one is missing by 
   await eventually(missing.isBroken)
 })
 
-t.test('host pipe: takes nothing of a flood behind the first report that is not due', async (t) => {
+t.test('host pipe: ignores everything after the first unexpected report', async (t) => {
   const { begin, say, stages, reasons, isBroken } = openPlayed()
   void begin()
   for (let count = 0; count < 10_000; count += 1) say({ kind: 'opened', id: 'this' })
@@ -144,7 +141,7 @@ t.test('host pipe: takes nothing of a flood behind the first report that is not 
   t.equal(reasons.length, 1)
 })
 
-t.test('host pipe: joins frames from parts of any size', async (t) => {
+t.test('host pipe: joins frames from chunks of any size', async (t) => {
   const [near, far] = duplexPair()
   const pipe = openHostPipe(near, { imageBytesMax: 100, loadBytesMax: 1000 }, (reason) => t.fail(reason))
   const parts = new PassThrough()

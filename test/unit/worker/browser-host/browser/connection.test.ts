@@ -5,7 +5,7 @@ import { connect } from '#worker/browser-host/browser/connection.ts'
 
 type Asked = { id: number; method: string; sessionId?: string; params?: unknown }
 
-/** A connection whose other end is the test's: what was asked, and a way to say things, in whatever pieces. */
+/** A connection whose other end the test plays: the commands sent, and a way to send messages to it. */
 const connected = () => {
   const [to, from] = [new PassThrough(), new PassThrough()]
   const connection = connect(to, from)
@@ -18,7 +18,7 @@ const connected = () => {
   return { ...connection, asked, say, from }
 }
 
-t.test('connection: an answer finds its question, whatever the order and the pieces that it comes in', async (t) => {
+t.test('connection: matches responses to commands, in any order and any chunks', async (t) => {
   const { browser, asked, from } = connected()
   const version = browser.send('Browser.getVersion')
   const targets = browser.send('Target.getTargets')
@@ -29,14 +29,14 @@ t.test('connection: an answer finds its question, whatever the order and the pie
   t.same(await version, { product: 'X/1' })
 })
 
-t.test('connection: what the browser complains of is thrown, and names the command', async (t) => {
+t.test('connection: an error of the browser is thrown, and names the command', async (t) => {
   const { browser, say } = connected()
   const asking = browser.send('Browser.getVersion')
   say({ id: 1, error: { message: 'not now' } })
   await t.rejects(asking, { message: 'Browser.getVersion: not now' })
 })
 
-t.test('connection: an event goes to its session alone', async (t) => {
+t.test('connection: an event reaches its own session only', async (t) => {
   const { sessionOf, say } = connected()
   const heard: string[] = []
   for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => heard.push(id))
@@ -45,7 +45,7 @@ t.test('connection: an event goes to its session alone', async (t) => {
   t.strictSame(heard, ['b'])
 })
 
-t.test('connection: what was asked of a target that goes away, or is gone, is not waited for', async (t) => {
+t.test('connection: commands to a target that closes or has closed are rejected', async (t) => {
   const { browser, sessionOf, say } = connected()
   const page = sessionOf('page')
   const [of, other] = [page.send('Page.enable'), browser.send('Browser.getVersion')]
@@ -57,7 +57,7 @@ t.test('connection: what was asked of a target that goes away, or is gone, is no
   await t.rejects(page.send('Page.enable'), /target is closed/)
 })
 
-t.test('connection: a browser that ends leaves nobody waiting', async (t) => {
+t.test('connection: pending commands are rejected when the browser exits', async (t) => {
   const { browser, ended, from } = connected()
   const asking = browser.send('Browser.getVersion')
   from.destroy()
