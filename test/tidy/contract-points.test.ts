@@ -6,7 +6,7 @@ import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-/** What the worker cannot do yet: these points get their tests with the parameters. */
+/** Points whose parameters no worker supports yet; they get their tests with the parameters. */
 const waiting: Waiting = {}
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
@@ -51,20 +51,23 @@ await testCheck(t, {
   ],
 })
 
-t.test('a point that waits for a parameter that is there is found', (t) => {
+t.test('contract points: a waiting point whose parameter is available is found', (t) => {
   const files = Object.entries(tree(named)).map(([path, text]) => ({ path, text }))
   t.equal(contractPoints(files, { '`retina`': ['retina'] }, new Set()).length, 1)
   t.end()
 })
 
-t.test('a recorded mutation still finds what it breaks, and a test that names its point or is its own', (t) => {
-  const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
-  const tests = readTree('test')
-  const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
-  for (const mutation of mutations) {
-    const { file, find } = mutation
-    t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
-    t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
-  }
-  t.end()
-})
+t.test(
+  'contract points: a recorded mutation finds its code exactly once, and a test that names its point or file',
+  (t) => {
+    const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
+    const tests = readTree('test')
+    const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
+    for (const mutation of mutations) {
+      const { file, find } = mutation
+      t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
+      t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
+    }
+    t.end()
+  },
+)

@@ -3,7 +3,7 @@ import { type EdgeException, processEdges } from './checks/process-edges.ts'
 import { readSources, show, type SourceFile } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-/** The whole list of code outside main files that touches the process. */
+/** All code outside main files that touches the process. */
 const exceptions: readonly EdgeException[] = [
   {
     path: 'services/shared/process/run-main.ts',
@@ -73,13 +73,13 @@ const exception = (over: Partial<EdgeException>): EdgeException => ({
   ...over,
 })
 
-t.test('an exception frees its edge in its file', (t) => {
+t.test('process edges: an exception allows its edge in its file', (t) => {
   t.strictSame(processEdges(listening, [exception({})]), [])
   t.strictSame(processEdges(listening, [exception({ path: 'services/worker/' })]), [])
   t.end()
 })
 
-t.test('an exception frees no other edge, and one that nothing uses is caught', (t) => {
+t.test('process edges: an exception allows no other edge, and an unused one is found', (t) => {
   t.strictSame(show(processEdges(listening, [exception({ edges: ['env'] })])), [
     'services/worker/relay.ts:1 process-edges: listen belongs to a main file',
     'services/worker/relay.ts:1 process-edges: the exception for env is not used',

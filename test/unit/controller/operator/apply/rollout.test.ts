@@ -36,7 +36,7 @@ for (const { name, parts, want } of [
 ] satisfies { name: string; parts: Parts; want: string }[])
   t.test(`rollout: a rollout ${name}`, async (t) => void t.equal(rolloutOf(deployment(parts), 'new', 2), want))
 
-t.test('rollout: a rollout is pending where there is no Deployment', async (t) => {
+t.test('rollout: a rollout is pending if there is no Deployment', async (t) => {
   t.equal(createRolloutFollower()(undefined, 'new'), 'pending')
 })
 

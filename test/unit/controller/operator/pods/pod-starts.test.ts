@@ -30,7 +30,7 @@ t.test('pod starts: a start lasts from the first observation of a pod until it i
   t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
-t.test('pod starts: a pod that had to wait for a node does not count for the start latency', async (t) => {
+t.test('pod starts: a pod that waited for a node does not count for the start latency', async (t) => {
   const { clock, times, follow, heard } = setUp()
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
   await clock.advance(60_000)
@@ -64,24 +64,21 @@ t.test('pod starts: a new leader counts from when the pod became unschedulable',
   t.match(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable' })
 })
 
-t.test(
-  'pod starts: a pod that is ready at first is as old as its timestamp and does not count as a start',
-  async (t) => {
-    const { times, follow } = setUp(90)
-    follow('a', {}, 'added')
-    t.equal(times.ageMs(podObject('a')), 90_000)
-    t.ok(times.wasReady(podObject('a')))
-    t.equal(times.startsOf('web').starts.ready, 0)
-  },
-)
+t.test('pod starts: a pod first seen ready is as old as its timestamp and does not count as a start', async (t) => {
+  const { times, follow } = setUp(90)
+  follow('a', {}, 'added')
+  t.equal(times.ageMs(podObject('a')), 90_000)
+  t.ok(times.wasReady(podObject('a')))
+  t.equal(times.startsOf('web').starts.ready, 0)
+})
 
-t.test('pod starts: a clock that is behind makes no pod younger than new', async (t) => {
+t.test('pod starts: a clock that is behind never makes an age negative', async (t) => {
   const { times, follow } = setUp()
   follow('a', {}, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
 })
 
-t.test('pod starts: another pod of the same name starts anew', async (t) => {
+t.test('pod starts: another pod of the same name is a new start', async (t) => {
   const { clock, times, follow } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
@@ -92,7 +89,7 @@ t.test('pod starts: another pod of the same name starts anew', async (t) => {
 
 const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
 
-t.test('pod starts: a pod starts from the moment at which it has a node', async (t) => {
+t.test('pod starts: a start begins when the pod has a node', async (t) => {
   const { clock, times, follow } = setUp()
   const trouble = () => times.troubleOf(podObject('a', creating))?.trouble
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
@@ -105,14 +102,14 @@ t.test('pod starts: a pod starts from the moment at which it has a node', async 
   t.equal(trouble(), 'not-starting')
 })
 
-t.test('pod starts: a pod that starts at first has done so since it got its node', async (t) => {
+t.test('pod starts: a pod first seen starting has been starting since it got its node', async (t) => {
   const { times, follow } = setUp(151)
   const pod: PodParts = { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }
   follow('a', pod, 'added')
   t.equal(times.troubleOf(podObject('a', pod))?.trouble, 'not-starting')
 })
 
-t.test('pod starts: a worker that ends is reported once, with whether its pod was terminating', async (t) => {
+t.test('pod starts: the end of a worker is reported once, with whether its pod was terminating', async (t) => {
   const { clock, follow, heard } = setUp()
   for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
   await clock.advance(4000)
@@ -137,7 +134,7 @@ t.test('pod starts: a worker that ends is reported once, with whether its pod wa
   t.equal(heard.length, 5)
 })
 
-t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none once disposed', async (t) => {
+t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none after disposal', async (t) => {
   const { follow, heard, listening } = setUp()
   follow('a', creating, 'added')
   follow('a', creating, 'deleted')
@@ -149,7 +146,7 @@ t.test('pod starts: a pod that never ran, or of another pool, is not reported, a
   t.strictSame(heard, [])
 })
 
-t.test('pod starts: the starts of a pool are forgotten with it', async (t) => {
+t.test('pod starts: the starts of a pool are removed with it', async (t) => {
   const { times, follow } = setUp()
   for (const pool of ['web', 'other']) {
     follow(pool, { ready: false, pool }, 'added')

@@ -23,7 +23,7 @@ const said = (of: Partial<StatusParts>, type: PoolConditionType) => {
   return `${found?.status} ${found?.reason}: ${found?.message}`
 }
 
-t.test('pool status: the numbers are those of the tick', async (t) => {
+t.test('pool status: has the numbers of the tick', async (t) => {
   const backlog = { ...quietBacklog, pending: 7, oldestMs: 2900 }
   const workers = [seenWorker('a', { busy: 2 }), seenWorker('b', { state: 'stopping', busy: 1 })]
   const status = poolStatus(
@@ -42,13 +42,13 @@ t.test('pool status: the numbers are those of the tick', async (t) => {
   })
 })
 
-t.test('pool status: unknown numbers are left out', async (t) => {
+t.test('pool status: omits unknown numbers', async (t) => {
   const status = poolStatus(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
 })
 
 t.test(
-  'pool status: the same parts give the same status, whose transition times change only where a status does',
+  'pool status: equal inputs give an equal status; a transition time changes only with its condition',
   async (t) => {
     t.strictSame(poolStatus(parts()), poolStatus(parts()))
     const before = poolStatus(parts({ at: new Date(0) }))
@@ -150,11 +150,11 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
 ]
 
 for (const [when, type, of, want] of cases)
-  t.test(`pool status: ${type} where ${when}`, async (t) => {
+  t.test(`pool status: ${type} if ${when}`, async (t) => {
     t.match(said(of, type), want)
   })
 
-t.test('pool status: a paused pool without workers is not ready, however few it may have', async (t) => {
+t.test('pool status: a paused pool without workers is not ready, even if its minimum is zero', async (t) => {
   const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),

@@ -60,7 +60,7 @@ const well = {
   Degraded: 'False AsExpected',
 }
 
-t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
+t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) => {
   const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
     status
@@ -71,7 +71,7 @@ t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
   t.end()
 })
 
-t.test('status of a pool of Jobs: unknown numbers are left out', (t) => {
+t.test('status of a pool of Jobs: omits unknown numbers', (t) => {
   const status = say({
     seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
@@ -82,7 +82,7 @@ t.test('status of a pool of Jobs: unknown numbers are left out', (t) => {
   t.end()
 })
 
-t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes' message", (t) => {
+t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes' message", (t) => {
   const reasons: Record<Exclude<Trouble, 'quota'>, string> = {
     unschedulable: 'Unschedulable',
     'image-pull': 'ImagePull',
@@ -103,14 +103,14 @@ t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes
   t.end()
 })
 
-t.test('status of a pool of Jobs: paused, or at its maximum', (t) => {
+t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
   const paused = conditionsOf(say({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
   t.match(conditionsOf(say({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
   t.end()
 })
 
-t.test('status of a pool of Jobs: only numbers change when captures come and go, and transition times stay', (t) => {
+t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
   const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }

@@ -20,7 +20,7 @@ t.test('status change: conditions differ by status, reason or generation', async
   t.equal(statusChange(status(well), { ...status(well), observedGeneration: 2 }), 'conditions')
 })
 
-t.test('status change: numbers and messages are less', async (t) => {
+t.test('status change: a change of numbers or messages is a change of numbers', async (t) => {
   t.equal(statusChange(status(well), { ...status(well), queue: 2 }), 'numbers')
   t.equal(statusChange(status(noImage), status({ ...noImage, message: 'other words' })), 'numbers')
 })
@@ -41,7 +41,7 @@ t.test('status change: order does not matter', async (t) => {
 const told = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus) =>
   occurrencesOf(before, after).map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
 
-t.test('status change: a trouble is an event when it begins, becomes another, and ends', async (t) => {
+t.test('status change: a trouble emits an event when it begins, changes or ends', async (t) => {
   t.strictSame(told(undefined, status(noImage)), ['Warning ImagePull: no image'])
   t.strictSame(told(status(well), status(noImage)), ['Warning ImagePull: no image'])
   t.strictSame(told(status(noImage), status(noRoom)), ['Warning Unschedulable: no room'])
@@ -50,19 +50,19 @@ t.test('status change: a trouble is an event when it begins, becomes another, an
   t.strictSame(told(undefined, status(well)), [])
 })
 
-t.test('status change: a quota is an event, the maximum is not', async (t) => {
+t.test('status change: a quota emits an event, the maximum does not', async (t) => {
   t.strictSame(told(status(full), status(quota)), ['Warning QuotaExceeded: few'])
   t.strictSame(told(status(quota), status(full)), ['Normal Recovered: No longer QuotaExceeded.'])
   t.strictSame(told(undefined, status(full)), [])
 })
 
-t.test('status change: a freeze is an event, and its end', async (t) => {
+t.test('status change: a freeze and its end each emit an event', async (t) => {
   t.strictSame(told(status(read), status(deaf)), ['Warning Frozen: silence'])
   t.strictSame(told(status(deaf), status(read)), ['Normal Thawed: m'])
   t.strictSame(told(undefined, status(read)), [])
 })
 
-t.test('status change: beginning and end are never taken for repeats of each other', async (t) => {
+t.test('status change: begin and end have different actions, so that neither counts as a repeat', async (t) => {
   const actions = [
     ...occurrencesOf(status(well, read), status(noImage, deaf, quota)),
     ...occurrencesOf(status(noImage, deaf, quota), status(well, read, full)),

@@ -61,7 +61,7 @@ t.test('status writer: conditions are written at once, through the subresource, 
 })
 
 t.test(
-  'status writer: conditions that change at every tick are written each second, the newest, and not where they have changed back',
+  'status writer: conditions that change at every tick are written once a second, unless they have changed back',
   async (t) => {
     const { clock, writer, written } = setUp()
     const sayFor = async (ms: number) => {
@@ -84,7 +84,7 @@ t.test(
   },
 )
 
-t.test('status writer: numbers that were just written delay no condition', async (t) => {
+t.test('status writer: a recent write of numbers does not delay conditions', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(5000)
@@ -98,7 +98,7 @@ t.test('status writer: numbers that were just written delay no condition', async
   )
 })
 
-t.test('status writer: nothing is written of any pool while the server throttles', async (t) => {
+t.test('status writer: no status is written while the server throttles', async (t) => {
   const { clock, writer, written, failures, state } = setUp()
   const writeAll = () => {
     for (const name of ['a', 'b', 'c']) writer.write(poolObject(name), status(clock.nowMs(), 'ImagePull'))
@@ -132,7 +132,7 @@ t.test('status writer: an unchanged status is not written, whoever wrote it', as
   t.equal(written.length, 1, 'the copy does not show it yet')
 })
 
-t.test('status writer: numbers of a pool are written every five seconds at most, the newest', async (t) => {
+t.test('status writer: numbers of a pool are written at most every five seconds, with the newest values', async (t) => {
   const { clock, writer, written } = setUp()
   for (let second = 0; second <= 10; second += 1) {
     writer.write(poolObject(), status(second))
@@ -148,10 +148,10 @@ t.test('status writer: numbers of a pool are written every five seconds at most,
   )
 })
 
-t.test('status writer: numbers of all pools are written twice a second at most, and each has its turn', async (t) => {
+t.test('status writer: numbers of all pools are written at most twice a second, each pool in turn', async (t) => {
   const { clock, writer, written } = setUp()
   const names = Array.from({ length: 50 }, (_, index) => `p${index}`)
-  /** As the copy shows it. */
+  /** The pool as the cache shows it. */
   const shown = (name: string) => {
     const last = written.findLast((each) => each.name === `${name}/status`)
     return poolObject(name, {}, last && { status: last.status })
@@ -217,7 +217,7 @@ t.test('status writer: the last write counts before the informer shows it', asyn
   t.equal(writer.withLatestStatus(newer).status?.queue, 9)
 })
 
-t.test('status writer: once disposed, nothing is written any more', async (t) => {
+t.test('status writer: writes nothing once disposed', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(0)
@@ -228,7 +228,7 @@ t.test('status writer: once disposed, nothing is written any more', async (t) =>
   t.equal(written.length, 1)
 })
 
-t.test('status writer: each status is reported, and the end of the pool', async (t) => {
+t.test('status writer: each status is reported, and the deletion of the pool', async (t) => {
   const { clock, writer, reported } = setUp()
   writer.write(poolObject('a'), status(1))
   writer.write(poolObject('a'), status(1))
