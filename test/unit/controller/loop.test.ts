@@ -40,7 +40,7 @@ t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   t.strictSame(acted, [2, 4, 6])
 })
 
-t.test('loop: reads the wait before each tick anew', async (t) => {
+t.test('loop: reads the interval again for each tick', async (t) => {
   const stop = new AbortController()
   const waits: number[] = []
   let tickMs = 1000

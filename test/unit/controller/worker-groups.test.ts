@@ -47,7 +47,7 @@ const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { sile
 for (const { name, workers, want } of [
   { name: 'one silent worker is hung', workers: hung(1), want: false },
   { name: 'failed when two of three are silent', workers: [worker('w'), ...hung(2)], want: true },
-  { name: 'fine when as many report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
+  { name: 'fine when as many workers report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
   { name: 'failed for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
   {
     name: 'failed when the others have missed two heartbeats',
@@ -77,17 +77,17 @@ const allOf = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
 
 for (const { name, workers, want } of [
   {
-    name: 'all whose node is lost are replaced at once',
+    name: 'all workers on a lost node are replaced at once',
     workers: observedWorkers(4, lostNode),
     want: ['w1', 'w2', 'w3', 'w4'],
   },
   {
-    name: 'those whose node is lost do not wait for those that are unknown',
+    name: 'workers on a lost node are replaced without waiting for other silent ones',
     workers: [...observedWorkers(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
     want: ['w1'],
   },
   {
-    name: 'one that had not started when its node was lost is replaced too',
+    name: 'a worker that had not started on a lost node is replaced too',
     workers: [
       worker('v'),
       worker('s', { ...lostNode, state: 'starting' }),
@@ -96,7 +96,7 @@ for (const { name, workers, want } of [
     want: ['s', 'u'],
   },
   {
-    name: 'one that reports is not lost, whatever Kubernetes reports of its node',
+    name: 'a worker that reports is not lost, whatever the state of its node',
     workers: observedWorkers(4, { silentMs: 9000, isNodeLost: true }),
     want: [],
   },

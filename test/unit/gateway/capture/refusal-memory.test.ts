@@ -31,7 +31,7 @@ t.test('refusal memory: remembers an exhausted minute for one second, for this k
 })
 
 t.test(
-  'refusal memory: forgets a refusal when the minute may be over, counted from the start of the database query',
+  'refusal memory: drops a refusal once the minute may be over, counted from the start of the database query',
   async (t) => {
     const { clock, memory } = start()
     await memory.watch(asker, async () => {

@@ -67,19 +67,19 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
   { what: 'a field too many', messages: [{ ...ended, more: 1 }] },
   { what: 'an outcome that is null', messages: [{ ...ended, outcome: null }] },
   { what: 'an unknown code of an error', messages: [{ ...ended, outcome: { ...failed, code: 'SERVER_ERROR' } }] },
-  { what: 'a message without a character', messages: [{ ...ended, outcome: { ...failed, message: '' } }] },
+  { what: 'an empty message', messages: [{ ...ended, outcome: { ...failed, message: '' } }] },
   {
     what: 'a message of a million characters',
     messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(1e6) } }],
   },
   { what: 'a text beyond its bound', messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(2e6) } }] },
-  { what: 'a stage that is none', messages: [withTimings({ nonsense: 1 })] },
-  { what: 'a time that is none', messages: [withTimings({ open: 'soon' })] },
+  { what: 'an unknown stage', messages: [withTimings({ nonsense: 1 })] },
+  { what: 'a time that is not a number', messages: [withTimings({ open: 'soon' })] },
   { what: 'an image without bytes', messages: [completed] },
   { what: 'bytes without an image', messages: [ended], bytes: image },
   { what: 'an image beyond its bound', messages: [completed], bytes: Buffer.alloc(101) },
   { what: 'an image of no size', messages: [withShot({ width: Number.NaN })], bytes: image },
-  { what: 'a media type that no format has', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
+  { what: 'an unknown media type', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
   { what: 'metadata beyond its bound', messages: [withShot({ metadata: { og } })], bytes: image },
   { what: 'the result of another capture', messages: [{ ...ended, id: 'other' }] },
   { what: 'a second result', messages: [ended, ended] },
@@ -92,7 +92,7 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
   },
   { what: 'a page that has loaded before it is open', messages: [{ kind: 'loaded', id: 'this' }] },
   { what: 'a page of another capture', messages: [{ kind: 'opened', id: 'other' }] },
-  { what: 'a verdict that nobody asked for', messages: [{ kind: 'verdict', number: 1, isAllowed: true }] },
+  { what: 'an unrequested verdict', messages: [{ kind: 'verdict', number: 1, isAllowed: true }] },
 ]
 
 for (const { what, messages, bytes } of breaches) {

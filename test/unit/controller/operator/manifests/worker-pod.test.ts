@@ -63,15 +63,12 @@ t.test('worker pod: a worker whose event loop has been blocked for 10 s is resta
   t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
 })
 
-t.test(
-  "worker pod: the image's init is the first process, and liveness is checked after the startup",
-  async (t) => {
-    t.notOk('command' in containerOf())
-    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
-    t.equal(httpGet?.path, '/livez')
-    t.equal(periodSeconds * failureThreshold, 120)
-  },
-)
+t.test("worker pod: the image's init is the first process, and liveness is checked after the startup", async (t) => {
+  t.notOk('command' in containerOf())
+  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+  t.equal(httpGet?.path, '/livez')
+  t.equal(periodSeconds * failureThreshold, 120)
+})
 
 t.test('worker pod: node autoscalers may evict a worker but not a Job, unless the template overrides it', async (t) => {
   const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'

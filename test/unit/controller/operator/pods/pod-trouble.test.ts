@@ -11,13 +11,13 @@ const cases: readonly {
 }[] = [
   { name: 'works', parts: {}, want: undefined },
   {
-    name: 'is on its way for two minutes',
+    name: 'has been starting for two minutes',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
     startingMs: 120_000,
     want: undefined,
   },
   {
-    name: 'is on its way for longer',
+    name: 'has been starting for longer',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
     startingMs: 120_001,
     want: 'not-starting',
@@ -39,13 +39,13 @@ const cases: readonly {
     want: undefined,
   },
   {
-    name: 'has long got a node that says nothing of it',
+    name: 'has long had a node that reports no status',
     parts: { ready: false, isUnheard: true },
     startingMs: 120_001,
     want: 'not-starting',
   },
   {
-    name: 'has long waited for its image, as its node says',
+    name: 'has long waited for its image, as its node reports',
     parts: { ready: false, waiting: { reason: 'ErrImagePull' } },
     startingMs: 120_001,
     want: 'image-pull',
@@ -81,7 +81,7 @@ const cases: readonly {
     want: 'config-error',
   },
   {
-    name: 'cannot be made',
+    name: 'cannot be created',
     parts: { ready: false, waiting: { reason: 'CreateContainerError' } },
     want: 'config-error',
   },
@@ -100,7 +100,7 @@ const cases: readonly {
     want: undefined,
   },
   {
-    name: 'was told to end',
+    name: 'is terminating',
     parts: { ready: false, stopping: true, waiting: { reason: 'CrashLoopBackOff' } },
     want: undefined,
   },

@@ -120,7 +120,7 @@ t.test('status writer: no status is written while the server throttles', async (
   t.equal(written.length, 3)
 })
 
-t.test('status writer: an unchanged status is not written, whoever wrote it', async (t) => {
+t.test('status writer: an unchanged status is not written, by whichever process it was written', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject('web', {}, { status: status(3) }), status(3))
   await clock.advance(0)

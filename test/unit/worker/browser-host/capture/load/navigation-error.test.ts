@@ -12,7 +12,7 @@ const failed = (over: Partial<FailedNavigation>) =>
 
 const table: { name: string; over: Partial<FailedNavigation>; code: string }[] = [
   {
-    name: 'a refusal decides over the error',
+    name: 'a refusal takes precedence over the error',
     over: { netError: 'ERR_EMPTY_RESPONSE', refusal: 'blocked' },
     code: 'BLOCKED',
   },
