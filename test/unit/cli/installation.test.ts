@@ -42,8 +42,8 @@ t.test(
     t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
     t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
     const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
-    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'past the pooler')
-    t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is none to go past')
+    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'bypasses the pooler')
+    t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is no direct URL')
     t.equal(await findKeyPepper(env, typed()), 'env-pepper')
     t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
   },

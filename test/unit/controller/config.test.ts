@@ -66,7 +66,7 @@ t.test('config: stealth workers scale from zero to their own maximum, with the t
     SHUTTERFLEET_POOL_IDLE_CORES: '2',
     SHUTTERFLEET_STEALTH_MAX: '3',
   })
-  t.strictSame(config.stealthWorkerEnv, {}, 'there are none unless told otherwise')
+  t.strictSame(config.stealthWorkerEnv, {}, 'none by default')
   t.strictSame(stealthPolicyOf(config), { ...policyOf(config), min: 0, max: 3, buffer: 0, idleCores: 0 })
   t.end()
 })

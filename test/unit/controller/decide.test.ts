@@ -394,6 +394,6 @@ t.test('decide: keeps its invariants for random pools', (t) => {
     if (!isKept) broken.push({ decision, workers, rules })
   }
   t.strictSame(broken.slice(0, 3), [])
-  t.equal(kinds.size, 6, 'and it saw all there is to decide')
+  t.equal(kinds.size, 6, 'every kind of decision occurred')
   t.end()
 })

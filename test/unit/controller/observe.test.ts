@@ -139,7 +139,7 @@ t.test('observe: measures silence from the last heartbeat, and before the first 
   world.nowMs += 12_000
   t.match((await observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
   world.sinceMs = world.nowMs
-  t.match((await observe()).workers, [{ silentMs: 0 }, { silentMs: 0 }], 'what could not be heard is no silence')
+  t.match((await observe()).workers, [{ silentMs: 0 }, { silentMs: 0 }], 'a gap in the subscription is not silence')
 })
 
 t.test('observe: keeps a listed worker that was silent for so long that its heartbeat expired', async (t) => {
@@ -163,7 +163,7 @@ t.test('observe: counts the slots of other workers on the same queue', async (t)
   t.strictSame((await observe()).elsewhere, { slots: 5, busy: 4 })
   world.nowMs += 5001
   heartbeat('ready', { slots: 4, busy: 2 })
-  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
+  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'silent workers are not counted')
 })
 
 t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
@@ -193,5 +193,5 @@ t.test('observe: does not count its own deleted worker among the others', async 
   heartbeats.delete('killed')
   await observe()
   heartbeat('killed')
-  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
+  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
 })

@@ -108,7 +108,7 @@ t.test('subscribe to pool: keeps messages although their buffer is reused', (t) 
   data.fill(0)
   clock.nowMs += 1000
   send(heartbeatFilter(pool), heartbeatSubject({ pool, pod: 'a' }), data)
-  t.match(subscription.heartbeats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
+  t.match(subscription.heartbeats.get('a'), { atMs: 100_000 }, 'different bytes are not a repeated heartbeat')
   heartbeat('a')
   t.match(subscription.heartbeats.get('a'), { atMs: 101_000 })
   t.end()
@@ -124,7 +124,7 @@ t.test('subscribe to pool: counts only time without a gap in backlog messages', 
   clock.nowMs += 40_000
   t.equal(subscription.listeningMs(0), 3000)
   backlog()
-  t.equal(subscription.listeningMs(0), 0, 'a gap says nothing')
+  t.equal(subscription.listeningMs(0), 0, 'the count restarts after a gap')
   pass(2)
   t.equal(subscription.listeningMs(0), 2000)
   t.end()
@@ -138,7 +138,7 @@ t.test('subscribe to pool: removes a worker after a minute of silence without a 
   pass(61)
   t.ok(subscription.heartbeats.has('a'), 'the gap does not count')
   pass(11)
-  t.notOk(subscription.heartbeats.has('a'), 'it is looked for every ten seconds')
+  t.notOk(subscription.heartbeats.has('a'), 'silence is checked every ten seconds')
   t.end()
 })
 

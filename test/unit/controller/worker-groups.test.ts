@@ -27,7 +27,7 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
   t.strictSame(
     podsOf(classifyWorkers(all, policy, true).active),
     ['ready'],
-    'starting ones do not count while starts fail',
+    'starting workers do not count while starts fail',
   )
   t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
   t.end()

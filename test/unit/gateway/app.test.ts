@@ -224,7 +224,7 @@ t.test('gateway: reads a body of the maximum size, and rejects one byte more wit
   const answer = await post('/v1/screenshots', padded(bytes + 1))
   t.match([answer.statusCode, answer.json()], [413, { error: { code: 'PAYLOAD_TOO_LARGE', status: 413 } }])
   const html = '\u0001'.repeat(500_000)
-  t.equal((await post('/v1/screenshots', { html })).statusCode, 202, 'the largest source, escaped to the utmost')
+  t.equal((await post('/v1/screenshots', { html })).statusCode, 202, 'the largest source, fully escaped')
 })
 
 // Contract: Sizes
@@ -270,10 +270,10 @@ t.test('gateway: unknown paths return 404, unknown methods 405 with Allow', asyn
     t.same(await allow(method, '/v1/screenshots/batch/image'), [405, 'GET, OPTIONS'], 'batch is never an id')
   }
   t.same(await allow('POST', '/v1/screenshots/batch/signed-url'), [405, 'GET, OPTIONS'])
-  t.same(await allow('GET', '/v1/screenshots/%62atch'), [405, 'POST, OPTIONS'], 'nor in another spelling')
+  t.same(await allow('GET', '/v1/screenshots/%62atch'), [405, 'POST, OPTIONS'], 'batch in another spelling')
   t.same(await allow('DELETE', '/v1/screen%73hots/capture'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('PUT', '/v1/screenshots/x'), [405, 'GET, DELETE, OPTIONS'])
-  t.same(await allow('PROPFIND' as 'GET', '/v1/account'), [405, 'GET, OPTIONS'], 'a method that no path has')
+  t.same(await allow('PROPFIND' as 'GET', '/v1/account'), [405, 'GET, OPTIONS'], 'a method of no path')
   for (const path of [
     '/',
     '/v1',

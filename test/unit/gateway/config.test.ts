@@ -34,7 +34,7 @@ t.test('config: link signing keys are a list, each with a unique id and 32 bytes
 
 t.test('config: trusted proxies are address blocks', async (t) => {
   const read = (blocks: string) => readConfig({ ...env, SHUTTERFLEET_TRUSTED_PROXIES: blocks }).trustedProxies
-  t.equal(readConfig(env).trustedProxies.length, 0, 'nobody is trusted by default')
+  t.equal(readConfig(env).trustedProxies.length, 0, 'no proxy is trusted by default')
   t.equal(read('10.0.0.0/8, ::1').length, 2)
   t.throws(() => read('10.0.0.0/8,proxy.example'), { code: 'CONFIGURATION', message: /'proxy.example' is not/ })
 })

@@ -15,7 +15,7 @@ t.test('publish backlog: publishes nothing after a single reading', async (t) =>
 t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter spans', async (t) => {
   t.equal(arrivals(reading(0, 5), reading(10_000, 25)), 20)
   t.equal(arrivals(reading(0, 5), reading(2000, 7)), 10)
-  t.equal(arrivals(reading(0, 5), reading(1000, 0)), 0, 'a counter that went back is no arrival')
+  t.equal(arrivals(reading(0, 5), reading(1000, 0)), 0, 'a counter that decreased means no arrivals')
 })
 
 t.test('publish backlog: all other numbers are from the newest reading', async (t) => {

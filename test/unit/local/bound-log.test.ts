@@ -8,7 +8,7 @@ t.test('bound log: moves a too large log to one backup, and its writer continues
   const writer = openSync(path, 'a')
   writeSync(writer, 'first')
   await boundLog(path, 5)
-  t.equal(readFileSync(path, 'utf8'), 'first', 'it is not beyond')
+  t.equal(readFileSync(path, 'utf8'), 'first', 'the log is not above its bound')
   writeSync(writer, ' line')
   await boundLog(path, 5)
   writeSync(writer, 'next')

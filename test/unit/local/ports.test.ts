@@ -20,7 +20,7 @@ t.test('ports: are kept between runs, and unique', async (t) => {
   t.equal(new Set(Object.values(first)).size, 6)
   t.ok(
     Object.values(first).every((port) => port < 32_768),
-    'none that the kernel gives to connections',
+    'below the ephemeral ports of the kernel',
   )
 })
 

@@ -96,7 +96,11 @@ t.test("service env: a worker gets its pool's key and address, and no other secr
     namesOf(env).filter((name) => secrets.test(name)),
     [],
   )
-  t.not(namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length, 0, 'the check sees them elsewhere')
+  t.not(
+    namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length,
+    0,
+    'the pattern matches in other services',
+  )
   t.end()
 })
 
@@ -112,7 +116,7 @@ t.test('service env: each kind of worker has its own user, key and environment',
     SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
   })
   const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking' }
-  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator may rotate them')
+  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator can rotate them')
   t.match(controllerEnv(facts), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/data/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/data/proxied-worker-env.json',

@@ -97,5 +97,5 @@ t.test('pulling: hands back what arrives as pulling ends', async (t) => {
   })
   worker.lifecycle[Symbol.dispose]()
   t.equal(served, undefined)
-  t.same(handedBack, [undefined], 'for somebody else at once')
+  t.same(handedBack, [undefined], 'available to other workers at once')
 })

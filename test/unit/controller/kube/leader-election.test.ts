@@ -144,7 +144,7 @@ t.test('leader election: a leader that cannot renew stops before another can beg
   await clock.advance(3000)
   t.ok(elector.isLeader(), 'it leads again')
   t.equal(terms.length, 2)
-  t.throws(() => terms[0]?.fence(), 'but the old term stays over')
+  t.throws(() => terms[0]?.fence(), 'the old term stays ended')
   t.doesNotThrow(() => terms[1]?.fence())
 })
 
@@ -158,7 +158,7 @@ t.test('leader election: an older state of its own Lease is waited for like that
   await clock.advance(5000)
   state.isAway = true
   await clock.advance(12_000)
-  t.notOk(elector.isLeader(), 'another may have led since')
+  t.notOk(elector.isLeader(), 'another may have led meanwhile')
   state.lease = older && { ...older, metadata: { resourceVersion: 'older' } }
   state.isAway = false
   await clock.advance(10_000)
@@ -175,7 +175,7 @@ t.test('leader election: after a freeze the fence is closed before anything else
   clock.freeze(60_000)
   t.notOk(elector.isLeader())
   t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
-  t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
+  t.notOk(terms[0]?.signal.aborted, 'no timer has fired')
 })
 
 t.test('leader election: a leader that finds another holder in its Lease stops immediately', async (t) => {

@@ -79,7 +79,7 @@ t.test('recorder: repeats whose latest note differs become a new event with that
   t.notOk('series' in created[0]!)
   recorder.record({ ...scaledUp, note: 'to 4' })
   await clock.advance(30_000)
-  t.strictSame(counts, [3], 'and is counted on')
+  t.strictSame(counts, [3], 'counting continues')
   recorder.record({ ...scaledUp, note: 'to 5' })
   await clock.advance(30_000)
   t.equal(created.length, 3)

@@ -69,7 +69,7 @@ t.test('job reports: removes Jobs that are gone, a minute after their last repor
   reports.started(started('a'))
   reports.started(started('b'))
   reports.keep(new Set(['b']))
-  t.ok(reports.of('a'), 'it may not be seen yet')
+  t.ok(reports.of('a'), 'it may not be listed yet')
   pass(60_001)
   reports.keep(new Set(['b']))
   t.equal(reports.of('a'), undefined)

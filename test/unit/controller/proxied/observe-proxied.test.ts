@@ -164,5 +164,5 @@ t.test('observe proxied: a read that times out is unknown, and its late result i
   await promise
   await new Promise((wake) => setImmediate(wake))
   t.strictSame((await observe()).depth, { waiting: 9, inFlight: 9 })
-  t.equal(asked, 2, 'a depth from before the Jobs were looked at is never used')
+  t.equal(asked, 2, 'a depth read before the Jobs is never used')
 })

@@ -130,8 +130,8 @@ const poisson = (seed: number, of: { count: number; perSecond: number }): number
 
 /** Invariants of every scenario. */
 const holds = (t: Test, { world }: ProxiedOutcome, { spares }: { spares: number }) => {
-  t.strictSame(world.violations, [], 'no Job too many at any time')
-  t.strictSame(world.unserved(), [], 'nothing waits for ever')
+  t.strictSame(world.violations, [], 'no excess Jobs at any time')
+  t.strictSame(world.unserved(), [], 'no capture waits forever')
   t.ok(world.created <= world.arrived + world.deaths + spares, 'one Job for each capture')
 }
 
@@ -154,7 +154,7 @@ for (const seed of seeds) {
     const outcome = await simulateProxied({ ...bursts, seed })
     holds(t, outcome, small)
     t.equal(outcome.world.created, 60)
-    t.equal(outcome.world.claimWrites, 60, 'and shows each claim once')
+    t.equal(outcome.world.claimWrites, 60, 'each claim is recorded once')
     t.strictSame(outcome.failures, [])
     t.ok(outcome.states.every(({ canStart }) => canStart))
   })
@@ -195,7 +195,7 @@ for (const seed of seeds) {
       t.strictSame(
         stuck.map(({ forMs }) => forMs),
         stuck.map(({ forMs }) => forMs).toSorted((one, other) => one - other),
-        'without a break',
+        'without interruption',
       )
       t.equal(outcome.states.at(-1)?.canStart, true)
     },

@@ -41,7 +41,7 @@ t.test('ask socks5 proxy: sends the credentials in UTF-8 if the proxy requests t
   t.same(said, ['05020002', '0102c3a9027077', '05010001010203040050'])
   const open = lineOf([5, 0, ...granted])
   await askSocks5Proxy(open.line, proxyOf('u:pw@'), { host: '1.2.3.4', port: 80 })
-  t.same(open.said, ['05020002', '05010001010203040050'], 'not where it does not')
+  t.same(open.said, ['05020002', '05010001010203040050'], 'none are sent if the proxy does not request them')
 })
 
 t.test('ask socks5 proxy: reads the whole reply with any kind of address, and not a byte more', async (t) => {

@@ -19,7 +19,7 @@ const rfcExamples = [
 t.test('NAT64: extracts the embedded IPv4 address behind a prefix of any length', async (t) => {
   for (const [prefix, ip] of rfcExamples) t.same(translated(ip, blocksOf([prefix])), ['192.0.2.33'], ip)
   const all = blocksOf(['2001:db8:122:344::/64', '2001:db8:122:344::/96'])
-  t.same(translated('2001:db8:122:344::192.0.2.33', all), ['0.0.0.192', '192.0.2.33'], 'behind each of several')
+  t.same(translated('2001:db8:122:344::192.0.2.33', all), ['0.0.0.192', '192.0.2.33'], 'for each of several prefixes')
 })
 
 t.test('NAT64: an address outside every prefix is not translated', async (t) => {
@@ -74,9 +74,9 @@ t.test('NAT64 discovery: caches one query for ten minutes, and returns the old r
   await discovery()
   t.same(asked, [discoveryName])
   clock.nowMs = 600_000
-  t.same(written(await discovery()), ['64:ff9b::c000:aa/96'], 'nobody waits for the second query')
+  t.same(written(await discovery()), ['64:ff9b::c000:aa/96'], 'no lookup waits for the second query')
   t.same(asked.length, 2)
-  t.same(await discovery(), [], 'its answer holds from then on')
+  t.same(await discovery(), [], 'its result applies from then on')
   clock.nowMs = 1_200_000
   await discovery()
   t.same(await discovery(), [], 'a failed query changes nothing')

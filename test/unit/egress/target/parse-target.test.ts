@@ -4,7 +4,7 @@ import { parseAbsolute, parseAuthority, parseOrigin } from '#egress/target/parse
 t.test('parse target: reads the authority of a CONNECT', async (t) => {
   t.same(parseAuthority('Example.COM.:443'), { host: 'example.com', port: 443 })
   t.same(parseAuthority('[2606:4700::1]:8443'), { host: '2606:4700::1', port: 8443 })
-  t.same(parseAuthority('0x7f.1:80'), { host: '127.0.0.1', port: 80 }, 'in the form in which it is judged')
+  t.same(parseAuthority('0x7f.1:80'), { host: '127.0.0.1', port: 80 }, 'in the canonical form that is checked')
 })
 
 t.test('parse target: rejects an authority that is not host and port', async (t) => {

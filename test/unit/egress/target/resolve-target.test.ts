@@ -34,7 +34,7 @@ t.test('resolve target: blocks internal names before resolution, whether they ex
       host,
     )
   }
-  t.same(await resolveTarget(deps, target('grafana.corp.internal'), ownPort), ['10.0.0.1'], 'one that is allowed')
+  t.same(await resolveTarget(deps, target('grafana.corp.internal'), ownPort), ['10.0.0.1'], 'an allowed internal name')
   await t.rejects(resolveTarget(deps, target('grafana.corp.internal', 80), ownPort), { code: 'BLOCKED' })
   await t.rejects(resolveTarget(deps, target('a.grafana.corp.internal'), ownPort), { code: 'BLOCKED' })
 })

@@ -35,7 +35,7 @@ t.test('resolver: a name that times out or does not exist has no addresses', asy
   t.same(await resolver.resolve('nowhere.test'), [])
   t.same(await resolver.lookup('nowhere.test'), [])
   t.same(await resolver.resolve('late.test'), [])
-  t.same(await resolver.resolve(`${'a'.repeat(70)}.test`), [], 'not even a name that cannot exist')
+  t.same(await resolver.resolve(`${'a'.repeat(70)}.test`), [], 'not even an invalid name')
 })
 
 t.test('resolver: returns the addresses of both families', async (t) => {
@@ -56,7 +56,7 @@ t.test('resolver: ignores search lists', async (t) => {
   const resolver = createResolver({ dnsMs: 5000, servers: [server.address] })
   t.same(await resolver.resolve('api.default'), [])
   t.same(await resolver.lookup('api.default'), [])
-  t.same(server.queried, Array(4).fill('api.default'), 'A and AAAA of each, nothing else')
+  t.same(server.queried, Array(4).fill('api.default'), 'A and AAAA of each, no other queries')
 })
 
 t.test('resolver: only lookup reads the hosts file', async (t) => {
@@ -66,7 +66,7 @@ t.test('resolver: only lookup reads the hosts file', async (t) => {
   const resolver = createResolver({ dnsMs: 5000, servers: [server.address], hostsPath })
   t.same(await resolver.lookup('a.test'), ['10.0.0.5'])
   t.same(await resolver.resolve('a.test'), ['1.1.1.1'])
-  t.same(await resolver.lookup('b.test'), ['8.8.8.8'], 'DNS where the file does not have the name')
+  t.same(await resolver.lookup('b.test'), ['8.8.8.8'], 'DNS if the file lacks the name')
   t.same(await createResolver({ dnsMs: 300, hostsPath: '/nonexistent' }).lookup('localhost'), ['127.0.0.1', '::1'])
 })
 

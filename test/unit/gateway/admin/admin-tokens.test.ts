@@ -40,7 +40,7 @@ t.test(
     for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
     const other = () => ({ network: 'a', site: 'a' })
     t.throws(() => find('Bearer guess', other), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 6 })
-    t.equal(use(alice), 'RATE_LIMIT_EXCEEDED', 'a right one is not told from a guess')
+    t.equal(use(alice), 'RATE_LIMIT_EXCEEDED', 'a valid token is rejected like a guess')
     t.equal(use(alice, 'b'), 'admin:alice', 'others are not limited')
     clock.ms += 6000
     t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])

@@ -53,7 +53,7 @@ t.test('capture synchronously: response_type=json returns the final record, comp
     [failed.statusCode, failed.json()],
     [200, { data: { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } } }],
   )
-  t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is taken back')
+  t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is released')
 })
 
 // Contract: `response_type=image` on create
@@ -168,7 +168,7 @@ t.test(
     t.match([image.statusCode, image.headers['idempotent-replayed'], image.rawPayload], [200, 'true', testImage])
     const looks = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
     context.answers.find = () => looks.shift()
-    t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the capture that runs')
+    t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the running capture')
     t.equal(begins.at(-1), completedCapture.id)
 
     accepts({ replayOf: completedCapture.id })
@@ -229,7 +229,7 @@ t.test(
       url: `${capturePath}?url=${encodeURIComponent(url)}`,
       headers: { authorization: `Bearer ${testKey}`, ...key },
     })
-    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET takes no key')
+    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET ignores the key')
   },
 )
 

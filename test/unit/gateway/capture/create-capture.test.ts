@@ -47,12 +47,12 @@ t.test(
     t.same([context.seen.checks, counted], [0, [false]])
     t.equal((await post(padded(bytesMax + 1))).statusCode, 202)
     t.same([context.seen.checks, counted], [1, [false, true]])
-    t.equal((await post(Readable.from([`{"url":"${url}"}`]))).statusCode, 202, 'one without a length')
+    t.equal((await post(Readable.from([`{"url":"${url}"}`]))).statusCode, 202, 'a body without Content-Length')
     t.same([context.seen.checks, counted], [2, [false, true, true]])
     await post(`{"url":"${url}","retina":true${' '.repeat(bytesMax)}}`)
     t.same([context.seen.checks, counted], [3, [false, true, true, true]])
     t.equal((await post(padded(bytesMax + 1).replace(url, 'nonsense'))).statusCode, 422)
-    t.equal(context.seen.checks, 4, 'refused parameters too are counted once')
+    t.equal(context.seen.checks, 4, 'a request with invalid parameters is counted once too')
   },
 )
 
@@ -65,7 +65,7 @@ t.test('create capture: parses a large query only after the key is accepted', as
     })
   const rest = bytesMax - `url=${url}&webhook_url=${url}&css=`.length
   t.equal((await get(`css=${'a'.repeat(rest)}`)).statusCode, 422, 'css has at most 10,000 characters')
-  t.equal(context.seen.checks, 1, 'a small one is judged first, its verdict held back')
+  t.equal(context.seen.checks, 1, 'a small query is parsed first, and its faults are held back')
   context.answers.accept = () => t.fail('nothing is made of it') as never
   context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
   const parse = t.capture(JSON, 'parse')
@@ -95,7 +95,11 @@ t.test('create capture: rejects a body with too many values before it is parsed'
     const answer = await post(body)
     t.match([answer.statusCode, answer.json()], [422, said], body.slice(0, 20))
   }
-  t.equal((await post(JSON.stringify({ html: ',[{"'.repeat(100_000) }))).statusCode, 202, 'a source may hold anything')
+  t.equal(
+    (await post(JSON.stringify({ html: ',[{"'.repeat(100_000) }))).statusCode,
+    202,
+    'a source may contain anything',
+  )
   t.equal(context.seen.accepted.length, 1)
 })
 

@@ -42,7 +42,7 @@ t.test('publisher: deletes the rows of published captures in one batch, after a 
   for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
   await eventually(() => seen.deleted.length > 0)
   t.same(seen.deleted, [['a', 'b', 'c']])
-  t.same([seen.published, seen.pokes, seen.nudges], [3, 1, 0], 'one look at the pool is enough for all')
+  t.same([seen.published, seen.pokes, seen.nudges], [3, 1, 0], 'one poke of the pool is enough for all')
   await publisher[Symbol.asyncDispose]()
 })
 
@@ -83,5 +83,5 @@ t.test('publisher: leaves the capture to the relay above 1,000 in flight', async
   t.equal(seen.nudges, 1)
   resolve()
   await publisher[Symbol.asyncDispose]()
-  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for what is under way')
+  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for publishes in flight')
 })

@@ -50,5 +50,5 @@ t.test('read image: the bound on buffered bytes also holds for simultaneous requ
   const answers = await Promise.all(Array.from({ length: 5 }, ask))
   t.equal(bufferedImages.count(), 2 * image.length)
   for (const answer of answers) answer.destroy()
-  await eventually(() => bufferedImages.count() === 0, { what: 'what clients that went away were sent is not held' })
+  await eventually(() => bufferedImages.count() === 0, { what: 'the bytes of disconnected clients are released' })
 })

@@ -114,7 +114,7 @@ t.test('waiters: the number of waiters is bounded, and disposing of one frees it
   t.same(
     unknown.map((waiter) => waiter !== undefined),
     [true, false],
-    'those whose account is not known are bounded too',
+    'waiters of unknown accounts are bounded too',
   )
   first?.[Symbol.dispose]()
   t.equal(waiters.begin('other')?.holdFor('b'), true)
@@ -139,8 +139,8 @@ t.test('waiters: an event wakes all followers of its capture or its account, and
   await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
   t.equal(others, 0)
   say(resultFilter, reported, result())
-  t.same(reads, [], 'followers want no image')
-  t.ok(waiters.begin(id), 'and take no place of a synchronous capture')
+  t.same(reads, [], 'followers read no image')
+  t.ok(waiters.begin(id), 'followers take no slot of a synchronous capture')
   other.wake()
 })
 
@@ -167,7 +167,7 @@ t.test('waiters: a slot is released once, even if disposed of twice', async (t) 
   const { waiters } = start(2)
   using first = waiters.begin(id)
   t.equal(first?.holdFor('a'), true)
-  t.equal(first?.holdFor('a'), true, 'the second time it has it already')
+  t.equal(first?.holdFor('a'), true, 'a second call keeps the slot')
   const second = waiters.begin(id)
   t.equal(second?.holdFor('a'), false)
   second?.[Symbol.dispose]()
@@ -200,7 +200,7 @@ t.test('wait for end: only the row ends the wait, however often it is woken', as
     () => completedCapture,
   ])
   t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
-  t.same(waits, [1000, 1000, 1000], 'it looks every second at least')
+  t.same(waits, [1000, 1000, 1000], 'it reads the row at least every second')
 })
 
 t.test('wait for end: continues while the database is temporarily unavailable', async (t) => {

@@ -122,7 +122,11 @@ t.test('client error: errors of Node and of the framework have the envelope and 
   context.answers.find = () => pendingCapture
   t.match(await send(head(status, host, close, 'Expect: foo')), /^HTTP\/1\.1 200 .*x-request-id/s)
   const many = Array.from({ length: 3000 }, (_, n) => `x${n}: 1`)
-  t.match(await send(head(status, host, close, ...many)), /^HTTP\/1\.1 200 /, 'their size counts, not their number')
+  t.match(
+    await send(head(status, host, close, ...many)),
+    /^HTTP\/1\.1 200 /,
+    'the size of the headers counts, not their number',
+  )
 })
 
 t.test('client error: batch is a path, never an id', async (t) => {

@@ -21,7 +21,7 @@ t.test('exchange: unknown and malformed ids get the same response, after the sam
       })
       t.equal(answer.statusCode, 404)
       bodies.push(answer.body)
-      t.equal(looks, bodies.length, 'one look for each')
+      t.equal(looks, bodies.length, 'one query for each')
     }
   }
   t.equal(new Set(bodies).size, 1)

@@ -47,5 +47,5 @@ t.test('input: counts nothing inside a string, however it is escaped', async (t)
     t.equal(exceeds(`{"${text}":"${text}"}`, 1), false, text)
     t.equal(exceeds(`{"${text}":"${text}",}`, 1), true, text)
   }
-  t.equal(exceeds('"[[[[', 0), false, 'a text that does not end')
+  t.equal(exceeds('"[[[[', 0), false, 'an unterminated string')
 })

@@ -18,7 +18,7 @@ t.test('read moment: a date-time is one microsecond, as either end of a range', 
     t.equal(readMoment('2026-01-31T12:34:56.7Z', side), '2026-01-31T12:34:56.700000Z')
     t.equal(readMoment('2026-01-31T12:34:56z', side), '2026-01-31T12:34:56.000000Z')
     t.equal(readMoment('2026-01-31t12:34Z', side), '2026-01-31T12:34:00.000000Z')
-    t.equal(readMoment('2026-01-31T12:34:56', side), '2026-01-31T12:34:56.000000Z', 'UTC where no offset is given')
+    t.equal(readMoment('2026-01-31T12:34:56', side), '2026-01-31T12:34:56.000000Z', 'UTC if no offset is given')
   }
 })
 

@@ -48,7 +48,7 @@ t.test('links: a link serves the image without a key and costs the account nothi
     'cross-origin-resource-policy': 'cross-origin',
   })
   t.notOk(answer.headers['x-ratelimit-limit'])
-  t.equal(context.seen.checks, 0, 'no minute is counted')
+  t.equal(context.seen.checks, 0, 'the minute limit is not charged')
   const head = await ask(link, {}, 'HEAD')
   t.same([head.statusCode, head.headers['content-length']], [200, String(testImage.length)])
   t.equal((await ask(`v=2&${link}`)).statusCode, 200, 'other parameters are ignored')
@@ -66,7 +66,7 @@ t.test('links: errors have the codes of the API', async (t) => {
   t.same(await codeOf(), [404, 'NOT_READY'])
   const answers = { link: await ask(), key: await ask('', { authorization: `Bearer ${testKey}` }) }
   t.match(answers.key.json().error.message, /TIMEOUT slow/)
-  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'why it failed is for the account alone')
+  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'only the account sees the cause of a failure')
   context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
   t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
   context.answers.find = () => undefined
@@ -118,7 +118,7 @@ t.test('links: only links with a valid signature count against the limit of a cl
   for (const query of [...invalid, ...invalid]) t.match(await codeOf(query), [403])
   t.same(await codeOf(link), [200, undefined])
   t.same(await codeOf(link), [429, 'RATE_LIMIT_EXCEEDED'])
-  t.match(await codeOf('signature=x'), [403], 'and are refused as such afterwards too')
+  t.match(await codeOf('signature=x'), [403], 'invalid signatures are still rejected as such')
 })
 
 t.test('links: clients behind a trusted proxy are limited separately', async (t) => {

@@ -13,7 +13,7 @@ t.test('batched loader: concurrent lookups share one read', async (t) => {
     { id: 'a' },
     undefined,
   ])
-  t.same(await look('a'), { id: 'a' }, 'a later look reads again')
+  t.same(await look('a'), { id: 'a' }, 'a later lookup reads again')
   t.same(reads, [['a', 'b', 'c'], ['a']])
 })
 

@@ -26,7 +26,7 @@ t.test('event stream: produces text only as the client reads it', async (t) => {
   )
   stream.read(0)
   for (let turns = 0; turns < 20; turns += 1) await turn()
-  t.equal(produced, 1, 'one is held, no more')
+  t.equal(produced, 1, 'one text is buffered, no more')
   t.equal(await text(stream), '1;2;3;4;5;')
   if (!stream.closed) await once(stream, 'close')
   t.equal(released, 1)

@@ -34,7 +34,7 @@ t.test('document: is valid OpenAPI 3.1', async (t) => {
   const verdict = await new Validator().validate(asJson(document))
   t.same([verdict.valid, verdict.errors], [true, undefined])
   const broken = await new Validator().validate({ ...asJson(document), info: {} })
-  t.equal(broken.valid, false, 'the validator sees what is wrong')
+  t.equal(broken.valid, false, 'the validator detects a fault')
 })
 
 t.test('document: every reference resolves to a component', (t) => {
@@ -153,7 +153,7 @@ t.test('document: errors have the status of the catalogue, and every public code
 t.test('document: success is 200, 202 or 204; images also have the statuses of ranges and conditions', (t) => {
   const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
   const images = ['image 206', 'image 304', 'image 416', 'image_head 304']
-  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description itself may be kept too')
+  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
   t.end()
 })
 
@@ -172,7 +172,7 @@ t.test('document: keeps all promises of v1, and requires no more', (t) => {
   t.same(
     now.filter((line) => !recorded.includes(line)),
     [],
-    'what is new, and needed by nothing that was there, is added to the recorded lines',
+    'new promises are added to the recorded lines unless an existing request would need them',
   )
   t.ok(now.length > 500)
   t.end()

@@ -66,7 +66,7 @@ t.test('check proxy: accepts exactly the proxies that egress can read', async (t
     users.flatMap((user) => hosts.flatMap((host) => ends.map((end) => scheme + user + host + end))),
   )
   const taken = all.filter((proxy) => problemOf(proxy) === undefined)
-  t.ok(taken.length > 500, `${taken.length} are taken`)
+  t.ok(taken.length > 500, `${taken.length} are accepted`)
   t.same(
     taken.filter((proxy) => !parseCallersProxy(proxyHeaderValue(proxy))),
     [],

@@ -21,8 +21,8 @@ t.test('parse batch: each capture of a batch equals the capture requested alone'
     verdict.ok && verdict.captures,
     urls.map((url) => parseCapture({ ...common, url }, rules)),
   )
-  t.same(verdict.ok && verdict.features, ['headers', 'cookies', 'batch', 'css'], 'in the order of the features')
-  t.equal(pauses, 2, 'it pauses between URLs')
+  t.same(verdict.ok && verdict.features, ['headers', 'cookies', 'batch', 'css'], 'in the order of featureNames')
+  t.equal(pauses, 2, 'one pause between URLs')
 })
 
 t.test('parse batch: reports a common fault once, and a fault of a URL under its index', async (t) => {
@@ -37,7 +37,7 @@ t.test('parse batch: reports a common fault once, and a fault of a URL under its
   ])
   const cookies = [{ name: 'a', value: 'b', domain: 'example.com' }]
   t.same(await faultsOf({ urls: urls.slice(0, 2), cookies }), [])
-  t.same(await faultsOf({ urls, cookies }), [['cookies.0.domain', 1]], 'it does not fit the last host')
+  t.same(await faultsOf({ urls, cookies }), [['cookies.0.domain', 1]], 'the domain does not match the last host')
   t.same(await faultsOf({ urls: [], cookies }), [['urls', 1]])
   t.same(await faultsOf({ urls, webhook_url: 'http://a.com/' }), [['webhook_url', 1]])
   t.same(await faultsOf({ urls, response_type: 'json' }), [])

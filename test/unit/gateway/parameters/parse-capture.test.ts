@@ -78,7 +78,7 @@ t.test('parse capture: rejects blocked ports in every address of a request, and 
   for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
   const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
   const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
-  t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
+  t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'even if the operator allows it')
 })
 
 t.test('parse capture: the allow list permits its private address only', async (t) => {
@@ -311,11 +311,11 @@ t.test('parse capture: rejects excessive input before its values are validated',
       hide_selectors: ['must be a list of at most 20 entries'],
       width: ['must be a whole number from 320 to 3840'],
     },
-    'and hides no other fault',
+    'without hiding other faults',
   )
   t.ok(
     Object.keys(faultsOf({ url, ['x'.repeat(100_000)]: 1 })).every((name) => name.length <= 120),
-    'long names are cut',
+    'long names are truncated',
   )
 })
 

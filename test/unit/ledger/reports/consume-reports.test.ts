@@ -92,6 +92,6 @@ t.test('starts: wait briefly for a result in the same batch, and go on alone wit
   const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
   const [one, two] = [begun(1), begun(2)]
   t.strictSame(await takeTogether(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
-  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result waits for nothing')
+  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result is returned at once')
   t.strictSame(await takeTogether(pullOf([one], 0), never), [one])
 })

@@ -237,7 +237,7 @@ t.test('begin: its age is that of its report; in the record a second at most', a
 t.test('timings: are in the order of the stages, with the commit measured by the ledger', async (t) => {
   const timings = timingsAfter({ total: 5, commit: 99, shoot: 2, queue: 1 }, storedAtMs + 30.4) ?? {}
   t.strictSame(Object.entries(timings), Object.entries({ queue: 1, shoot: 2, total: 5, commit: 30 }))
-  t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'where the clock of NATS is ahead')
+  t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'if the clock of NATS is ahead')
 })
 
 t.test('judge reports: the media type of an image follows the requested format', async (t) => {

@@ -169,7 +169,7 @@ t.test('options: rejects control characters in every single-line text', async (t
   }
   for (const name of ['html', 'markdown', 'css', 'js']) {
     const source = /^(css|js)$/.test(name) ? { url } : {}
-    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may have lines`)
+    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may contain line breaks`)
     t.same(Object.keys(faultsOf({ ...source, [name]: 'a\u0000' })), [name])
   }
 })

@@ -68,7 +68,7 @@ t.test('page metadata: keeps at most 16,384 characters in total, and drops later
   const bound = boundMetadata({ title: 'T', og: manyTags(50, 'x'.repeat(900)), twitter: manyTags(50, 'y'.repeat(900)) })
   t.equal(bound.title, 'T')
   t.ok(charactersOf(bound) <= 16_384 + 'ogtwitter'.length, `${charactersOf(bound)}`)
-  t.ok(charactersOf(bound) > 15_000, 'which are used')
+  t.ok(charactersOf(bound) > 15_000, 'the bound is used up')
   t.ok(isReported(bound))
 })
 

@@ -33,7 +33,7 @@ t.test('classify error: any other error is a SERVER_ERROR, and keeps its cause',
 t.test('classify error: retries only rollbacks caused by another transaction or by a replaced function', async (t) => {
   for (const code of ['40001', '40P01', '42704', '42883', '42804', 'XX000'])
     t.equal(isRepeatable(withCode(code, 'ERROR')), true)
-  for (const code of ['42883', 'XX000']) t.equal(isRepeatable(withCode(code, 'FATAL')), false, 'the session is over')
+  for (const code of ['42883', 'XX000']) t.equal(isRepeatable(withCode(code, 'FATAL')), false, 'the session has ended')
   for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
     t.equal(isRepeatable(thrown), false)
   }

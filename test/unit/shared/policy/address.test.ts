@@ -140,7 +140,7 @@ const compare = (verdict: (ip: string) => boolean): { differing: string[]; publi
 t.test('address policy: agrees with an independent table of blocks', async (t) => {
   const { differing, publics } = compare(isPublicAddress)
   t.strictSame(differing, [])
-  t.ok(publics > 10_000 && publics < 90_000, 'both verdicts are met often')
+  t.ok(publics > 10_000 && publics < 90_000, 'both verdicts are frequent')
 })
 
 t.test("address policy: the comparison detects a rule with gaps, the library's own ranges", async (t) => {

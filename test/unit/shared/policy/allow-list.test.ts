@@ -13,7 +13,7 @@ t.test('allow list: allows a host on every port, or on the given one', async (t)
   t.ok(allowsHost(list, 'intra.example.com', 8443))
   t.notOk(allowsHost(list, 'intra.example.com', 443))
   t.ok(allowsHost(list, 'single', 9999))
-  t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'names below are not meant')
+  t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'subdomains are not included')
 })
 
 t.test('allow list: allows addresses and blocks of both families', async (t) => {

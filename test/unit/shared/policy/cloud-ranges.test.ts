@@ -12,7 +12,7 @@ t.test('cloud ranges: each names its cloud, its service, and a document of the c
       block,
     )
   }
-  t.equal(new Set(cloudRanges.map(({ block }) => block)).size, cloudRanges.length, 'none twice')
+  t.equal(new Set(cloudRanges.map(({ block }) => block)).size, cloudRanges.length, 'no duplicates')
 })
 
 t.test('cloud ranges: no address in one is public, their neighbours are', async (t) => {

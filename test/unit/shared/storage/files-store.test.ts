@@ -37,11 +37,11 @@ t.test('files store: a signed address allows the PUT of its own key until it exp
   t.equal(signedKey, key)
   t.ok(store.mayPut(key, query))
   t.notOk(store.mayPut(newObjectKey(id, new Date(0)), query), 'another key')
-  t.notOk(store.mayPut(key, { ...query, expires: String(Number(query.expires) + 1) }), 'a longer life')
+  t.notOk(store.mayPut(key, { ...query, expires: String(Number(query.expires) + 1) }), 'a later expiry')
   t.notOk(store.mayPut(key, { ...query, signature: query.signature.replace(/^./, (c) => (c === '0' ? '1' : '0')) }))
   t.notOk(store.mayPut(key, { expires: '', signature: '' }))
   later(60)
-  t.notOk(store.mayPut(key, query), 'too late')
+  t.notOk(store.mayPut(key, query), 'expired')
 })
 
 t.test('files store: reads a whole object at once, and closes its file', async (t) => {
@@ -51,7 +51,7 @@ t.test('files store: reads a whole object at once, and closes its file', async (
   const found = await store.get(key)
   t.ok(bytes.equals((await found?.all?.()) ?? Buffer.of()))
   if (found) await eventually(() => found.body.closed)
-  t.equal((await store.get(key, { first: 0, last: 1 }))?.all, undefined, 'a part of it is not')
+  t.equal((await store.get(key, { first: 0, last: 1 }))?.all, undefined, 'a range is not read at once')
 })
 
 t.test('files store: an upload appears under its key whole, once, and is never overwritten', async (t) => {
@@ -61,7 +61,11 @@ t.test('files store: an upload appears under its key whole, once, and is never o
     const begun = await store.beginUpload(key)
     begun.sink.end(text)
     await finished(begun.sink)
-    t.equal(await read(), text === 'first' || end === 'abandon' ? undefined : 'first', 'nothing shows before the end')
+    t.equal(
+      await read(),
+      text === 'first' || end === 'abandon' ? undefined : 'first',
+      'nothing is visible before the commit',
+    )
     return begun[end]()
   }
   const read = async () => {
@@ -73,7 +77,7 @@ t.test('files store: an upload appears under its key whole, once, and is never o
   t.equal(await upload('second', 'commit'), false)
   t.equal(await read(), 'first')
   t.strictSame(await Array.fromAsync(store.list('captures/')), [key])
-  t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file stays')
+  t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file is left')
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 
@@ -150,7 +154,7 @@ t.test('files store: reads ranges, deletes existing and missing objects, and rej
   const kept = await store.get(other)
   t.equal(kept && (await buffer(kept.body)).toString(), 'x')
   await store.delete([other])
-  t.same(readdirSync(`${folder}/captures`), [], 'no empty folder stays')
+  t.same(readdirSync(`${folder}/captures`), [], 'no empty folder is left')
   await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
   await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
 })
@@ -175,7 +179,7 @@ t.test('files store: lists in order, below a prefix and after a key', async (t) 
   for (const [index, key] of keys.entries()) t.same(await list('captures/', key), keys.slice(index + 1), key)
   t.same(await list('captures/2026-01-01T01/'), keys.slice(0, 3))
   t.same(await list('captures/2026-01-01T01/00000000-0000-4000-8000-000000000001/', keys[0]), [keys[1]])
-  t.same(await list('captures/2026-01-01T0'), keys, 'a prefix need not end with a folder')
+  t.same(await list('captures/2026-01-01T0'), keys, 'a prefix may end within a folder name')
   t.same(await list('captures/2025-01-01T01/'), [])
   t.same(await list('captures/', 'captures/2026-01-01T02'), [keys[3]])
 })

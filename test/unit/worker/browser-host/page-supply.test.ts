@@ -54,7 +54,7 @@ t.test('page supply: starts the next browser while the current one serves its la
   supply.release(last, false)
   const next = await take()
   t.ok(started[0]?.isKilled)
-  t.equal(started.length, 2, 'none is started but the successor')
+  t.equal(started.length, 2, 'only the successor is started')
   t.not(next.browser, last.browser)
 })
 
@@ -102,7 +102,7 @@ t.test('page supply: a browser of one account serves no other; the next one is a
   t.equal(await capture(), second)
   started[2]?.end()
   const { browser } = await take('shell', true)
-  t.notOk(browser.ended.aborted, 'one that has ended while it waited serves nobody')
+  t.notOk(browser.ended.aborted, 'a browser that has exited while waiting is not used')
   t.not(browser, second)
 })
 

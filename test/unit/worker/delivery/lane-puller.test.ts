@@ -75,7 +75,7 @@ t.test('no-wait pull: a late response is handed back if no slot waits', async (t
   answer(requests.at(-1)?.inbox ?? '', 0)
   t.ok(await taken)
   answer(late, 0)
-  t.same(told, ['-NAK'], 'else it would stay with a worker that does not serve it')
+  t.same(told, ['-NAK'], 'otherwise a worker that does not serve it would hold it')
   puller[Symbol.dispose]()
 })
 
@@ -97,7 +97,7 @@ t.test('lanes: skips the no-wait pull of a lane with an open request', async (t)
   t.same(
     requests.slice(asked).map(({ isNoWait }) => isNoWait),
     [false],
-    'what waits on the lane that was answered, and what comes there, by one request',
+    'a single long request covers waiting and new captures of the lane that responded',
   )
   answer(long?.inbox ?? '', 0)
   t.ok(await second)

@@ -71,7 +71,7 @@ t.test(
     t.same(lost, [id])
     mock.timers.tick(999)
     await new Promise((resume) => setImmediate(resume))
-    t.equal(isOver, false, 'the next capture would fare no better')
+    t.equal(isOver, false, 'the next capture would fail too')
     mock.timers.tick(1)
     await served
   },

@@ -90,7 +90,7 @@ t.test('slots: three failed browser starts in a row suspend pulling until one su
   hostUp(1)
   fail()
   fail()
-  t.notOk(gate.pulling().aborted, 'not in a row')
+  t.notOk(gate.pulling().aborted, 'the failures are not in a row')
   fail()
   t.ok(gate.pulling().aborted)
   t.same([...gate.holds()], [['browser', 'failed to start 3 times in a row: no sandbox']])

@@ -49,6 +49,6 @@ t.test('watchMemory: calls once above the limit, never below it or after disposa
   const disposed = watchMemory(root, held, () => calls.push('disposed'))
   disposed[Symbol.dispose]()
   using _low = watchMemory(root, held, () => calls.push('low'))
-  await eventually(() => calls.length > 0, { what: 'the bound is noticed' })
+  await eventually(() => calls.length > 0, { what: 'the limit is detected' })
   t.strictSame(calls, ['low'])
 })

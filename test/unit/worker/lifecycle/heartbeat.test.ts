@@ -58,7 +58,7 @@ t.test('heartbeat: changes within 500 ms are published once, with the last state
   t.strictSame(published, [4])
   heartbeats.request()
   mock.timers.tick(500)
-  t.equal(published.length, 2, 'and what comes later again')
+  t.equal(published.length, 2, 'a later change is published again')
 })
 
 t.test('heartbeat: drops a coalesced heartbeat once disposed', async (t) => {

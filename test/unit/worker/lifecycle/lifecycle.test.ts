@@ -49,7 +49,7 @@ t.test('lifecycle: reports changes of captures separately from changes of state'
   const serving = lifecycle.serve('two')
   lifecycle.drain()
   serving[Symbol.dispose]()
-  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last: it is drained')
+  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last change is drained')
 })
 
 t.test('lifecycle: an undrain resumes pulling', async (t) => {

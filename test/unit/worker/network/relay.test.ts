@@ -287,6 +287,6 @@ t.test('relay: counts bytes of both directions, and closes all connections above
     socket.resume()
     await once(other.socket.resume(), 'close')
     t.same(relay.calls, ['127.0.0.1', 'too much'])
-    t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'nothing from here on')
+    t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'no refusal from here on')
   }
 })

@@ -305,7 +305,7 @@ t.test('children: changes by a release or by settings roll out pool by pool, cha
   t.ok(held.isPending)
   world.others.set([...world.others.keys()][0]!, other(done))
   world.hasSynced = false
-  t.notOk((await run()).asked.includes('apply deployments'), 'others are not known yet')
+  t.notOk((await run()).asked.includes('apply deployments'), 'the other pools are not listed yet')
   world.hasSynced = true
   t.ok((await run()).asked.includes('apply deployments'))
 
@@ -334,7 +334,7 @@ t.test('children: no second rollout begins while the first is applied, or before
   held.resolve()
   await firstRun
   await ofSecond.reconcile(second)
-  t.equal(appliesOf(), 1, 'while the cache is older')
+  t.equal(appliesOf(), 1, 'while the cache is stale')
 })
 
 t.test('children: a change by a user is applied at once, even if the pool is waiting for its turn', async (t) => {

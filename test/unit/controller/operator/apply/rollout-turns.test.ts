@@ -57,7 +57,7 @@ t.test(
     t.equal(take(rolling), undefined)
     take(failed)?.[Symbol.dispose]()
     await clock.advance(1)
-    t.equal(take(rolling), undefined, 'another rollout has a time of its own')
+    t.equal(take(rolling), undefined, 'another rollout has its own half hour')
     await clock.advance(1_799_999)
     t.equal(take(rolling), undefined)
     await clock.advance(1)

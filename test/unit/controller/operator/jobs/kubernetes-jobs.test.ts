@@ -43,7 +43,7 @@ t.test('Jobs: one that the informer never showed is looked up on the server befo
   await names()
   listed.push(jobObject('new-1'))
   state.nowMs = 30_001
-  t.strictSame(await names(), ['new-1'], 'the watch was dead, and the other is gone')
+  t.strictSame(await names(), ['new-1'], 'the watch was down, and the other Job is gone')
 })
 
 t.test('Jobs: nothing is created while an earlier call is in flight, or once disposed', async (t) => {
@@ -157,7 +157,7 @@ t.test('Jobs: nothing is sent while the server throttles, and everything afterwa
   asked.retryAfterSeconds = 5
   state.answers.push(...refused(8, 'too-many-requests'))
   await t.rejects(runner.create(20), /planted too-many-requests/)
-  t.equal(created().length, 8, 'those that were on their way')
+  t.equal(created().length, 8, 'requests in flight')
   const sendAll = async () => {
     await runner.create(2)
     await runner.claim('a', 'c')
@@ -234,7 +234,7 @@ t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', as
   t.strictSame(await troubled(19_000), [])
   t.strictSame(await troubled(19_001), ['second pods-refused', 'third pods-refused'])
   pods.set('third', podObject('third', { phase: 'Pending' }))
-  t.strictSame(await troubled(19_002), ['second pods-refused'], 'one that came later has gone before')
+  t.strictSame(await troubled(19_002), ['second pods-refused'], 'a later Job has got its pod first')
 })
 
 t.test('Jobs: one that ended before its pod was observed counts as having had a pod', async (t) => {
@@ -247,7 +247,7 @@ t.test('Jobs: one that ended before its pod was observed counts as having had a 
   t.equal(await troubled(), 0)
   show(jobObject('second', { end: 'Failed' }))
   state.nowMs = 19_001
-  t.equal(await troubled(), 1, 'one that failed need not have had one')
+  t.equal(await troubled(), 1, 'a failed Job may never have had a pod')
 })
 
 t.test('Jobs: terminating and ended workers are reported even if their Jobs are not finished', async (t) => {

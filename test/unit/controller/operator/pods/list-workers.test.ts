@@ -93,7 +93,7 @@ t.test(
     const seen = list({ pods: [coming, stuck, old], deploymentIs: rolling })
     t.strictSame(names(seen), ['coming', 'old'])
     t.ok(seen.isRollingOut)
-    t.ok(seen.troubles.has('image-pull'), 'their trouble is told')
+    t.ok(seen.troubles.has('image-pull'), 'their trouble is reported')
   },
 )
 

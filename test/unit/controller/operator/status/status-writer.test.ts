@@ -75,12 +75,12 @@ t.test(
     const before = written.length
     writer.write(poolObject(), status(0, 'ImagePull'))
     await clock.advance(10_000)
-    t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'though nothing is reported any more')
+    t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'although no status is reported any more')
     t.ok(written.length <= before + 1)
     const calm = written.length
     writer.write(poolObject(), status(0))
     await clock.advance(0)
-    t.equal(written.length, calm + 1, 'a turn after a calm time is written at once')
+    t.equal(written.length, calm + 1, 'a change after a quiet period is written at once')
   },
 )
 
@@ -107,7 +107,7 @@ t.test('status writer: no status is written while the server throttles', async (
   state.fails = 'too-many-requests'
   writeAll()
   await clock.advance(0)
-  t.equal(failures.length, 3, 'those that were on their way')
+  t.equal(failures.length, 3, 'writes in flight')
   state.fails = undefined
   for (let tenth = 0; tenth < 69; tenth += 1) {
     writeAll()
@@ -129,7 +129,7 @@ t.test('status writer: an unchanged status is not written, by whichever process 
   await clock.advance(0)
   writer.write(poolObject(), status(3))
   await clock.advance(0)
-  t.equal(written.length, 1, 'the copy does not show it yet')
+  t.equal(written.length, 1, 'the cache does not show it yet')
 })
 
 t.test('status writer: numbers of a pool are written at most every five seconds, with the newest values', async (t) => {

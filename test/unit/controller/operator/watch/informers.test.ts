@@ -71,7 +71,7 @@ t.test('informers: objects are found by the name or the label of their pool', as
   t.strictSame(
     informers.podsOf('web').map(({ metadata }) => metadata.name),
     ['a', 'b'],
-    'a Job of an older pool of the same name has no part in it',
+    'a Job of an older pool of the same name is not included',
   )
   t.strictSame(informers.podsOf('nothing'), [])
   t.strictSame(['a', 'c', 'd'].map(informers.hasPod), [true, true, false])
@@ -118,7 +118,7 @@ t.test('informers: a listener gets the kind and the pool of each change', async 
   await send(pods, podObject('d', { version: '24' }))
   t.strictSame(changes, ['pool web', 'child web', 'child web', 'pod web', 'pod web'])
   t.strictSame(podChanges.slice(-2), ['updated a', 'added d'])
-  t.equal(informers.podsOf('web').length, 3, 'what has changed is seen at once')
+  t.equal(informers.podsOf('web').length, 3, 'a change is visible at once')
   following[Symbol.dispose]()
   await send(pods, podObject('a', { version: '25' }))
   t.equal(changes.length, 5)

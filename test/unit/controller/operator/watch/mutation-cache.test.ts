@@ -7,9 +7,9 @@ t.test('mutation cache: a write of this process counts until the informer is as 
   t.equal(own.newerThan('a', '5'), undefined)
   own.remember('a', '7', 'mine')
   t.equal(own.newerThan('a', '6'), 'mine')
-  t.equal(own.newerThan('a', undefined), 'mine', 'though the cache does not know it')
+  t.equal(own.newerThan('a', undefined), 'mine', 'although the cache lacks the object')
   t.equal(own.newerThan('a', '7'), undefined)
-  t.equal(own.newerThan('a', '6'), undefined, 'and then no more')
+  t.equal(own.newerThan('a', '6'), undefined, 'no longer after that')
 })
 
 t.test('mutation cache: a write counts for ten seconds at most', async (t) => {

@@ -13,11 +13,11 @@ t.test('client limit: allows a burst, then the rate, and returns the seconds to 
   const { clock, take } = start()
   t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10])
   clock.ms += 4000
-  t.equal(take('a'), 6, 'what is refused costs nothing')
+  t.equal(take('a'), 6, 'rejected requests cost no token')
   clock.ms += 6000
   t.same([take('a'), take('a')], [0, 10])
   clock.ms += 3_600_000
-  t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10], 'a bucket is never more than full')
+  t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10], 'a bucket never exceeds its size')
 })
 
 t.test('client limit: clients do not limit each other', async (t) => {
@@ -44,7 +44,7 @@ t.test('client limit: the networks of one site share eight times the limit of a 
   const { clock, take, giveBack } = start(1)
   const waits = Array.from({ length: 100 }, (_, n) => take(`net ${n}`, 'site'))
   t.same([waits.filter((wait) => wait === 0).length, waits.at(-1)], [8, 2])
-  t.equal(take('other'), 0, 'another site has its own')
+  t.equal(take('other'), 0, 'another site has its own limit')
   giveBack('net 0', 'site')
   t.equal(take('net 98', 'site'), 0)
   clock.ms += 1250
@@ -81,5 +81,5 @@ t.test('client limit: evicts the least recently seen network of a site', async (
   for (let n = 0; n < 50; n += 1) take('net 0', 'site')
   t.equal(take('one more', 'site'), 0)
   for (let n = 0; n < 9; n += 1) t.equal(take('net 0', 'site'), 0)
-  t.equal(take('net 0', 'site'), 10, 'net 0 was seen lately')
+  t.equal(take('net 0', 'site'), 10, 'net 0 was seen recently')
 })

@@ -17,7 +17,11 @@ t.test('clients: reports X-Forwarded-For of an untrusted proxy once, with the se
   const { clients, find, ignored } = start('10.0.0.0/8')
   find('192.0.2.1')
   t.equal(find('10.0.0.1', '198.51.100.7').network, '198.51.100.7')
-  t.same([ignored, clients.ignoredProxy()], [[], undefined], 'not where there is none, and not of a trusted one')
+  t.same(
+    [ignored, clients.ignoredProxy()],
+    [[], undefined],
+    'without the header, and with a trusted proxy, nothing is reported',
+  )
   t.equal(find('192.0.2.1', '198.51.100.7').network, '192.0.2.1')
   find('192.0.2.2', '198.51.100.7')
   t.same([ignored, clients.ignoredProxy()], [['192.0.2.1'], '192.0.2.1'])

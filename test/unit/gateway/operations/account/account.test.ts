@@ -87,7 +87,7 @@ t.test('account: usage beyond the quota is counted and costs exactly its price',
     overage_cost: '0.018',
   })
   t.match(usageRecord(usageOf(1, 15_000, '0.006')), { overage: 0, overage_cost: '0.000' })
-  t.match(usageRecord(usageOf(300, 200)), { overage: 100, overage_cost: '0' }, 'a plan that charges none')
+  t.match(usageRecord(usageOf(300, 200)), { overage: 100, overage_cost: '0' }, 'a plan without an overage price')
 })
 
 // Contract: Usage
@@ -108,7 +108,7 @@ t.test('account: the percentage has two decimals, is rounded down, and is 100 on
   t.equal(usageRecord(usageOf(2, 3))['usage_percentage'], 66.66)
   t.equal(usageRecord(usageOf(99_999, 100_000))['usage_percentage'], 99.99)
   t.equal(usageRecord(usageOf(2_147_483_646, 2_147_483_647))['usage_percentage'], 99.99)
-  t.equal(usageRecord(usageOf(0, 0))['usage_percentage'], 100, 'a plan with a quota of none')
+  t.equal(usageRecord(usageOf(0, 0))['usage_percentage'], 100, 'a plan with a quota of zero')
   const below = seeded(4)
   for (let turn = 0; turn < 1000; turn += 1) {
     const limit = 1 + below(2_147_483_647)

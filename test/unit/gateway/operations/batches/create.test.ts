@@ -87,7 +87,7 @@ t.test('create: reports all faults at once, those of an entry under its index, a
   t.same(
     Object.keys(await details({ cookies: [{ name: 'a', value: 'b' }] })),
     ['urls'],
-    'no host, no fault of a cookie',
+    'without a host there is no cookie fault',
   )
   t.same(await details([]), { body: ['must be a JSON object'] })
   t.same(context.seen.batches, [])

@@ -116,9 +116,9 @@ t.test('capture: sends the committed object, whatever was read before the commit
   context.answers.waiter = headStart(key, testImage)
   t.same([(await capture()).rawPayload, reads], [testImage, 0], 'the head start is used')
   context.answers.waiter = headStart(`${key.slice(0, -1)}1`, Buffer.from('a loser'))
-  t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not')
+  t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not used')
   context.answers.waiter = headStart(key, Buffer.from('forged'))
-  t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not')
+  t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not used')
 })
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)

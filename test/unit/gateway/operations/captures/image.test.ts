@@ -43,7 +43,7 @@ t.test('image: HEAD returns the same headers without the image', async (t) => {
   t.match(answer.headers, { etag, 'content-length': String(testImage.length), 'content-type': 'image/png' })
   for (const bytes of [undefined, testImage.subarray(1)]) {
     context.answers.object = () => bytes
-    t.equal((await ask({}, 'HEAD')).statusCode, 410, 'of an image that is gone or another: as GET')
+    t.equal((await ask({}, 'HEAD')).statusCode, 410, 'a missing or different object: as with GET')
   }
 })
 
@@ -120,5 +120,5 @@ t.test('image: streams a large image, and breaks off if it differs from the repo
   t.ok(answer.rawPayload.equals(large))
   context.answers.object = () => Buffer.alloc(large.length, 8)
   const broken = await ask().catch(() => undefined)
-  t.ok((broken?.rawPayload.length ?? 0) < large.length, 'its end is never sent')
+  t.ok((broken?.rawPayload.length ?? 0) < large.length, 'the end of the image is never sent')
 })

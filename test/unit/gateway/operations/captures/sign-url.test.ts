@@ -65,7 +65,7 @@ t.test('sign url: rejects an expires_in out of bounds, and unknown parameters, b
   t.same(Object.keys(unknown.body.error.details).toSorted(), ['expires', 'expires_in', 'kid'])
   t.match(await sign('[]'), { status: 422, body: { error: { details: { body: ['must be a JSON object'] } } } })
   t.match(await sign('{'), { status: 400 })
-  t.match(await sign('{}', { authorization }), { status: 400 }, 'a body has a content type')
+  t.match(await sign('{}', { authorization }), { status: 400 }, 'a body needs a content type')
   t.match(await sign('{}', json, `/v1/screenshots/${id}/signed-url?a=1`), { status: 422 })
 })
 
@@ -81,6 +81,6 @@ t.test('sign url: requires the feature in the plan, and a capture of the account
     status: 403,
     body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /signed_urls/ } },
   })
-  t.match(await without.sign('{"a":1}'), { status: 422 }, 'what is wrong with the body comes first')
+  t.match(await without.sign('{"a":1}'), { status: 422 }, 'faults of the body come first')
   t.match(await sign('{}', {}), { status: 401 })
 })

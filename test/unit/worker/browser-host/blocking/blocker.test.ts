@@ -64,7 +64,7 @@ t.test(
     t.equal(refuses('https://hosts.test/1.js'), true)
     t.equal(refusesHost('hosts.test'), true)
     t.equal(refuses('https://hosts.test/wanted.js'), false)
-    t.equal(refusesHost('hosts.test'), false, 'an exception is let through')
+    t.equal(refusesHost('hosts.test'), false, 'an exception is allowed')
     t.equal(refuses('https://page.test/app.js'), false, "the page's own host")
     t.equal(refuses('https://page.test/own-ad.js'), true, "an operator's rule about a path of it")
     t.equal(refuses('https://hosts.test/', 'Document'), false, 'the document of the main frame')
