@@ -8,7 +8,7 @@ const exceptions: readonly EdgeException[] = [
   {
     path: 'services/shared/process/run-main.ts',
     edges: ['env', 'signal'],
-    reason: 'what every main file calls: it hands environment and stop signal on as arguments',
+    reason: 'called by every main file: passes environment and stop signal on as arguments',
   },
   {
     path: 'services/shared/telemetry/probe-server.ts',
@@ -23,17 +23,17 @@ const exceptions: readonly EdgeException[] = [
   {
     path: 'services/worker/host/host-environment.ts',
     edges: ['listen'],
-    reason: 'what browsers stand on is the same for both kinds of worker: the canary',
+    reason: 'the host environment is the same for both kinds of worker: the canary',
   },
   {
     path: 'services/local/doctor/egress-check.ts',
     edges: ['listen'],
-    reason: 'a canary that must hear nothing, for the time of one check',
+    reason: 'a canary that must receive no connection, for the time of one check',
   },
   {
     path: 'services/local/ports.ts',
     edges: ['listen'],
-    reason: 'whether a port is free is known only to who listens on it for a moment',
+    reason: 'only listening for a moment shows whether a port is free',
   },
 ]
 

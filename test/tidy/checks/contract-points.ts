@@ -35,6 +35,6 @@ export const contractPoints = (
       .map(({ path, line, point }) => ({ path, line, rule, message: `the contract has no point "${point}"` })),
     ...tests
       .filter(({ title }) => title === '')
-      .map(({ path, line }) => ({ path, line, rule, message: 'no test with a plain title stands below' })),
+      .map(({ path, line }) => ({ path, line, rule, message: 'no test with a plain title below' })),
   ]
 }

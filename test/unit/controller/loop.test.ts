@@ -6,7 +6,7 @@ import { createWakeup } from '#shared/process/wakeup.ts'
 /** Runs a loop that observes 1, 2, 3 … and decides the double, without pause until `ticks` have ended. */
 const run = async (ticks: number, of: { act?: (decision: number) => Promise<void> } = {}) => {
   const stop = new AbortController()
-  const told: { seen: number; decision: number }[] = []
+  const ticked: { seen: number; decision: number }[] = []
   const failures: AppError[] = []
   let turn = 0
   let ended = 0
@@ -20,19 +20,19 @@ const run = async (ticks: number, of: { act?: (decision: number) => Promise<void
       decide: (seen) => seen * 2,
       act: of.act ?? (async () => {}),
       wakeup: { ...createWakeup(), wait: async () => end() },
-      decided: (tick) => told.push(tick),
+      decided: (tick) => ticked.push(tick),
       failed: (error) => failures.push(error),
     },
     { tickMs: 1000, limitMs: 50 },
     stop.signal,
   )
-  return { told, failures }
+  return { ticked, failures }
 }
 
 t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   const acted: number[] = []
-  const { told } = await run(3, { act: async (decision) => void acted.push(decision) })
-  t.strictSame(told, [
+  const { ticked } = await run(3, { act: async (decision) => void acted.push(decision) })
+  t.strictSame(ticked, [
     { seen: 1, decision: 2 },
     { seen: 2, decision: 4 },
     { seen: 3, decision: 6 },
@@ -72,8 +72,8 @@ t.test('loop: continues after a failed tick', async (t) => {
   const act = async (decision: number) => {
     if (decision === 2) throw new Error('planted')
   }
-  const { told, failures } = await run(2, { act })
-  t.equal(told.length, 2)
+  const { ticked, failures } = await run(2, { act })
+  t.equal(ticked.length, 2)
   t.match(failures, [{ code: 'SERVER_ERROR', message: 'planted' }])
 })
 

@@ -3,12 +3,12 @@ import { createWakeup } from '#shared/process/wakeup.ts'
 import { runLoop } from '#ledger/loop.ts'
 
 t.test('loop: reports each failed turn, the first of an outage as such, and continues', async (t) => {
-  const told: unknown[] = []
+  const reports: unknown[] = []
   const stop = new AbortController()
   const outcomes = ['works', 'fails', 'fails', 'works', 'works']
   const events = {
-    loopFailed: (loop: string, error: { code: string }, first: boolean) => told.push([loop, error.code, first]),
-    loopRecovered: (loop: string) => told.push([loop, 'works again']),
+    loopFailed: (loop: string, error: { code: string }, first: boolean) => reports.push([loop, error.code, first]),
+    loopRecovered: (loop: string) => reports.push([loop, 'recovered']),
   }
   let turns = 0
   const turn = async () => {
@@ -19,10 +19,10 @@ t.test('loop: reports each failed turn, the first of an outage as such, and cont
   }
   await runLoop({ name: 'relay', everyMs: () => 0, wakeup: createWakeup(), turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 5)
-  t.same(told, [
+  t.same(reports, [
     ['relay', 'SERVER_ERROR', true],
     ['relay', 'SERVER_ERROR', false],
-    ['relay', 'works again'],
+    ['relay', 'recovered'],
   ])
 })
 

@@ -19,8 +19,8 @@ t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter s
 })
 
 t.test('publish backlog: all other numbers are from the newest reading', async (t) => {
-  const [told] = toBacklog([reading(0, 5), reading(1000, 5)])
-  t.same(told, { pool: 'standard', pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 })
+  const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)])
+  t.same(backlog, { pool: 'standard', pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 })
 })
 
 t.test('publish backlog: drops readings older than ten seconds', async (t) => {

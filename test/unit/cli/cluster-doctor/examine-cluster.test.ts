@@ -77,8 +77,8 @@ t.test('doctor: warns if there are no NetworkPolicies', async (t) => {
 t.test(
   "doctor: checks the Secrets that the controller's settings name, and gives advice with its namespace",
   async (t) => {
-    const told = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
-    const env = Object.entries(told).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
+    const settings = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
+    const env = Object.entries(settings).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
     const item = { ...controller, spec: { template: { spec: { containers: [{ name: 'controller', env }] } } } }
     const pools = ['standard', 'proxied'].map((pool) => ({ metadata: { name: pool }, spec: { pool } }))
     const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==' }

@@ -48,7 +48,7 @@ const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
 
 const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, identity: string) => {
   const terms: Term[] = []
-  const told: string[] = []
+  const calls: string[] = []
   const elector = new LeaderElector(
     {
       api,
@@ -56,14 +56,14 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
       random: () => 0,
       began: (term) => {
         terms.push(term)
-        told.push('began')
+        calls.push('began')
       },
-      ended: () => told.push('ended'),
-      failed: () => told.push('failed'),
+      ended: () => calls.push('ended'),
+      failed: () => calls.push('failed'),
     },
     { namespace: 'default', name: 'lead', identity, timing },
   )
-  return { elector, terms, told }
+  return { elector, terms, calls }
 }
 
 t.test('leader election: the first candidate leads and renews, the second waits', async (t) => {
@@ -78,7 +78,7 @@ t.test('leader election: the first candidate leads and renews, the second waits'
   t.equal(state.lease?.spec.holderIdentity, 'one')
   t.equal(state.lease?.spec.leaseDurationSeconds, 15)
   t.match(state.lease?.spec.renewTime, /^2026-01-01T00:02:00\.\d{6}Z$/)
-  t.strictSame([one.told, two.told], [['began'], []])
+  t.strictSame([one.calls, two.calls], [['began'], []])
 })
 
 t.test('leader election: a stopping leader lets the next lead within 5 s, and the terms do not overlap', async (t) => {
@@ -94,7 +94,7 @@ t.test('leader election: a stopping leader lets the next lead within 5 s, and th
   await clock.advance(5000)
   t.ok(two.elector.isLeader())
   t.equal(state.lease?.spec.leaseTransitions, 1)
-  t.strictSame(one.told, ['began', 'ended'])
+  t.strictSame(one.calls, ['began', 'ended'])
 })
 
 t.test(
@@ -130,7 +130,7 @@ t.test('leader election: a Lease that is renewed by a wrong clock is not taken o
 t.test('leader election: a leader that cannot renew stops before another can begin', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
-  const { elector, terms, told } = elect(api, clock, 'one')
+  const { elector, terms, calls } = elect(api, clock, 'one')
   await clock.advance(100)
   state.isAway = true
   await clock.advance(9800)
@@ -139,7 +139,7 @@ t.test('leader election: a leader that cannot renew stops before another can beg
   t.notOk(elector.isLeader())
   t.ok(terms[0]?.signal.aborted)
   t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
-  t.match(told, ['began', 'failed'])
+  t.match(calls, ['began', 'failed'])
   state.isAway = false
   await clock.advance(3000)
   t.ok(elector.isLeader(), 'it leads again')

@@ -90,10 +90,10 @@ t.test('create capture: does not read a large body if the key is rejected', asyn
 
 t.test('create capture: rejects a body with too many values before it is parsed', async (t) => {
   const { context, post } = start(t)
-  const said = { error: { code: 'VALIDATION_ERROR', details: { body: ['must have at most 10000 values'] } } }
+  const rejection = { error: { code: 'VALIDATION_ERROR', details: { body: ['must have at most 10000 values'] } } }
   for (const body of ['['.repeat(100_000), `{"cookies":[${'1,'.repeat(10_000)}1]}`, `[${'{"a":1},'.repeat(6000)}1]`]) {
     const answer = await post(body)
-    t.match([answer.statusCode, answer.json()], [422, said], body.slice(0, 20))
+    t.match([answer.statusCode, answer.json()], [422, rejection], body.slice(0, 20))
   }
   t.equal(
     (await post(JSON.stringify({ html: ',[{"'.repeat(100_000) }))).statusCode,

@@ -27,7 +27,7 @@ const start = (waitersMax = 10) => {
     },
     waitersMax,
   })
-  const say = (filter: string, subject: string, data: Uint8Array) =>
+  const deliver = (filter: string, subject: string, data: Uint8Array) =>
     listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
   const result = (changes: object = {}) =>
     resultCodec.encode({
@@ -44,25 +44,25 @@ const start = (waitersMax = 10) => {
       warnings: [],
       ...changes,
     })
-  return { waiters, listeners, reads, say, result }
+  return { waiters, listeners, reads, deliver, result }
 }
 
 t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
-  const { waiters, say } = start()
+  const { waiters, deliver } = start()
   using waiter = waiters.begin(id)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await waiter?.waitForChange(longMs)
   const again = waiter?.waitForChange(longMs)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await again
   t.equal(waiters.count(), 1)
 })
 
 t.test('waiters: a result starts to read its object, once, and wakes no waiter', async (t) => {
-  const { waiters, reads, say, result } = start()
+  const { waiters, reads, deliver, result } = start()
   using waiter = waiters.begin(id)
-  say(resultFilter, reported, result())
-  say(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  deliver(resultFilter, reported, result())
+  deliver(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
   t.same(reads, [objectKey])
   t.equal(waiter?.headStart()?.objectKey, objectKey)
   t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
@@ -71,15 +71,15 @@ t.test('waiters: a result starts to read its object, once, and wakes no waiter',
 t.test(
   'waiters: ignores malformed results and events, and results that name the object of another capture',
   async (t) => {
-    const { waiters, reads, say, result } = start()
+    const { waiters, reads, deliver, result } = start()
     using waiter = waiters.begin(id)
     const other = id.replace(/2$/, '3')
-    say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
-    say(resultFilter, reported, result({ id: other }))
-    say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
-    say(resultFilter, reported, Buffer.from('{'))
-    say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
-    say(
+    deliver(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+    deliver(resultFilter, reported, result({ id: other }))
+    deliver(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+    deliver(resultFilter, reported, Buffer.from('{'))
+    deliver(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+    deliver(
       resultFilter,
       resultSubject({ pool: 'standard', id: other }),
       result({ id: other, objectKey: objectKey.replace(id, other) }),
@@ -128,30 +128,30 @@ t.test('waiters: disposing ends both subscriptions', async (t) => {
 })
 
 t.test('waiters: an event wakes all followers of its capture or its account, and no others', async (t) => {
-  const { waiters, reads, say, result } = start(1)
+  const { waiters, reads, deliver, result } = start(1)
   using capture = waiters.follow(id)
   using again = waiters.follow(id)
   using account = waiters.follow('a')
   using other = waiters.follow('b')
   let others = 0
   void other.waitForChange(longMs).then(() => (others += 1))
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
   t.equal(others, 0)
-  say(resultFilter, reported, result())
+  deliver(resultFilter, reported, result())
   t.same(reads, [], 'followers read no image')
   t.ok(waiters.begin(id), 'followers take no slot of a synchronous capture')
   other.wake()
 })
 
 t.test('waiters: one of several followers of a capture can unsubscribe', async (t) => {
-  const { waiters, say } = start()
+  const { waiters, deliver } = start()
   using stays = waiters.follow(id)
   const goes = waiters.follow(id)
   goes[Symbol.dispose]()
   goes[Symbol.dispose]()
   t.equal(waiters.count(), 1)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await stays.waitForChange(longMs)
 })
 

@@ -7,7 +7,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 
 const settings = {
   max: integer('POOL_MAX', { help: 'most workers', fallback: 4, min: 1, max: 100 }),
-  level: oneOf('LOG_LEVEL', { help: 'how much to say', values: ['low', 'high'], fallback: 'low' }),
+  level: oneOf('LOG_LEVEL', { help: 'how much to log', values: ['low', 'high'], fallback: 'low' }),
   secret: text('KEY_PEPPER', { help: 'a secret', secret: true }),
   loud: flag('POD_EXTRA_CA', { help: 'whether to be loud', fallback: false }),
   hosts: list('ALLOW_TARGETS', { help: 'some hosts', fallback: '' }),

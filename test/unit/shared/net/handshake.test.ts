@@ -39,16 +39,16 @@ t.test('handshake: reads exactly the requested bytes in any chunks, and leaves t
 
 t.test('handshake: waits for late bytes within the timeout', async (t) => {
   await using pair = await startPair()
-  const heard = Promise.withResolvers<string>()
+  const received = Promise.withResolvers<string>()
   const talking = handshake(pair.ours, 10_000, async ({ write, read }) => {
     write('asked')
-    heard.resolve(String(await read(2)))
+    received.resolve(String(await read(2)))
   })
   pair.proxy.write('a')
   await once(pair.proxy, 'data')
   pair.proxy.write('b')
   await talking
-  t.equal(await heard.promise, 'ab')
+  t.equal(await received.promise, 'ab')
 })
 
 t.test('handshake: fails and destroys the socket if the rest does not arrive', async (t) => {

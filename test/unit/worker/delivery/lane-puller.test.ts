@@ -19,7 +19,7 @@ const settled = () => new Promise((resume) => setImmediate(resume))
 const playQueue = () => {
   const subscriptions = new Map<string, (message: Incoming) => void>()
   const requests: { inbox: string; isNoWait: boolean }[] = []
-  const told: string[] = []
+  const acks: string[] = []
   let inboxes = 0
   const queue = {
     newInbox: () => `inbox-${(inboxes += 1)}`,
@@ -31,7 +31,7 @@ const playQueue = () => {
     publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
       const text = Buffer.from(data).toString()
       if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
-      else told.push(text)
+      else acks.push(text)
     },
   } as unknown as Queue
   const answer = (inbox: string, statusCode: number) =>
@@ -42,7 +42,7 @@ const playQueue = () => {
       traceparent: undefined,
       statusCode,
     })
-  return { queue, requests, told, answer, open: () => subscriptions.size }
+  return { queue, requests, acks, answer, open: () => subscriptions.size }
 }
 
 const begin = async () => {
@@ -71,11 +71,11 @@ t.test('no-wait pull: a late response goes to a waiting slot', async (t) => {
 })
 
 t.test('no-wait pull: a late response is handed back if no slot waits', async (t) => {
-  const { answer, requests, taken, late, told, puller } = await begin()
+  const { answer, requests, taken, late, acks, puller } = await begin()
   answer(requests.at(-1)?.inbox ?? '', 0)
   t.ok(await taken)
   answer(late, 0)
-  t.same(told, ['-NAK'], 'otherwise a worker that does not serve it would hold it')
+  t.same(acks, ['-NAK'], 'otherwise a worker that does not serve it would hold it')
   puller[Symbol.dispose]()
 })
 

@@ -28,27 +28,27 @@ const openPlayed = () => {
     reasons,
     stages,
     begin: () => pipe.order(order, events),
-    say: (message: unknown, bytes?: Uint8Array) => void writeFrame(far, message, bytes),
+    write: (message: unknown, bytes?: Uint8Array) => void writeFrame(far, message, bytes),
     isBroken: () => near.destroyed,
   }
 }
 
 t.test('host pipe: accepts the reports of an order in sequence, with the image', async (t) => {
-  const { begin, say, stages, reasons } = openPlayed()
+  const { begin, write, stages, reasons } = openPlayed()
   const outcome = begin()
-  say({ kind: 'opened', id: 'this' })
-  say({ kind: 'loaded', id: 'this' })
-  say(completed, image)
+  write({ kind: 'opened', id: 'this' })
+  write({ kind: 'loaded', id: 'this' })
+  write(completed, image)
   t.match(await outcome, { outcome: 'completed', shot: { ...shot, bytes: image } })
   t.same(stages, ['opened', 'loaded'])
   t.same(reasons, [])
 })
 
 t.test('host pipe: accepts verdicts on connections in the order of their requests', async (t) => {
-  const { pipe, say, reasons } = openPlayed()
+  const { pipe, write, reasons } = openPlayed()
   const verdicts = [pipe.review('a.test'), pipe.review('b.test', 'blocked')]
-  say({ kind: 'verdict', number: 1, isAllowed: true })
-  say({ kind: 'verdict', number: 2, isAllowed: false })
+  write({ kind: 'verdict', number: 1, isAllowed: true })
+  write({ kind: 'verdict', number: 2, isAllowed: false })
   t.same(await Promise.all(verdicts), [true, false])
   t.same(reasons, [])
 })
@@ -97,9 +97,9 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
 
 for (const { what, messages, bytes } of breaches) {
   t.test(`host pipe: breaks at ${what}`, async (t) => {
-    const { begin, say, reasons, isBroken } = openPlayed()
+    const { begin, write, reasons, isBroken } = openPlayed()
     void begin()
-    for (const message of messages) say(message, bytes)
+    for (const message of messages) write(message, bytes)
     await eventually(isBroken)
     t.equal(reasons.length, 1, reasons.join())
   })
@@ -114,8 +114,8 @@ t.test('host pipe: breaks at invalid JSON, at a too large frame length, and at r
     await eventually(isBroken)
     t.equal(reasons.length, 1)
   }
-  const { say, isBroken } = openPlayed()
-  say(ended)
+  const { write, isBroken } = openPlayed()
+  write(ended)
   await eventually(isBroken)
 })
 
@@ -123,19 +123,19 @@ t.test('host pipe: breaks at a verdict out of order, and at one still missing at
   const turned = openPlayed()
   void turned.pipe.review('a.test')
   void turned.pipe.review('b.test')
-  turned.say({ kind: 'verdict', number: 2, isAllowed: true })
+  turned.write({ kind: 'verdict', number: 2, isAllowed: true })
   await eventually(turned.isBroken)
   const missing = openPlayed()
   void missing.pipe.review('a.test')
   void missing.begin()
-  missing.say({ kind: 'opened', id: 'this' })
+  missing.write({ kind: 'opened', id: 'this' })
   await eventually(missing.isBroken)
 })
 
 t.test('host pipe: ignores everything after the first unexpected report', async (t) => {
-  const { begin, say, stages, reasons, isBroken } = openPlayed()
+  const { begin, write, stages, reasons, isBroken } = openPlayed()
   void begin()
-  for (let count = 0; count < 10_000; count += 1) say({ kind: 'opened', id: 'this' })
+  for (let count = 0; count < 10_000; count += 1) write({ kind: 'opened', id: 'this' })
   await eventually(isBroken)
   t.same(stages, ['opened'])
   t.equal(reasons.length, 1)

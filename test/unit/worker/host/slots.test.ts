@@ -79,9 +79,9 @@ t.test('slots: aborts a start in progress when stopped, without a failure', asyn
 
 t.test('slots: three failed browser starts in a row suspend pulling until one succeeds', async (t) => {
   const gate = createPullGate()
-  const told: string[] = []
+  const calls: string[] = []
   const { hostUp, hostFailed } = holdAfterFailures(
-    { hostUp: () => void told.push('up'), hostFailed: () => void told.push('failed'), hostGone: () => {} },
+    { hostUp: () => void calls.push('up'), hostFailed: () => void calls.push('failed'), hostGone: () => {} },
     gate,
   )
   const fail = () => hostFailed(new AppError('SERVICE_UNAVAILABLE', { message: 'no sandbox' }))
@@ -96,5 +96,5 @@ t.test('slots: three failed browser starts in a row suspend pulling until one su
   t.same([...gate.holds()], [['browser', 'failed to start 3 times in a row: no sandbox']])
   hostUp(1)
   t.notOk(gate.pulling().aborted)
-  t.same(told, ['failed', 'failed', 'up', 'failed', 'failed', 'failed', 'up'])
+  t.same(calls, ['failed', 'failed', 'up', 'failed', 'failed', 'failed', 'up'])
 })

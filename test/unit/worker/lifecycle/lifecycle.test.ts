@@ -38,18 +38,18 @@ t.test('drain: stops pulling, finishes running captures, then is drained', async
 })
 
 t.test('lifecycle: reports changes of captures separately from changes of state', async (t) => {
-  const told: string[] = []
+  const reports: string[] = []
   using lifecycle = startLifecycle(
     never,
-    () => told.push('state'),
-    () => told.push('captures'),
+    () => reports.push('state'),
+    () => reports.push('captures'),
   )
   lifecycle.warm()
   lifecycle.serve('one')[Symbol.dispose]()
   const serving = lifecycle.serve('two')
   lifecycle.drain()
   serving[Symbol.dispose]()
-  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last change is drained')
+  t.strictSame(reports, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last change is drained')
 })
 
 t.test('lifecycle: an undrain resumes pulling', async (t) => {
@@ -129,14 +129,14 @@ t.test('hold: a stop ends the wait for a release', async () => {
 
 t.test('hold: reports its begin, each new reason and its end once', async (t) => {
   using lifecycle = begin().lifecycle
-  const told: string[] = []
+  const reports: string[] = []
   const holds = reportedHolds(lifecycle, {
-    held: (cause, reason) => void told.push(`${cause}: ${reason}`),
-    released: (cause) => void told.push(`${cause} released`),
+    held: (cause, reason) => void reports.push(`${cause}: ${reason}`),
+    released: (cause) => void reports.push(`${cause} released`),
   })
   holds.release('egress')
   for (const reason of ['away', 'away', 'full']) holds.hold('egress', reason)
   holds.release('egress')
   holds.release('egress')
-  t.same(told, ['egress: away', 'egress: full', 'egress released'])
+  t.same(reports, ['egress: away', 'egress: full', 'egress released'])
 })

@@ -53,11 +53,11 @@ const startEgress = async (answer: string | null) => {
 }
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** Responds with `heard …` once its client has sent everything. */
+/** Responds with `received …` once its client has sent everything. */
 const startPeer = () =>
   listening(
     createServer({ allowHalfOpen: true }, async (socket) => {
-      socket.end(`heard ${await text(socket).catch(() => '')}`)
+      socket.end(`received ${await text(socket).catch(() => '')}`)
     }),
   )
 
@@ -71,7 +71,7 @@ t.test('relay: connects a browser to its target through egress, and forwards the
     const { socket, reply } = await connectBySocks(relay.port, host, peer.port)
     t.equal(reply, 0)
     socket.end('all')
-    t.equal(await text(socket), 'heard all')
+    t.equal(await text(socket), 'received all')
   }
   t.match(filter.heard.find(({ name }) => name === 'opened')?.args, [{ kind: 'tunnel', capture: 'capture-1' }])
 })
@@ -92,12 +92,12 @@ t.test("relay: sends capture, token and caller's proxy in a request that the bro
     const proxy = headers[3]?.replace('x-shutterfleet-proxy: ', '') ?? ''
     const credentials = { user: 'üser', password: 'p:w' }
     t.same(parseCallersProxy(proxy), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
-    const told = [
+    const expected = [
       `Host: ${authority}`,
       'x-shutterfleet-capture: capture-2',
       `Proxy-Authorization: Bearer ${egressToken}`,
     ]
-    t.same(headers.toSpliced(3, 1), [...told, '', ''])
+    t.same(headers.toSpliced(3, 1), [...expected, '', ''])
   }
   const forged = 'a.test:80 HTTP/1.1\r\nx-shutterfleet-capture: forged\r\nX: '
   t.equal((await connectBySocks(relay.port, forged, 443)).reply, undefined)

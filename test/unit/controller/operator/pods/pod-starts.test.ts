@@ -7,16 +7,16 @@ import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 const setUp = (seconds = 0) => {
   const clock = createHandClock()
   clock.freeze(seconds * 1000)
-  const heard: WorkerNotice[] = []
+  const notices: WorkerNotice[] = []
   const times = createPodStarts(clock, { nodeProvisionMs: 300_000 })
-  const listening = times.onWorker('web', (notice) => heard.push(notice))
+  const subscription = times.onWorker('web', (notice) => notices.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
-  return { clock, times, follow, heard, listening }
+  return { clock, times, follow, notices, subscription }
 }
 
 t.test('pod starts: a start lasts from the first observation of a pod until it is first ready', async (t) => {
-  const { clock, times, follow, heard } = setUp()
+  const { clock, times, follow, notices } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
   t.equal(times.ageMs(podObject('a')), 4000)
@@ -27,11 +27,11 @@ t.test('pod starts: a start lasts from the first observation of a pod until it i
   follow('a', { ready: false })
   follow('a')
   t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000, provisionMs: undefined })
-  t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
+  t.strictSame(notices, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
 t.test('pod starts: a pod that waited for a node does not count for the start latency', async (t) => {
-  const { clock, times, follow, heard } = setUp()
+  const { clock, times, follow, notices } = setUp()
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
   await clock.advance(60_000)
   follow('a', { ready: false })
@@ -39,7 +39,7 @@ t.test('pod starts: a pod that waited for a node does not count for the start la
   await clock.advance(5000)
   follow('a')
   t.match(times.startsOf('web'), { starts: { ready: 1 }, startMs: undefined, provisionMs: 65_000 })
-  t.match(heard, [{ kind: 'ready', ageMs: 5000 }])
+  t.match(notices, [{ kind: 'ready', ageMs: 5000 }])
   follow('b', { ready: false }, 'added')
   await clock.advance(2000)
   follow('b')
@@ -110,13 +110,13 @@ t.test('pod starts: a pod first seen starting has been starting since it got its
 })
 
 t.test('pod starts: the end of a worker is reported once, with whether its pod was terminating', async (t) => {
-  const { clock, follow, heard } = setUp()
-  for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
+  const { clock, follow, notices } = setUp()
+  for (const name of ['stopped', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
   await clock.advance(4000)
-  follow('told', { stopping: true })
-  t.strictSame(heard, [], 'the worker may still be running')
-  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } })
-  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
+  follow('stopped', { stopping: true })
+  t.strictSame(notices, [], 'the worker may still be running')
+  follow('stopped', { stopping: true, ready: false, terminated: { exitCode: 0 } })
+  follow('stopped', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
   follow('crashed', { ready: false, terminated: { exitCode: 70 } })
   follow('crashed', { ready: false, waiting: { reason: 'CrashLoopBackOff' } })
   follow('crashed', { restarts: 1 })
@@ -124,26 +124,26 @@ t.test('pod starts: the end of a worker is reported once, with whether its pod w
   follow('vanished', {}, 'deleted')
   follow('restarted', { restarts: 1 })
   const ended = { kind: 'ended', ageMs: Number }
-  t.match(heard, [
-    { ...ended, pod: 'told', asked: true, how: 'exit code 0' },
+  t.match(notices, [
+    { ...ended, pod: 'stopped', asked: true, how: 'exit code 0' },
     { ...ended, pod: 'crashed', asked: false, how: 'exit code 70' },
     { ...ended, pod: 'evicted', asked: false },
     { ...ended, pod: 'vanished', asked: false },
     { ...ended, pod: 'restarted', asked: false },
   ])
-  t.equal(heard.length, 5)
+  t.equal(notices.length, 5)
 })
 
 t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none after disposal', async (t) => {
-  const { follow, heard, listening } = setUp()
+  const { follow, notices, subscription } = setUp()
   follow('a', creating, 'added')
   follow('a', creating, 'deleted')
   follow('b', { pool: 'other' }, 'added')
   follow('b', { pool: 'other' }, 'deleted')
   follow('c', {}, 'added')
-  listening[Symbol.dispose]()
+  subscription[Symbol.dispose]()
   follow('c', {}, 'deleted')
-  t.strictSame(heard, [])
+  t.strictSame(notices, [])
 })
 
 t.test('pod starts: the starts of a pool are removed with it', async (t) => {

@@ -18,7 +18,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   at,
   ...of,
 })
-const said = (of: Partial<StatusParts>, type: PoolConditionType) => {
+const conditionText = (of: Partial<StatusParts>, type: PoolConditionType) => {
   const found = poolStatus(parts(of)).conditions?.find((condition) => condition.type === type)
   return `${found?.status} ${found?.reason}: ${found?.message}`
 }
@@ -69,7 +69,7 @@ const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 }
 const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
 const none = { kind: 'hold', wanted: 0, reason: 'steady' } as const
 const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
-const deaf = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
+const frozen = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
 const lost = { kind: 'replace', pods: ['a'], wanted: 2, reason: 'lost' } as const
 const workers = (...states: ('starting' | 'draining' | 'drained' | 'ready')[]) =>
   seenPool({ workers: states.map((state, index) => seenWorker(`w${index}`, { state })) })
@@ -116,7 +116,7 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['all reads succeed', 'MetricsAvailable', {}, /^True MetricsRead/],
   ['the backlog is unknown', 'MetricsAvailable', { seen: seenPool({ backlog: 'unknown' }) }, /^False BacklogUnknown/],
   ['the workers are unknown', 'MetricsAvailable', { seen: seenPool({ workers: 'unknown' }) }, /^False WorkersUnknown/],
-  ['most workers are silent', 'MetricsAvailable', { decision: deaf }, /^False MissingHeartbeats/],
+  ['most workers are silent', 'MetricsAvailable', { decision: frozen }, /^False MissingHeartbeats/],
   [
     'autoscaling is on',
     'ScalingActive',
@@ -171,7 +171,7 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
 
 for (const [when, type, of, want] of cases)
   t.test(`pool status: ${type} if ${when}`, async (t) => {
-    t.match(said(of, type), want)
+    t.match(conditionText(of, type), want)
   })
 
 t.test('pool status: a paused pool without workers is not ready, even if its minimum is zero', async (t) => {
@@ -181,5 +181,5 @@ t.test('pool status: a paused pool without workers is not ready, even if its min
     seen: seenPool(),
     decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
   } as const
-  t.match(said(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
+  t.match(conditionText(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
 })

@@ -34,7 +34,7 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
   trouble: undefined,
   ...given,
 })
-const say = (
+const statusOf = (
   given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
 ) =>
   proxiedStatus({
@@ -61,7 +61,7 @@ const well = {
 }
 
 t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) => {
-  const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
+  const status = statusOf({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
     status
   t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
@@ -72,13 +72,13 @@ t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) 
 })
 
 t.test('status of a pool of Jobs: omits unknown numbers', (t) => {
-  const status = say({
+  const status = statusOf({
     seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
   })
   t.notOk('replicas' in status || 'queue' in status)
   t.match(conditionsOf(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
-  t.match(conditionsOf(say({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
+  t.match(conditionsOf(statusOf({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
   t.end()
 })
 
@@ -92,7 +92,7 @@ t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes
     'pods-refused': 'PodsRefused',
   }
   for (const why of troubles) {
-    const status = say({ decision: { trouble: { why, message: 'no room' }, reason: why } })
+    const status = statusOf({ decision: { trouble: { why, message: 'no room' }, reason: why } })
     const expected =
       why === 'quota'
         ? { ...well, Ready: 'False WorkersMissing', ScalingLimited: 'True QuotaExceeded' }
@@ -104,14 +104,14 @@ t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes
 })
 
 t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
-  const paused = conditionsOf(say({ pool: poolWith({ paused: true }) }))
+  const paused = conditionsOf(statusOf({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
-  t.match(conditionsOf(say({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
+  t.match(conditionsOf(statusOf({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
   t.end()
 })
 
 t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
-  const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
+  const before = statusOf({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
   const after = proxiedStatus(later)

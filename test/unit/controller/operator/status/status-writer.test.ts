@@ -12,7 +12,7 @@ type Written = { readonly name: string; readonly atMs: number; readonly status: 
 const setUp = () => {
   const clock = createHandClock()
   const written: Written[] = []
-  const told: string[] = []
+  const occurred: string[] = []
   const reported: string[] = []
   const failures: string[] = []
   const state = { fails: undefined as Outcome | undefined, asked: {}, version: 1 }
@@ -26,11 +26,11 @@ const setUp = () => {
   const writer = new StatusWriter({
     api: { patch } as unknown as Pick<KubeApi, 'patch'>,
     clock,
-    occurred: ({ metadata }, { reason }) => told.push(`${metadata.name} ${reason}`),
+    occurred: ({ metadata }, { reason }) => occurred.push(`${metadata.name} ${reason}`),
     reported: (pool, status) => reported.push(`${pool.metadata.name} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
   })
-  return { clock, written, told, reported, failures, state, writer }
+  return { clock, written, occurred, reported, failures, state, writer }
 }
 
 const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'): BrowserPoolStatus => ({
@@ -48,7 +48,7 @@ const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'
 })
 
 t.test('status writer: conditions are written at once, through the subresource, and then reported', async (t) => {
-  const { clock, writer, written, told } = setUp()
+  const { clock, writer, written, occurred } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(2000)
   writer.write(poolObject(), status(0, 'ImagePull'))
@@ -57,20 +57,20 @@ t.test('status writer: conditions are written at once, through the subresource, 
     { name: 'web/status', atMs: 0 },
     { name: 'web/status', atMs: 2000 },
   ])
-  t.strictSame(told, ['web ImagePull'])
+  t.strictSame(occurred, ['web ImagePull'])
 })
 
 t.test(
   'status writer: conditions that change at every tick are written once a second, unless they have changed back',
   async (t) => {
     const { clock, writer, written } = setUp()
-    const sayFor = async (ms: number) => {
+    const writeFor = async (ms: number) => {
       for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
         writer.write(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
         await clock.advance(50)
       }
     }
-    await sayFor(10_000)
+    await writeFor(10_000)
     t.ok(written.length <= 10, `${written.length} writes in 10 s`)
     const before = written.length
     writer.write(poolObject(), status(0, 'ImagePull'))
@@ -170,7 +170,7 @@ t.test('status writer: numbers of all pools are written at most twice a second, 
 })
 
 t.test('status writer: a failed write is reported, and retried a second later', async (t) => {
-  const { clock, writer, written, failures, told, state } = setUp()
+  const { clock, writer, written, failures, occurred, state } = setUp()
   state.fails = 'unavailable'
   for (let tenth = 0; tenth < 10; tenth += 1) {
     writer.write(poolObject(), status(0, 'ImagePull'))
@@ -182,7 +182,7 @@ t.test('status writer: a failed write is reported, and retried a second later', 
   writer.write(poolObject(), status(0, 'ImagePull'))
   await clock.advance(0)
   t.equal(written.length, 1)
-  t.strictSame(told, ['web ImagePull'])
+  t.strictSame(occurred, ['web ImagePull'])
 })
 
 t.test('status writer: repeated failures back off to a minute', async (t) => {

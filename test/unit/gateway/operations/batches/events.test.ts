@@ -2,14 +2,14 @@ import t from 'tap'
 import { reportedMembers } from '#gateway/operations/batches/events.ts'
 
 t.test('report batch: the event id carries which members were reported', async (t) => {
-  const told = reportedMembers(undefined)
-  for (const index of [0, 7, 99]) told.add(index)
-  const again = reportedMembers(told.id())
+  const reported = reportedMembers(undefined)
+  for (const index of [0, 7, 99]) reported.add(index)
+  const again = reportedMembers(reported.id())
   t.same(
     Array.from({ length: 100 }, (_, index) => index).filter((index) => again.has(index)),
     [0, 7, 99],
   )
-  t.equal(again.id(), told.id())
+  t.equal(again.id(), reported.id())
 })
 
 t.test('report batch: a malformed event id means that nothing was reported', async (t) => {

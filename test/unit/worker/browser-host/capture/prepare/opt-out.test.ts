@@ -40,12 +40,12 @@ t.test('opt out: a banner of the main frame is handled even if another frame opt
       await found.promise
       return [{ end: 'opted-out' }]
     }
-    const said = ofMain.shift() ?? []
+    const step = ofMain.shift() ?? []
     if (ofMain.length === 1) {
       found.resolve()
       await setImmediate()
     }
-    return said
+    return step
   })
   await optOut(open, script, 60_000)
   t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
