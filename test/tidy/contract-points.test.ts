@@ -19,27 +19,27 @@ await testCheck(t, {
   bad: [
     { name: 'a point that no test names', tree: tree(''), at: ['docs/http-contract.md:1'] },
     {
-      name: 'a point that is not there',
+      name: 'an unknown point',
       tree: tree(`${named}// Contract: Gone\nt.test('x', f)`),
       at: ['test/unit/a.test.ts:3'],
     },
     {
-      name: 'a name above no test',
+      name: 'a name without a test below',
       tree: tree('// Contract: Rate headers\nconst a = 1\n'),
       at: ['test/unit/a.test.ts:1'],
     },
     {
-      name: 'a title that is put together',
+      name: 'a computed title',
       tree: tree('// Contract: Rate headers\nt.test(`a ${b}`, f)\n'),
       at: ['test/unit/a.test.ts:1'],
     },
     {
-      name: 'a name inside of another test',
+      name: 'a name inside another test',
       tree: tree(`${named}  // Contract: Rate headers\n  t.test('deep', f)\n`),
       at: ['test/unit/a.test.ts:3'],
     },
     {
-      name: 'a point that waits and is named',
+      name: 'a waiting point that is named',
       tree: tree(`${named}// Contract: \`retina\`\nt.test('two', f)`),
       at: ['docs/http-contract.md:1'],
     },
@@ -47,7 +47,7 @@ await testCheck(t, {
   good: [
     { name: 'a point that is named', tree: tree(named) },
     { name: 'two names above one test', tree: tree(`// Contract: Rate headers\n${named}`) },
-    { name: 'a title on a line of its own', tree: tree(named.replace('(', '(\n  ')) },
+    { name: 'a title on its own line', tree: tree(named.replace('(', '(\n  ')) },
   ],
 })
 

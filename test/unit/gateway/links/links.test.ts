@@ -56,7 +56,7 @@ t.test('links: a link serves the image without a key and costs the account nothi
 })
 
 // Contract: Signed URL errors
-t.test('links: errors have the codes of the API', async (t) => {
+t.test('links: errors have the codes of the API, without the cause of a failure', async (t) => {
   const { context, ask, codeOf } = start(t)
   t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
   t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])

@@ -61,7 +61,7 @@ t.test('status writer: conditions are written at once, through the subresource, 
 })
 
 t.test(
-  'status writer: conditions that change at every tick are written once a second, unless they have changed back',
+  'status writer: changing conditions are written at most once a second, and not if they have changed back',
   async (t) => {
     const { clock, writer, written } = setUp()
     const writeFor = async (ms: number) => {

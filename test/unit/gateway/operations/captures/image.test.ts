@@ -89,7 +89,7 @@ t.test('image: returns 304 if the client has the image', async (t) => {
 
 // Contract: Image of a failed capture
 // Contract: After retention
-t.test('image: an image that is pending, expired or failed has its own error code', async (t) => {
+t.test('image: a pending or failed capture is NOT_READY, an expired or missing image is EXPIRED', async (t) => {
   const { context, ask } = start(t)
   const codeFor = async (capture: typeof pendingCapture) => {
     context.answers.find = () => capture
