@@ -15,7 +15,7 @@ const on = await (async () => {
 
 const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
 
-t.test('idle ledger: without nudges it still publishes accepted captures and removes deleted ones', async (t) => {
+t.test('idle ledger: without wakeups it still publishes accepted captures and removes deleted ones', async (t) => {
   const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
   const capture = await accept({ database, tenant })
   await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
@@ -23,7 +23,7 @@ t.test('idle ledger: without nudges it still publishes accepted captures and rem
   await eventually(async () => (await standing(queue, capture)) === undefined, { what: 'its message is gone' })
 })
 
-t.test('idle ledger: a nudge and the report of a worker make it busy', async (t) => {
+t.test('idle ledger: a wakeup and the report of a worker make it busy', async (t) => {
   let nowMs = 0
   const idleMonitor = createIdleMonitor(() => nowMs)
   const { database, queue, tenant } = await startLedger(t, on, { idleMonitor })

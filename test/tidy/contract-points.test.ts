@@ -6,7 +6,7 @@ import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-/** What the worker cannot do yet: these points get their tests with the parameters. */
+/** Points whose parameters no worker supports yet; they get their tests with the parameters. */
 const waiting: Waiting = {}
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
@@ -19,27 +19,27 @@ await testCheck(t, {
   bad: [
     { name: 'a point that no test names', tree: tree(''), at: ['docs/http-contract.md:1'] },
     {
-      name: 'a point that is not there',
+      name: 'an unknown point',
       tree: tree(`${named}// Contract: Gone\nt.test('x', f)`),
       at: ['test/unit/a.test.ts:3'],
     },
     {
-      name: 'a name above no test',
+      name: 'a name without a test below',
       tree: tree('// Contract: Rate headers\nconst a = 1\n'),
       at: ['test/unit/a.test.ts:1'],
     },
     {
-      name: 'a title that is put together',
+      name: 'a computed title',
       tree: tree('// Contract: Rate headers\nt.test(`a ${b}`, f)\n'),
       at: ['test/unit/a.test.ts:1'],
     },
     {
-      name: 'a name inside of another test',
+      name: 'a name inside another test',
       tree: tree(`${named}  // Contract: Rate headers\n  t.test('deep', f)\n`),
       at: ['test/unit/a.test.ts:3'],
     },
     {
-      name: 'a point that waits and is named',
+      name: 'a waiting point that is named',
       tree: tree(`${named}// Contract: \`retina\`\nt.test('two', f)`),
       at: ['docs/http-contract.md:1'],
     },
@@ -47,24 +47,27 @@ await testCheck(t, {
   good: [
     { name: 'a point that is named', tree: tree(named) },
     { name: 'two names above one test', tree: tree(`// Contract: Rate headers\n${named}`) },
-    { name: 'a title on a line of its own', tree: tree(named.replace('(', '(\n  ')) },
+    { name: 'a title on its own line', tree: tree(named.replace('(', '(\n  ')) },
   ],
 })
 
-t.test('a point that waits for a parameter that is there is found', (t) => {
+t.test('contract points: a waiting point whose parameter is available is found', (t) => {
   const files = Object.entries(tree(named)).map(([path, text]) => ({ path, text }))
   t.equal(contractPoints(files, { '`retina`': ['retina'] }, new Set()).length, 1)
   t.end()
 })
 
-t.test('a recorded mutation still finds what it breaks, and a test that names its point or is its own', (t) => {
-  const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
-  const tests = readTree('test')
-  const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
-  for (const mutation of mutations) {
-    const { file, find } = mutation
-    t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
-    t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
-  }
-  t.end()
-})
+t.test(
+  'contract points: a recorded mutation finds its code exactly once, and a test that names its point or file',
+  (t) => {
+    const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
+    const tests = readTree('test')
+    const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
+    for (const mutation of mutations) {
+      const { file, find } = mutation
+      t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
+      t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
+    }
+    t.end()
+  },
+)

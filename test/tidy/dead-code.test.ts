@@ -27,7 +27,7 @@ const kinds = [
 
 type Issue = { file: string } & Record<(typeof kinds)[number], { name: string }[]>
 
-/** What knip finds in a folder, as `kind file: name`. */
+/** The findings of knip in a folder, as `kind file: name`. */
 const deadIn = (folder: string): string[] => {
   const { out } = runTool(folder, 'knip', ['--reporter', 'json', '--no-config-hints'])
   const { issues } = JSON.parse(out) as { issues: Issue[] }
@@ -36,7 +36,7 @@ const deadIn = (folder: string): string[] => {
   )
 }
 
-/** What knip finds in a planted project whose package.json has only the named dependencies. */
+/** The findings of knip in a planted project whose package.json has only the given dependencies. */
 const deadInPlanted = (files: Record<string, string>, dependencies: Record<string, string> = {}): string[] => {
   using project = plantProject(files)
   const path = join(project.folder, 'package.json')
@@ -45,12 +45,12 @@ const deadInPlanted = (files: Record<string, string>, dependencies: Record<strin
   return deadIn(project.folder).toSorted()
 }
 
-t.test('what a main file, a test or the benchmark reaches is alive', (t) => {
+t.test('knip: code reached from a main file, a test or the benchmark is alive', (t) => {
   t.strictSame(deadInPlanted(living), [])
   t.end()
 })
 
-t.test('a file, an export, a type and a dependency that nothing uses are dead', (t) => {
+t.test('knip: an unused file, export, type and dependency are dead', (t) => {
   const dead = deadInPlanted(
     {
       ...living,
@@ -68,13 +68,13 @@ t.test('a file, an export, a type and a dependency that nothing uses are dead', 
   t.end()
 })
 
-t.test('a package that is not declared is reported', (t) => {
+t.test('knip: an undeclared package is reported', (t) => {
   const dead = deadInPlanted({ ...living, 'services/gateway/used.ts': "import 'minio'\nexport const used = () => 1\n" })
   t.strictSame(dead, ['unlisted services/gateway/used.ts: minio'])
   t.end()
 })
 
-t.test('nothing in the tree is dead', (t) => {
+t.test('knip: nothing in the tree is dead', (t) => {
   expectNone(t, deadIn(root))
   t.end()
 })

@@ -15,13 +15,13 @@ await testCheck(t, {
       (path) => existsSync(join(root, path)),
     ),
   bad: [
-    { name: 'a file in code that is gone', tree: { 'a.md': 'see\n`services/a/gone.ts`' }, at: ['a.md:2'] },
-    { name: 'a link to nowhere', tree: { 'docs/a.md': '[x](gone.md)' }, at: ['docs/a.md:1'] },
+    { name: 'a missing file named in code', tree: { 'a.md': 'see\n`services/a/gone.ts`' }, at: ['a.md:2'] },
+    { name: 'a broken link', tree: { 'docs/a.md': '[x](gone.md)' }, at: ['docs/a.md:1'] },
     { name: 'a link from the wrong folder', tree: { 'docs/a.md': '[x](docs/errors.md)' }, at: ['docs/a.md:1'] },
   ],
   good: [
-    { name: 'what is there', tree: { 'a.md': '`services/a/main.ts` [e](docs/errors.md) [e](docs/errors.md#x)' } },
-    { name: 'links up', tree: { 'docs/a.md': '[readme](../README.md)' } },
+    { name: 'existing files', tree: { 'a.md': '`services/a/main.ts` [e](docs/errors.md) [e](docs/errors.md#x)' } },
+    { name: 'links to a parent folder', tree: { 'docs/a.md': '[readme](../README.md)' } },
     {
       name: 'addresses, anchors and patterns',
       tree: { 'a.md': '[a](https://a.b/c.md) [b](#x) `services/<x>/main.ts`' },

@@ -30,5 +30,5 @@ await testCheck(t, {
       at: ['services/shared/errors/catalog.ts:1'],
     },
   ],
-  good: [{ name: 'a catalogue in step', tree }],
+  good: [{ name: 'a complete catalogue', tree }],
 })

@@ -17,19 +17,19 @@ await testCheck(t, {
   real: () => eventsCalled(readSources()),
   bad: [
     {
-      name: 'an event that nothing calls',
+      name: 'an event that is never called',
       tree: { [path]: declared, 'services/ledger/loop.ts': 'events.stopping()' },
       at: [`${path}:3`],
     },
     {
-      name: 'an event that a test alone calls',
+      name: 'an event that only a test calls',
       tree: { [path]: declared, 'services/ledger/loop.ts': 'events.stopping()', 'test/a.test.ts': 'events.ended()' },
       at: [`${path}:3`],
     },
   ],
   good: [
     {
-      name: 'events that are called or handed on',
+      name: 'events that are called or passed on',
       tree: {
         [path]: declared,
         'services/ledger/loop.ts': "const { stopping } = events\nstopping()\nlog(events['ended'])",

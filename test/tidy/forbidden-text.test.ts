@@ -3,7 +3,7 @@ import { forbiddenText } from './checks/forbidden-text.ts'
 import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-/** Joined here, so that this file does not hold what it plants. */
+/** Joined here, so that this file does not contain what it plants. */
 const bad = (...parts: string[]) => ({
   name: parts.join(' + '),
   tree: { 'x.md': `\n${parts.join('')}` },

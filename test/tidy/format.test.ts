@@ -10,7 +10,7 @@ const untidy = 'export const x = { a: "1", };\nexport const f = (a) => {\n    re
 const tidy = "export const x = { a: '1' }\nexport const f = (a) => {\n  return a\n}\n"
 const lineOf = (characters: number) => `export const x = ['${'a'.repeat(characters - 26)}', 'b']\n`
 
-t.test('an untidy file is reported, and mended to the style', (t) => {
+t.test('oxfmt: reports an unformatted file, and formats it', (t) => {
   using project = plantProject({ 'services/x.ts': untidy, 'docs/x.md': table })
   const check = runTool(project.folder, 'oxfmt', ['--check'])
   t.equal(check.code, 1)
@@ -22,14 +22,14 @@ t.test('an untidy file is reported, and mended to the style', (t) => {
   t.end()
 })
 
-t.test('a line holds 120 characters and no more', (t) => {
+t.test('oxfmt: a line has at most 120 characters', (t) => {
   t.equal(lineOf(120).length, 121, 'with its end')
   using project = plantProject({ 'services/fits.ts': lineOf(120), 'services/long.ts': lineOf(121) })
   t.equal(runTool(project.folder, 'oxfmt', ['--list-different']).out, 'services/long.ts\n')
   t.end()
 })
 
-t.test('the tree is formatted', (t) => {
+t.test('oxfmt: the tree is formatted', (t) => {
   const { code, out } = runTool(root, 'oxfmt', ['--list-different'])
   expectNone(t, out.split('\n').filter(Boolean))
   t.equal(code, 0)

@@ -21,11 +21,11 @@ await testCheck(t, {
       tree: tree(`| 1 | a | b | ${many} | 59 |`, '| 2 | a | b | `services/a.ts`; `services/b.sql` | 2 |'),
       at: ['ARCHITECTURE.md:2'],
     },
-    { name: 'a table that is gone', tree: tree('no table'), at: ['ARCHITECTURE.md:1'] },
+    { name: 'a missing table', tree: tree('no table'), at: ['ARCHITECTURE.md:1'] },
   ],
   good: [
     {
-      name: 'files beside the way',
+      name: 'files beside the path',
       tree: tree(`| 1 | a | b | ${many} | 59 |`, '| 4 | a | b | `services/a.ts`, `services/b.sql` | – |'),
     },
   ],

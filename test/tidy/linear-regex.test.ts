@@ -7,7 +7,7 @@ const path = 'services/x/y.ts'
 const bad = (text: string, at = path) => ({ name: text, tree: { [at]: text }, at: [`${at}:1`] })
 const good = (text: string) => ({ name: text, tree: { [path]: text } })
 
-// Proofs of a fresh clone take some seconds.
+// Proofs in a fresh clone take some seconds.
 t.setTimeout(120_000)
 
 await testCheck(t, {

@@ -3,14 +3,14 @@ import { plantProject, runTool } from './planted-project.ts'
 import { root } from './source.ts'
 import { expectNone } from './test-check.ts'
 
-/** Rule to a service file that breaks it. */
+/** Each rule with a service file that breaks it. */
 const faults: Readonly<Record<string, string>> = {
   'eslint(max-lines)': `// line\n`.repeat(401),
   'eslint(max-lines-per-function)': `export const f = () => {\n${'  g()\n'.repeat(70)}}\n`,
   'eslint(max-params)': 'export const f = (a: 1, b: 2, c: 3, d: 4, e: 5) => [a, b, c, d, e]',
   'eslint(complexity)': `export const f = (a: string) => ${"a === 'x' || ".repeat(12)} true`,
   'eslint(max-depth)': 'export const f = (a: boolean) => { if (a) { if (a) { if (a) { if (a) { if (a) f(a) } } } } }',
-  // By types alone, as an import of values is none the less.
+  // By types only; an import of values would be a cycle too.
   'import(no-cycle)': `import type { B } from '#gateway/cycle.ts'\nexport type A = B | 1`,
   'import(no-default-export)': 'export default 1',
   'unicorn(prefer-node-protocol)': `import { join } from 'path'\njoin()`,
@@ -33,7 +33,7 @@ const faults: Readonly<Record<string, string>> = {
   'eslint(no-shadow)': 'const a = 1\nexport const f = (a: number) => a\nf(a)',
   'unicorn(no-array-for-each)': '[1].forEach((a) => f(a))',
   'unicorn(filename-case)': 'export const a = 1',
-  // The compiler's own errors, by two that need one of its settings.
+  // Errors of the compiler: two that depend on its settings.
   'typescript(TS2322)': "export const a: number = 'x'",
   'typescript(TS2375)': 'export const f = (a?: 1) => { const b: { a?: 1 } = { a }; return b }',
   'typescript(TS6133)': 'export const f = (unused: 1) => 1',
@@ -55,7 +55,7 @@ const lint = (folder: string) => {
   return (JSON.parse(out) as Report).diagnostics
 }
 
-t.test('each rule reports the fault planted for it', (t) => {
+t.test('oxlint: each rule reports the fault planted for it', (t) => {
   using project = plantProject({
     ...Object.fromEntries(Object.entries(faults).map(([rule, text]) => [pathOf(rule), text])),
     'services/gateway/cycle.ts': cycle,
@@ -69,7 +69,7 @@ t.test('each rule reports the fault planted for it', (t) => {
   t.end()
 })
 
-t.test('printing is free in the command line, in tools and in tests, and nowhere else', (t) => {
+t.test('oxlint: console is allowed in the command line, in tools and in tests only', (t) => {
   const text = "console.log('x')\n"
   const places = ['services/cli/say.ts', 'tools/say.ts', 'test/say.ts', 'services/egress/say.ts']
   using project = plantProject(Object.fromEntries(places.map((path) => [path, text])))
@@ -80,7 +80,7 @@ t.test('printing is free in the command line, in tools and in tests, and nowhere
   t.end()
 })
 
-t.test('a test of tap needs no await, another promise does', (t) => {
+t.test('oxlint: a tap test needs no await, another promise does', (t) => {
   using project = plantProject({
     'test/a.test.ts': `import t from 'tap'\nt.test('a', (t) => { t.end() })\n`,
     'test/b.test.ts': `import t from 'tap'\nt.rejects(Promise.reject(new Error('x')))\n`,
@@ -92,7 +92,7 @@ t.test('a test of tap needs no await, another promise does', (t) => {
   t.end()
 })
 
-t.test('the tree has no lint', (t) => {
+t.test('oxlint: the tree has no findings', (t) => {
   expectNone(
     t,
     lint(root).map(({ code, filename, message, labels }) => `${filename}:${labels[0]?.span.line} ${code} ${message}`),

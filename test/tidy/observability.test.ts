@@ -47,5 +47,5 @@ await testCheck(t, {
       at: [`${rules}:4`, `${page}:1`],
     },
   ],
-  good: [{ name: 'rules, dashboards and runbooks in step', tree }],
+  good: [{ name: 'rules, dashboards and runbooks that match', tree }],
 })

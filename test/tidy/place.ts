@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path/posix'
 /** The folders of shared without I/O, clock or randomness. */
 export const floor0 = ['capture', 'errors', 'policy']
 
-/** Where a file of `services/` stands. `folder` is the first folder below the service, `''` for its top files. */
+/** The location of a file in `services/`. `folder` is the first folder below the service, `''` for its top files. */
 export type Place = { readonly service: string; readonly folder: string; readonly name: string }
 
-/** The place of a path such as `services/shared/queue/subjects.ts`; undefined outside `services/`. */
+/** The location of a path such as `services/shared/queue/subjects.ts`; undefined outside `services/`. */
 export const placeOf = (path: string): Place | undefined => {
   const [top, service, ...rest] = path.split('/')
   const name = rest.at(-1)

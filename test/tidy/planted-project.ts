@@ -8,10 +8,10 @@ const toolMs = 60_000
 const outputBytes = 16 * 1024 * 1024
 const configs = ['package.json', 'tsconfig.json', '.oxlintrc.json', '.oxfmtrc.json', 'knip.json']
 
-/** A project in a temporary folder, gone when disposed. */
+/** A project in a temporary folder, deleted when disposed. */
 export type PlantedProject = Disposable & { readonly folder: string }
 
-/** Makes a project of `files` under the real configuration of all tools, with the real dependencies. */
+/** Creates a project of `files` with the real configuration of all tools and the real dependencies. */
 export const plantProject = (files: Readonly<Record<string, string>>): PlantedProject => {
   const folder = mkdtempSync(join(tmpdir(), 'shutterfleet-tidy-'))
   for (const config of configs) cpSync(join(root, config), join(folder, config))
@@ -23,7 +23,7 @@ export const plantProject = (files: Readonly<Record<string, string>>): PlantedPr
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
 }
 
-/** Runs an installed tool in `folder` and gives its exit code and output; throws if it does not end within 60 s. */
+/** Runs an installed tool in `folder` and returns its exit code and output; throws if it does not end within 60 s. */
 export const runTool = (
   folder: string,
   tool: string,
@@ -31,7 +31,7 @@ export const runTool = (
 ): { code: number | null; out: string } => {
   const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` }
   const options = { cwd: folder, env, timeout: toolMs, maxBuffer: outputBytes, encoding: 'utf8' } as const
-  // tap puts its loader into NODE_OPTIONS of every process that a test starts; the tools cannot be loaded through it.
+  // tap adds its loader to NODE_OPTIONS of every process that a test starts; the tools cannot be loaded through it.
   const command = ['-u', 'NODE_OPTIONS', join(root, 'node_modules/.bin', tool), ...args]
   const { status, stdout, stderr, error } = spawnSync('env', command, options)
   if (error) throw error

@@ -3,12 +3,12 @@ import { type EdgeException, processEdges } from './checks/process-edges.ts'
 import { readSources, show, type SourceFile } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-/** The whole list of code outside main files that touches the process. */
+/** All code outside main files that touches the process. */
 const exceptions: readonly EdgeException[] = [
   {
     path: 'services/shared/process/run-main.ts',
     edges: ['env', 'signal'],
-    reason: 'what every main file calls: it hands environment and stop signal on as arguments',
+    reason: 'called by every main file: passes environment and stop signal on as arguments',
   },
   {
     path: 'services/shared/telemetry/probe-server.ts',
@@ -23,17 +23,17 @@ const exceptions: readonly EdgeException[] = [
   {
     path: 'services/worker/host/host-environment.ts',
     edges: ['listen'],
-    reason: 'what browsers stand on is the same for both kinds of worker: the canary',
+    reason: 'the host environment is the same for both kinds of worker: the canary',
   },
   {
     path: 'services/local/doctor/egress-check.ts',
     edges: ['listen'],
-    reason: 'a canary that must hear nothing, for the time of one check',
+    reason: 'a canary that must receive no connection, for the time of one check',
   },
   {
     path: 'services/local/ports.ts',
     edges: ['listen'],
-    reason: 'whether a port is free is known only to who listens on it for a moment',
+    reason: 'only listening for a moment shows whether a port is free',
   },
 ]
 
@@ -73,13 +73,13 @@ const exception = (over: Partial<EdgeException>): EdgeException => ({
   ...over,
 })
 
-t.test('an exception frees its edge in its file', (t) => {
+t.test('process edges: an exception allows its edge in its file', (t) => {
   t.strictSame(processEdges(listening, [exception({})]), [])
   t.strictSame(processEdges(listening, [exception({ path: 'services/worker/' })]), [])
   t.end()
 })
 
-t.test('an exception frees no other edge, and one that nothing uses is caught', (t) => {
+t.test('process edges: an exception allows no other edge, and an unused one is found', (t) => {
   t.strictSame(show(processEdges(listening, [exception({ edges: ['env'] })])), [
     'services/worker/relay.ts:1 process-edges: listen belongs to a main file',
     'services/worker/relay.ts:1 process-edges: the exception for env is not used',

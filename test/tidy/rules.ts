@@ -20,10 +20,10 @@ import './process-edges.test.ts'
 import './purity.test.ts'
 import './subjects.test.ts'
 
-/** The canaries of the linters and of the formatter start these programs many times: they run with the tests only. */
+/** The tests of the linters and of the formatter start these programs many times: they run with the other tests only. */
 const slow = ['dead-code.test.ts', 'format.test.ts', 'lint.test.ts']
 
-t.test('no rule is forgotten here', (t) => {
+t.test('rules: every rule is imported here', (t) => {
   const here = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^import '\.\/(.*)'$/gm)].map(
     ([, name = '']) => name,
   )

@@ -12,10 +12,10 @@ export type Finding = {
   readonly message: string
 }
 
-/** The repository this file stands in. */
+/** The repository of this file. */
 export const root = join(import.meta.dirname, '../..')
 
-/** Folders that hold nothing written by hand. */
+/** Folders without files written by hand. */
 const generated = new Set(['node_modules', '.git', '.tools', '.tap', '.shutterfleet', 'dist'])
 const fileBytesMax = 1_000_000
 
@@ -26,13 +26,13 @@ const readText = (path: string): SourceFile | undefined => {
   return bytes.length <= fileBytesMax && !bytes.includes(0) ? { path, text: bytes.toString() } : undefined
 }
 
-/** Each file is read once, so that the checks that run in one process may keep what they make of it. */
+/** Reads each file once, so that checks in one process can cache their results per file. */
 const readOnce = (path: string): SourceFile | undefined => {
   if (!filesRead.has(path)) filesRead.set(path, readText(path))
   return filesRead.get(path)
 }
 
-/** Every text file under `folder` of the repository (`''` is all of it), by path. A folder that is not there is empty. */
+/** Every text file under `folder` of the repository (`''` is all of it), sorted by path. A missing folder is empty. */
 export const readTree = (folder: string): SourceFile[] => listFiles(folder).flatMap((path) => readOnce(path) ?? [])
 
 const listFiles = (folder: string): string[] =>
@@ -45,7 +45,7 @@ const listFiles = (folder: string): string[] =>
 /** Whether the file is TypeScript. */
 const isTypeScript = (file: SourceFile): boolean => /\.tsx?$/.test(file.path)
 
-/** All TypeScript of services, tests and tools: what most checks read. */
+/** All TypeScript of services, tests and tools: the input of most checks. */
 export const readSources = (): SourceFile[] => ['services', 'test', 'tools'].flatMap(readTree).filter(isTypeScript)
 
 /** A finding at the character offset of a file. */

@@ -1,7 +1,7 @@
 import { type Node, parseSync, visitorKeys } from 'oxc-parser'
 import { type Finding, findingAt, type SourceFile } from './source.ts'
 
-/** A node of the syntax tree with the fields that checks read; which of them are there depends on `type`. */
+/** A node of the syntax tree with the fields that checks read; which of them exist depends on `type`. */
 export type SyntaxNode = Node
 
 /** A module named by a file: `import`, `export … from`, `import()` or `import('…')` in a type. */

@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
 import { type Finding, show, type SourceFile } from './source.ts'
 
-/** Paths and texts of an invented tree. */
+/** Paths and texts of a planted tree. */
 type Tree = Readonly<Record<string, string>>
 
-/** What a check is tried on: the tree it guards (`real` gives its findings), faults planted one by one, and look-alikes that are no fault. */
+/** The trial of a check: the tree it guards (`real` gives its findings), planted faults one by one, and look-alikes without a fault. */
 export type CheckTrial = {
   readonly check: (files: readonly SourceFile[]) => Finding[]
   readonly real: () => Finding[]
@@ -13,19 +13,19 @@ export type CheckTrial = {
   readonly good: readonly { readonly name: string; readonly tree: Tree }[]
 }
 
-/** Runs a check on the real tree, and proves on invented ones that it catches what it should and nothing else. */
+/** Runs a check on the real tree, and proves on planted ones that it finds exactly the faults. */
 export const testCheck = async (t: Test, { check, real, bad, good }: CheckTrial): Promise<void> => {
-  await t.test('holds in the tree', (t) => {
+  await t.test('the tree has no findings', (t) => {
     expectNone(t, show(real()))
     t.end()
   })
   for (const { name, tree, at } of bad)
-    await t.test(`catches ${name}`, (t) => {
+    await t.test(`finds ${name}`, (t) => {
       t.strictSame(places(check(toFiles(tree))), at)
       t.end()
     })
   for (const { name, tree } of good)
-    await t.test(`passes ${name}`, (t) => {
+    await t.test(`accepts ${name}`, (t) => {
       t.strictSame(show(check(toFiles(tree))), [])
       t.end()
     })

@@ -4,12 +4,12 @@ import type { Finding, SourceFile } from '#test/tidy/source.ts'
 const rule = 'contract-points'
 const contractPath = 'docs/http-contract.md'
 
-/** Points that no test can hold yet, each with the parameters that wait for a worker that acts on them. */
+/** Points that cannot be tested yet, each with its parameters that no worker supports. */
 export type Waiting = Readonly<Record<string, readonly string[]>>
 
 /**
  * Every point of the contract is named by a test, or waits for parameters that are all still unavailable; a test names only
- * points that there are, above a title in plain words.
+ * existing points, above a plain title.
  */
 export const contractPoints = (
   files: readonly SourceFile[],
@@ -35,6 +35,6 @@ export const contractPoints = (
       .map(({ path, line, point }) => ({ path, line, rule, message: `the contract has no point "${point}"` })),
     ...tests
       .filter(({ title }) => title === '')
-      .map(({ path, line }) => ({ path, line, rule, message: 'no test with a plain title stands below' })),
+      .map(({ path, line }) => ({ path, line, rule, message: 'no test with a plain title below' })),
   ]
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 
-/** Files that pages name in code, and links to files; addresses and anchors are somebody else's. */
+/** Files that pages name in code, and links to files; URLs and anchors are not checked. */
 const patterns = [
   /`((?:services|test|scripts|tools|docs|bin)\/[\w./-]+\.(?:ts|sql|sh|md))`/g,
   /\]\((?!https?:|#)([^)\s#]+)[^)]*\)/g,

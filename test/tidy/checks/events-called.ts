@@ -4,7 +4,7 @@ const eventsFile = /^services\/(?!.*\/operations\/).*(?:\/|-)events\.ts$/
 /** A function of the object that `createEvents` returns, or of one that is spread into it. */
 const event = /^ {2,6}(?<name>\w+): \(/gm
 
-/** Each event that a service can log and count is named outside of the file that declares it: else its metric stays 0 for ever. */
+/** Each event that a service can log and count is used outside of the file that declares it: else its metric stays 0. */
 export const eventsCalled = (files: readonly SourceFile[]): Finding[] => {
   const services = files.filter(({ path }) => path.startsWith('services/'))
   return services

@@ -1,6 +1,6 @@
 import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 
-/** Written so that no pattern matches its own line. */
+/** Split so that no pattern matches its own line. */
 const patterns: readonly { readonly text: RegExp; readonly reason: string }[] = [
   {
     text: /\bregistry\.[\w-]+\.(?:org|com|io|net|dev|cn)\b|\bpypi\.[a-z]|\bfiles\.python(?:hosted)|\bnpm(?:js)\b|\bproxy\.golang|\bdeb\.debian/gi,

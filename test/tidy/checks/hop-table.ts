@@ -1,12 +1,12 @@
 import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 
-/** Most files that are opened to follow one capture. */
+/** Maximum of files that are opened to follow one capture. */
 const filesMax = 60
 
-/** A row of ARCHITECTURE.md's table of hops: its files, and how many of them are on the way; `–` where they are beside it. */
+/** A row of ARCHITECTURE.md's table of hops: its files, and how many of them are on the path; `–` for those beside it. */
 const row = /^\| \d+ \|.*\| (?<count>\d+|–) \|$/gm
 
-/** Along its hops a capture is followed through at most 60 files, as counted in each row, and none of them twice. */
+/** A capture is followed through at most 60 files, as counted in each row, and none of them twice. */
 export const hopTable = (files: readonly SourceFile[]): Finding[] => {
   const file = files.find(({ path }) => path === 'ARCHITECTURE.md')
   if (!file) return []

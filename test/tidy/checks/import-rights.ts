@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module'
 import type { Finding, SourceFile } from '#test/tidy/source.ts'
 import { findingOn, importsOf, packageOf } from '#test/tidy/syntax.ts'
 
-/** Which folders may import a package; a name ending in `/` stands for every package of the scope. */
+/** The folders that may import a package; a name ending in `/` means every package of the scope. */
 const rights: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
   { packages: ['devtools-protocol', 'sharp'], folders: ['services/worker/browser-host/'] },
   { packages: ['@ghostery/adblocker'], folders: ['services/worker/'] },
@@ -23,7 +23,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
 ]
 
-/** Each package is imported only by the folders that own it; a package without a row is imported by none. Tests are free. */
+/** Each package is imported only by the folders that own it; a package without a row by none. Tests are exempt. */
 export const importRights = (files: readonly SourceFile[]): Finding[] =>
   files
     .filter(({ path }) => path.startsWith('services/'))

@@ -4,7 +4,7 @@ import { findingOn, importsOf, parse } from '#test/tidy/syntax.ts'
 
 const rule = 'import-style'
 
-/** Specifiers say where a file is (no `..`, an ending, `node:`), and no file only hands on what others export. */
+/** Specifiers are explicit (no `..`, an extension, `node:`), and no file only re-exports. */
 export const importStyle = (files: readonly SourceFile[]): Finding[] =>
   files.flatMap((file) => [
     ...importsOf(file).flatMap(({ specifier, node }) => {
@@ -18,7 +18,7 @@ export const importStyle = (files: readonly SourceFile[]): Finding[] =>
 const specifierFault = (specifier: string): string | undefined => {
   if (specifier === '') return 'name the module: no check can follow a computed import'
   if (specifier.split('/').includes('..')) return 'use a subpath import such as #shared/… instead of ..'
-  // The client is JavaScript with types beside it: Node strips no types in installed packages.
+  // The client is JavaScript with separate types: Node strips no types in installed packages.
   const endings = specifier.startsWith('#client/') ? /\.js$/ : /\.(tsx?|json)$/
   if (/^[.#]/.test(specifier) && !endings.test(specifier)) return 'write the ending of the file'
   return isBuiltin(specifier) && !specifier.startsWith('node:') ? 'write node: before a built-in module' : undefined

@@ -4,7 +4,7 @@ import { findingOn, importsOf } from '#test/tidy/syntax.ts'
 
 const rule = 'layers'
 const floor1 = ['config', 'queue', 'db', 'storage', 'kube', 'net', 'telemetry', 'process']
-/** Folders of floor 1 that the others of floor 1 may use. */
+/** Folders of floor 1 that other folders of floor 1 may import. */
 const common = ['config', 'telemetry']
 
 /** Import direction: main → context, config → the rest of a service → shared floor 1 → shared floor 0. */

@@ -5,14 +5,14 @@ import { checkSync } from 'recheck'
 import { type Finding, root, type SourceFile } from '#test/tidy/source.ts'
 import { findingOn, nodesIn, type SyntaxNode } from '#test/tidy/syntax.ts'
 
-// In this process, not by the binaries that some platforms have.
+// In this process, not by recheck's platform binaries.
 process.env['RECHECK_SYNC_BACKEND'] = 'pure'
 
 const rule = 'linear-regex'
-/** A proof takes milliseconds to seconds; time is only a bound here. */
+/** A proof takes milliseconds to seconds; this only bounds the time. */
 const proofMs = 60_000
 
-/** Expressions that are not proven, or not within seconds. What they read is the operator's or ours, and short. */
+/** Expressions that cannot be proven within seconds. Their input is short, and from the operator or this project. */
 const exceptions: Readonly<Record<string, string>> = {
   '\\/+$': 'an address in the configuration of a service or of a client',
   '^(?<id>[\\w-]{1,32}):(?<secret>[A-Za-z0-9+/]+={0,2})$': 'a setting',
@@ -27,7 +27,7 @@ const exceptions: Readonly<Record<string, string>> = {
 
 type Expression = { readonly source: string; readonly flags: string; readonly node: SyntaxNode }
 
-/** A pattern of a schema is a text that is anchored at both ends, or stands under `pattern`. */
+/** A schema pattern is a string anchored at both ends, or one under `pattern`. */
 const patternIn = (node: SyntaxNode): string | undefined => {
   if (node.type === 'Literal' && typeof node.value === 'string' && /^\^.+\$$/.test(node.value)) return node.value
   if (node.type !== 'Property' || node.key.type !== 'Identifier' || node.key.name !== 'pattern') return undefined
@@ -47,10 +47,10 @@ const isPutTogether = (node: SyntaxNode): boolean =>
   node.callee.type === 'Identifier' &&
   node.callee.name === 'RegExp'
 
-/** What was proven stays so: an empty file for each expression, which goes with the packages. */
+/** Caches proofs: an empty file for each expression, removed with the packages. */
 const proofs = join(root, 'node_modules/.cache/linear-regex')
 
-/** Why an expression is not known to take time in proportion to its input; undefined where that is proven. */
+/** Why an expression is not proven to take linear time; undefined if it is. */
 const doubtOf = (source: string, flags: string): string | undefined => {
   const name = `/${source}/${flags}`
   const proof = join(proofs, createHash('sha256').update(name).digest('hex'))

@@ -1,6 +1,6 @@
 import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 
-/** Every `test/unit/<path>.test.ts` stands for a `services/<path>.ts`, so that each is found from the other. */
+/** Every `test/unit/<path>.test.ts` has a `services/<path>.ts`, so that each can be found from the other. */
 export const mirror = (files: readonly SourceFile[]): Finding[] => {
   const paths = new Set(files.map(({ path }) => path))
   return files.flatMap((file) => {

@@ -5,7 +5,7 @@ import { exportedNames, findingOn, parse } from '#test/tidy/syntax.ts'
 const rule = 'names'
 const empty = ['manager', 'helper', 'helpers', 'util', 'utils', 'data', 'info', 'service', 'handler']
 
-/** Files and exported names do not end in a word that says nothing, such as Manager or Utils. */
+/** Files and exported names do not end in a vague word, such as Manager or Utils. */
 export const names = (files: readonly SourceFile[]): Finding[] =>
   files.flatMap((file) => {
     const fileName = basename(file.path).replace(/(\.test)?\.tsx?$/, '')

@@ -6,7 +6,7 @@ const runbooks = 'docs/runbooks/'
 const docsPath = 'docs/metrics.md'
 const annotations = ['severity', 'summary', 'description', 'runbook_url']
 
-/** Every series that the services have, by the generated list of their metrics. */
+/** All series of the services, by the generated list of their metrics. */
 const seriesIn = (docs: string): ReadonlySet<string> =>
   new Set(
     [...docs.matchAll(/^\| `(shutterfleet_\w+)` \| (\w+)/gm)].flatMap(([, name = '', kind]) =>
@@ -39,8 +39,8 @@ const faultsOf = ({ file, index, text }: Alert, pages: ReadonlySet<string>): Fin
 }
 
 /**
- * Rules and dashboards name metrics that a service has; every alert says how severe it is, what has happened and what to do;
- * every runbook belongs to an alert.
+ * Rules and dashboards use existing metrics; every alert has a severity, a summary and an action; every runbook belongs to
+ * an alert.
  */
 export const observability = (tree: readonly SourceFile[]): Finding[] => {
   const known = seriesIn(tree.find(({ path }) => path === docsPath)?.text ?? '')

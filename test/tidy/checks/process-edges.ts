@@ -4,13 +4,13 @@ import { findingOn, importsOf, nodesIn, type SyntaxNode } from '#test/tidy/synta
 
 const rule = 'process-edges'
 
-/** What ties code to the process around it. */
+/** APIs that tie code to its process. */
 export type Edge = 'env' | 'signal' | 'exit' | 'listen'
 
-/** A file, or a folder ending in `/`, that may touch an edge although it is no main, and why. */
+/** A file, or a folder ending in `/`, that may use an edge without being a main file, and why. */
 export type EdgeException = { readonly path: string; readonly edges: readonly Edge[]; readonly reason: string }
 
-/** The environment, signals, exits and listening belong to main files; an exception that nothing uses is a finding too. */
+/** The environment, signals, exits and listening belong to main files; an unused exception is a finding too. */
 export const processEdges = (files: readonly SourceFile[], exceptions: readonly EdgeException[]): Finding[] => {
   const services = files.filter(({ path }) => path.startsWith('services/') && !isMain(path))
   const uses = services.flatMap((file) =>

@@ -6,7 +6,7 @@ const prefix = /^(capture|started|result|event|worker|pool|backlog|stage|relay)\
 /** After the prefix: nothing (an id is appended), a wildcard, or a second dot. */
 const rest = /^$|[*>]|\./
 
-/** Subjects of NATS are written in shared/queue only. A name of two plain words, such as a metric's, is none. */
+/** NATS subjects are written in shared/queue only. A name of two plain words, such as a metric's, is not a subject. */
 export const subjects = (files: readonly SourceFile[]): Finding[] =>
   files
     .filter(({ path }) => path.startsWith('services/') && !path.startsWith(owner))

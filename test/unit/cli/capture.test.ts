@@ -17,7 +17,7 @@ await once(server, 'listening')
 t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
 
-/** What the command sends to the service. */
+/** The request body that the command sends. */
 const sent = async (source: string, flags: Typed['flags']) => {
   const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
   const rest = { stop: new AbortController().signal, root: '/', print: () => {}, note: () => {} }
@@ -25,7 +25,7 @@ const sent = async (source: string, flags: Typed['flags']) => {
   return bodies.at(-1)
 }
 
-t.test('capture: the ending of the output file decides the format, unless it is given', async (t) => {
+t.test('capture: the extension of the output file sets the format, unless it is given', async (t) => {
   const folder = t.testdir()
   const url = 'https://example.com'
   for (const [name, format] of [
@@ -49,7 +49,7 @@ t.test('capture: the ending of the output file decides the format, unless it is 
   t.equal(bodies.length, before, 'nothing is captured')
 })
 
-t.test('capture: takes files of HTML and Markdown by their endings, and no others', async (t) => {
+t.test('capture: accepts HTML and Markdown files by their extensions, and no others', async (t) => {
   const folder = t.testdir({ 'a.md': '# a', 'a.html': '<p>a', 'a.txt': 'a' })
   t.match(await sent(join(folder, 'a.html'), { output: join(folder, 'a.png') }), { html: '<p>a' })
   t.match(await sent(join(folder, 'a.md'), { output: join(folder, 'b.png') }), { markdown: '# a' })

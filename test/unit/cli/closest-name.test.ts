@@ -3,7 +3,7 @@ import { closestName } from '#cli/closest-name.ts'
 
 const names = ['up', 'down', 'capture', 'key create', 'key list']
 
-t.test('closest name: recognises up to two changes of a letter, in one word or two', async (t) => {
+t.test('closest name: recognises up to two changed letters, in one word or two', async (t) => {
   for (const [typed, meant] of [
     ['captrue https://example.com', 'capture'],
     ['dwon', 'down'],

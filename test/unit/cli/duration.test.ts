@@ -9,7 +9,7 @@ t.test('duration: reads seconds, minutes, hours and days', (t) => {
   t.end()
 })
 
-t.test('duration: names the flag of what is no duration', (t) => {
+t.test('duration: an invalid duration is reported with its flag', (t) => {
   for (const text of ['', '0s', '1', 's', '1.5h', '-1d', '1w', '36501d', '999999999999d']) {
     t.throws(() => readDuration('expires', text), { message: /^--expires .*: must be a duration/ }, text)
   }

@@ -7,7 +7,7 @@ import { captureViaHttp } from '#cli/http-interface.ts'
 
 type Answer = { status: number; headers?: Record<string, string>; body?: unknown; image?: string }
 
-/** A service that gives its answers in turn and keeps what it was asked. */
+/** A service that sends its responses in order and records its requests. */
 const startService = async (answers: readonly Answer[]) => {
   const asked: { line: string; key: string | undefined; body: unknown }[] = []
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -27,7 +27,7 @@ const startService = async (answers: readonly Answer[]) => {
 const id = { 'x-screenshot-id': 'abc' }
 const record = (status: string, more: object = {}) => ({ status: 200, body: { data: { id: 'abc', status, ...more } } })
 
-t.test('http interface: an image at once, and then its record', async (t) => {
+t.test('http interface: returns an image at once, then its record', async (t) => {
   const { at, asked } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
   const { image, record: found } = await captureViaHttp(at, { url: 'http://x' }, 1000)
   t.strictSame([image?.toString(), found.status], ['bytes', 'completed'])
@@ -37,7 +37,7 @@ t.test('http interface: an image at once, and then its record', async (t) => {
   ])
 })
 
-t.test('http interface: follows a capture that goes on', async (t) => {
+t.test('http interface: polls a capture that continues after the 202', async (t) => {
   const answers = [
     { status: 202, headers: id },
     record('processing'),
@@ -49,7 +49,7 @@ t.test('http interface: follows a capture that goes on', async (t) => {
   t.equal(asked.at(-1)?.line, 'GET /v1/screenshots/abc/image')
 })
 
-t.test('http interface: gives up on one that goes on for too long, and says so', async (t) => {
+t.test('http interface: gives up on a capture that takes too long, and reports its state', async (t) => {
   const { at } = await startService([{ status: 202, headers: id }, record('pending')])
   await t.rejects(captureViaHttp(at, {}, 0), { message: /abc is still pending/ })
 })
@@ -60,7 +60,7 @@ t.test('http interface: a failed capture has a record and no image', async (t) =
   t.match(await captureViaHttp(at, {}, 1000), { image: undefined, record: { error: { code: 'BLOCKED' } } })
 })
 
-t.test('http interface: a refused request says which parameter is wrong', async (t) => {
+t.test('http interface: a rejected request names the wrong parameter', async (t) => {
   const details = { width: ['must be at least 320'] }
   const { at } = await startService([
     { status: 422, body: { error: { code: 'VALIDATION_ERROR', message: 'm', details } } },
@@ -68,7 +68,7 @@ t.test('http interface: a refused request says which parameter is wrong', async 
   await t.rejects(captureViaHttp(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
 })
 
-t.test('http interface: says that nobody answers', async (t) => {
+t.test('http interface: reports an unreachable service', async (t) => {
   const { at } = await startService([])
   await t.rejects(captureViaHttp({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
     message: /does not answer.*status/,

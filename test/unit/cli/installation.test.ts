@@ -6,7 +6,7 @@ import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper, givenDirec
 
 const typed = (flags: Typed['flags'] = {}): Typed => ({ flags, operands: [] })
 
-/** A data folder on which a system runs. */
+/** A data folder of a running system. */
 const running = (folder: string) => {
   mkdirSync(folder, { recursive: true })
   const local = { base_url: 'http://local', api_key: 'local-key', database_url: 'postgres://local' }
@@ -30,7 +30,7 @@ t.test('installation: commands find the running system in its data folder', asyn
 })
 
 t.test(
-  'installation: variables stand in for it, and a folder that is named wins over the database in them',
+  'installation: variables replace a data folder; a --data flag takes precedence over the database variable',
   async (t) => {
     const env = {
       SHUTTERFLEET_DATA: join(t.testdir(), 'nowhere'),
@@ -42,14 +42,14 @@ t.test(
     t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
     t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
     const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
-    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'past the pooler')
-    t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is none to go past')
+    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'bypasses the pooler')
+    t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is no direct URL')
     t.equal(await findKeyPepper(env, typed()), 'env-pepper')
     t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
   },
 )
 
-t.test('installation: says what to do where nothing runs', async (t) => {
+t.test('installation: suggests what to do if nothing runs', async (t) => {
   const nowhere = typed({ data: t.testdir() })
   await t.rejects(findInterface({}, nowhere), {
     message: /nothing runs on .*bin\/shutterfleet up.*SHUTTERFLEET_BASE_URL/,

@@ -4,7 +4,7 @@ import { copyObjects } from '#cli/objects-copy.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 
-/** Of what the copy reads; `lie` is added to the length that the store says of an object. */
+/** The methods that the copy uses; `lie` is added to the reported length of an object. */
 const storeOf = (objects: Map<string, string>, lie = 0): ObjectStore => {
   const unused = () => Promise.reject(new Error('not used'))
   return {
@@ -28,7 +28,7 @@ const copy = async (from: ObjectStore, there: Map<string, string>) => {
   return { done: await copyObjects(from, storeOf(new Map(there)), store), written }
 }
 
-t.test('copy: takes what is missing, wherever in the list it is, and nothing else', async (t) => {
+t.test('copy: copies missing objects anywhere in the list, and nothing else', async (t) => {
   for (const kept of [[], keys, keys.slice(0, 5), keys.slice(15), keys.filter((_, index) => index % 3 === 0)]) {
     const there = new Map(kept.map((key) => [key, 'as it was']))
     there.set('captures/of-another', 'which the first has not')
@@ -42,13 +42,13 @@ t.test('copy: takes what is missing, wherever in the list it is, and nothing els
   }
 })
 
-t.test('copy: an object that ends early is not stored', async (t) => {
+t.test('copy: does not store an object that ends early', async (t) => {
   const there = new Map<string, string>()
   await t.rejects(copy(storeOf(all, 1), there), { message: /ended after \d+ of \d+ bytes/ })
   t.equal(there.size, 0)
 })
 
-t.test('copy: an object that went meanwhile is left out', async (t) => {
+t.test('copy: skips an object that was deleted meanwhile', async (t) => {
   const from = storeOf(all)
   const get: ObjectStore['get'] = async (key) => (key === keys[3] ? undefined : from.get(key))
   t.match((await copy({ ...from, get }, new Map())).done, { copied: 19 })

@@ -38,13 +38,13 @@ const run = async (...args: string[]) => {
   return { code, out, errors }
 }
 
-t.test('run command: prints the result for people, or one JSON document and nothing else', async (t) => {
+t.test('run command: prints the result as text, or as one JSON document and nothing else', async (t) => {
   t.strictSame(await run('thing', 'show', 'x'), { code: 0, out: 'thing x\n', errors: 'working\n' })
   const { out } = await run('thing', 'show', 'x', '--json', '--size', '3', '-t', 'a', '--tag=b')
   t.match(JSON.parse(out), { operands: ['x'], flags: { size: '3', tag: ['a', 'b'] } })
 })
 
-t.test('run command: wrong usage ends with 2 and names what is wrong', async (t) => {
+t.test('run command: wrong usage exits with 2 and names the fault', async (t) => {
   for (const [args, named] of [
     [[], /no command given.*thing show/],
     [['nothing'], /nothing is not a command.*thing show/],
@@ -63,7 +63,7 @@ t.test('run command: wrong usage ends with 2 and names what is wrong', async (t)
   }
 })
 
-t.test('run command: a failure ends with 1 and says what to do, on standard error alone', async (t) => {
+t.test('run command: a failure exits with 1 and prints advice to standard error only', async (t) => {
   t.strictSame(await run('thing', 'show', 'broken', '--json'), {
     code: 1,
     out: '',
@@ -77,12 +77,12 @@ t.test('run command: prints its version', async (t) => {
   t.strictSame(JSON.parse((await run('--version', '--json')).out), { version })
 })
 
-t.test('run command: helps with a group of commands', async (t) => {
+t.test('run command: prints help for a group of commands', async (t) => {
   t.match(await run('thing', '--help'), { code: 0, out: /^usage: [^]*thing show +shows a thing/ })
   t.match(await run('nothing', '--help'), { code: 2, out: '' })
 })
 
-t.test('run command: helps with every command, and lists them all', async (t) => {
+t.test('run command: prints help for every command, and lists them all', async (t) => {
   t.match(await run('--help'), { code: 0, out: /thing show +shows a thing/ })
   for (const args of [
     ['thing', 'show', '--help'],

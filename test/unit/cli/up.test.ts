@@ -6,7 +6,7 @@ import { upFlags } from '#local/local-settings.ts'
 
 const typed = (flags: Typed['flags']): Typed => ({ flags, operands: [] })
 
-t.test('up: every flag of the start is another way to write a variable, and wins over it', (t) => {
+t.test('up: each flag sets a variable, and takes precedence over it', (t) => {
   const env = { SHUTTERFLEET_GATEWAY_PORT: '1', SHUTTERFLEET_LOG_LEVEL: 'warn' }
   const flags = {
     data: 'folder',
@@ -27,7 +27,7 @@ t.test('up: every flag of the start is another way to write a variable, and wins
   t.end()
 })
 
-t.test('up: a bad value names its flag, and a secret one is not shown', (t) => {
+t.test('up: an invalid value is reported with its flag, a secret one is hidden', (t) => {
   for (const [flags, named] of [
     [{ port: 'abc' }, /^--port abc: /],
     [{ 'workers-max': '0' }, /^--workers-max 0: /],
@@ -41,7 +41,7 @@ t.test('up: a bad value names its flag, and a secret one is not shown', (t) => {
   t.end()
 })
 
-t.test('up: knows exactly the flags of the contract whose work exists', (t) => {
+t.test('up: has exactly the documented flags', (t) => {
   t.strictSame(Object.keys(up.flags).toSorted(), [...Object.keys(upFlags), 'detach'].toSorted())
   t.end()
 })

@@ -8,7 +8,7 @@ const least = {
   SHUTTERFLEET_PROXIED_WORKER_ENV: '{}',
 }
 
-t.test('config: sizes a pool of one to four workers of one slot unless told otherwise', (t) => {
+t.test('config: by default a pool has one to four workers of one slot', (t) => {
   const config = readConfig(least)
   t.equal(config.pool, 'standard')
   t.strictSame(policyOf(config), {
@@ -28,7 +28,7 @@ t.test('config: sizes a pool of one to four workers of one slot unless told othe
   t.end()
 })
 
-t.test("reads the workers' environment from a file", (t) => {
+t.test("config: reads the workers' environment from a file", (t) => {
   const path = join(t.testdir({ 'worker.json': '{"SHUTTERFLEET_WORKER_SLOTS":"2"}\n' }), 'worker.json')
   const { SHUTTERFLEET_WORKER_ENV: _, ...rest } = least
   t.strictSame(readConfig({ ...rest, SHUTTERFLEET_WORKER_ENV_FILE: path }).workerEnv, {
@@ -38,7 +38,7 @@ t.test("reads the workers' environment from a file", (t) => {
 })
 
 for (const text of ['{', '[]', 'null', '"text"', '{"A":1}']) {
-  t.test(`refuses ${text} as the workers' environment without showing it`, (t) => {
+  t.test(`config: rejects ${text} as the workers' environment without showing it`, (t) => {
     t.throws(() => readConfig({ ...least, SHUTTERFLEET_WORKER_ENV: text }), {
       code: 'CONFIGURATION',
       message: 'SHUTTERFLEET_WORKER_ENV = (hidden), must be a JSON object whose values are texts',
@@ -47,7 +47,7 @@ for (const text of ['{', '[]', 'null', '"text"', '{"A":1}']) {
   })
 }
 
-t.test('config: refuses a maximum below the minimum or the buffer, and says both', (t) => {
+t.test('config: rejects a maximum below the minimum or the buffer, and reports both', (t) => {
   const env = { ...least, SHUTTERFLEET_POOL_MIN: '3', SHUTTERFLEET_POOL_MAX: '2', SHUTTERFLEET_POOL_BUFFER: '5' }
   t.throws(() => readConfig(env), {
     code: 'CONFIGURATION',
@@ -58,7 +58,7 @@ t.test('config: refuses a maximum below the minimum or the buffer, and says both
   t.end()
 })
 
-t.test('config: workers for stealth come from nothing, up to their own number, by the times of the pool', (t) => {
+t.test('config: stealth workers scale from zero to their own maximum, with the timing of the pool', (t) => {
   const config = readConfig({
     ...least,
     SHUTTERFLEET_POOL_MIN: '2',
@@ -66,7 +66,7 @@ t.test('config: workers for stealth come from nothing, up to their own number, b
     SHUTTERFLEET_POOL_IDLE_CORES: '2',
     SHUTTERFLEET_STEALTH_MAX: '3',
   })
-  t.strictSame(config.stealthWorkerEnv, {}, 'there are none unless told otherwise')
+  t.strictSame(config.stealthWorkerEnv, {}, 'none by default')
   t.strictSame(stealthPolicyOf(config), { ...policyOf(config), min: 0, max: 3, buffer: 0, idleCores: 0 })
   t.end()
 })

@@ -34,7 +34,7 @@ type Case = {
 
 const cases: Case[] = [
   {
-    name: 'freezes at the last wanted size when the list of workers is unknown',
+    name: 'freezes at the last required size when the list of workers is unknown',
     seen: { workers: 'unknown' },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
     want: { kind: 'freeze', wanted: 3, reason: 'workers-unknown' },
@@ -45,13 +45,13 @@ const cases: Case[] = [
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
   },
   {
-    name: 'grows by what JetStream holds when the backlog is unknown',
+    name: 'scales up by the depth of JetStream when the backlog is unknown',
     seen: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
     policy: { min: 0 },
     want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
-    name: 'leaves everything as it is while paused',
+    name: 'changes nothing while paused',
     seen: {
       backlog: { ...quiet, pending: 500 },
       workers: [worker('w1'), worker('w2', { silentMs: 99_000 }), worker('w3', { state: 'drained' })],
@@ -60,15 +60,15 @@ const cases: Case[] = [
     want: { kind: 'freeze', wanted: 1, reason: 'paused' },
   },
   {
-    name: 'is paused rather than blind',
+    name: 'a pause takes precedence over unknown reads',
     seen: { workers: 'unknown', backlog: 'unknown' },
     policy: { isPaused: true },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
     want: { kind: 'freeze', wanted: 3, reason: 'paused' },
   },
   {
-    name: 'counts what leaving workers still serve as served, and starts nobody for it',
-    // Two wait; four run in workers that take nothing more. Were these four taken for waiting, six would be wanted.
+    name: 'does not start workers for captures that draining workers still serve',
+    // Two wait; four run in workers that take no more. If these four counted as waiting, six would be required.
     seen: {
       backlog: { ...quiet, pending: 2, processing: 4 },
       workers: [worker('idle'), ...groups(4, { state: 'draining', busy: 1 })],
@@ -77,13 +77,13 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 5, undrain: ['w1', 'w2', 'w3'], wanted: 4, reason: 'load' },
   },
   {
-    name: 'grows to a fixed size although the backlog is unknown',
+    name: 'scales up to a fixed size when the backlog is unknown',
     seen: { backlog: 'unknown', workers: groups(1) },
     policy: { size: 3, min: 0, max: 2 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'fixed' },
   },
   {
-    name: 'stays at a fixed size, whatever waits',
+    name: 'stays at a fixed size, whatever the backlog',
     seen: { backlog: { ...quiet, pending: 500 }, workers: groups(3) },
     policy: { size: 3 },
     want: { kind: 'hold', wanted: 3, reason: 'fixed' },
@@ -96,7 +96,7 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], wanted: 2, reason: 'excess' },
   },
   {
-    name: 'stops what drained above a fixed size',
+    name: 'stops drained workers above a fixed size',
     seen: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
     policy: { size: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs },
@@ -110,36 +110,36 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], wanted: 0, reason: 'excess' },
   },
   {
-    name: 'judges no start whose limit is infinite',
+    name: 'never replaces a starting worker if the limit is infinite',
     seen: { workers: [worker('w1', { ...starting, ageMs: 9_000_000 })] },
     policy: { startLimitMs: Infinity },
     want: { kind: 'hold', wanted: 1, reason: 'steady' },
   },
   {
-    name: 'does not take silence of stuck workers for silence of all',
+    name: 'ignores the silence of stuck workers',
     seen: { workers: [worker('w1'), ...stuckOnes(5, { silentMs: 99_000 })] },
     policy: { min: 6 },
     want: { kind: 'hold', wanted: 6, reason: 'unschedulable' },
   },
   {
-    name: 'is deaf when most of those that can be heard are silent',
+    name: 'freezes when most of the workers that are not stuck are silent',
     seen: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 })), ...stuckOnes(5)] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
-    name: 'stops no stuck worker for an unknown backlog',
+    name: 'stops no stuck worker when the backlog is unknown',
     seen: { backlog: 'unknown', workers: [worker('w1'), ...stuckOnes(4)] },
     policy: { min: 3 },
     want: { kind: 'hold', wanted: 3, reason: 'unschedulable' },
   },
   {
-    name: 'needs nobody for what workers of others serve',
+    name: 'requires no workers for captures that other workers serve',
     seen: { backlog: { ...quiet, pending: 2, processing: 3 }, elsewhere: { slots: 5, busy: 3 } },
     policy: { min: 0 },
     want: { kind: 'hold', wanted: 0, reason: 'steady' },
   },
   {
-    name: 'keeps a buffer of several on top of the load',
+    name: 'adds a buffer of several to the load',
     seen: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
     policy: { buffer: 3 },
     want: { kind: 'scale-up', to: 5, undrain: [], wanted: 5, reason: 'load' },
@@ -156,45 +156,45 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
   },
   {
-    name: 'replaces a worker that is missing from the minimum',
+    name: 'starts a worker that is missing from the minimum',
     seen: { workers: groups(1) },
     policy: { min: 2 },
     want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
   },
   {
-    name: 'freezes when most of several workers fall silent together',
+    name: 'freezes when most of several workers fall silent at once',
     seen: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 }))] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
-    name: 'replaces one of those that stay silent together for thirty seconds',
+    name: 'replaces one of several silent workers after thirty seconds',
     seen: { workers: [...groups(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
     want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'replaces no other for ten seconds, in which the replacement of the one before is made',
+    name: 'replaces no other for ten seconds after a replacement',
     seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 9999 },
     want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
   },
   {
-    name: 'replaces the next one though the one before never goes, as on a dead node',
+    name: 'replaces the next one after ten seconds, even if the previous one is still stopping',
     seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 10_000 },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'replaces no other of them while nothing is heard of its replacement',
+    name: 'replaces no other while the replacement has not reported',
     seen: { workers: [...groups(1, { silentMs: 40_000 }), worker('w3', starting)] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
-    name: 'replaces all that are silent where as many are heard',
+    name: 'replaces all silent workers if as many report',
     seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
     want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 3, reason: 'lost' },
   },
   {
-    name: 'replaces late starts whoever is silent',
+    name: 'replaces late starts even if other workers are silent',
     seen: {
       workers: [
         worker('w1', { ...starting, ageMs: 60_001 }),
@@ -216,30 +216,30 @@ const cases: Case[] = [
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'does not count a worker that was told to end',
+    name: 'does not count a stopping worker',
     seen: { workers: [worker('w1', { state: 'stopping', silentMs: 99_000 })] },
     want: { kind: 'scale-up', to: 1, undrain: [], wanted: 1, reason: 'below-minimum' },
   },
   {
-    name: 'goes straight to what the backlog needs',
+    name: 'scales directly to the size that the backlog requires',
     seen: { backlog: { ...quiet, pending: 14 }, workers: [] },
     policy: { min: 0 },
     want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
-    name: 'goes no higher than the maximum and says so',
+    name: 'scales up to the maximum at most, with the reason at-maximum',
     seen: { backlog: { ...quiet, pending: 500 }, workers: groups(1) },
     want: { kind: 'scale-up', to: 10, undrain: [], wanted: 10, reason: 'at-maximum' },
   },
   {
-    name: 'says that the maximum is reached while more would be needed',
+    name: 'holds at the maximum with the reason at-maximum while more would be required',
     seen: { backlog: { ...quiet, pending: 500 }, workers: groups(10) },
     want: { kind: 'hold', wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'follows the load',
     seen: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
-    // 2 busy slots and 2 in reserve, 4 captures known; the backlog term asks for less.
+    // 2 busy slots and 2 in reserve, 4 captures known; the backlog term requires less.
     want: { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
   },
   {
@@ -254,20 +254,20 @@ const cases: Case[] = [
     want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
   },
   {
-    name: 'starts all again once a start succeeded',
+    name: 'starts all missing workers once a start has succeeded',
     seen: { workers: groups(1), starts: { ready: 1, failed: 5 } },
     policy: { min: 3 },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs + 60_000 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'below-minimum' },
   },
   {
-    name: 'forgets sizes that are older than the window',
+    name: 'drops sizes older than the hold window',
     seen: { workers: groups(4) },
     memory: { wants: [{ atMs: nowMs - 30_000, size: 4 }] },
     want: { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' },
   },
   {
-    name: 'seeds the window with the size that it finds',
+    name: 'initialises the hold window with the current size',
     seen: { workers: groups(4) },
     memory: { wants: undefined },
     want: { kind: 'hold', wanted: 1, reason: 'holding' },
@@ -275,7 +275,7 @@ const cases: Case[] = [
 ]
 
 for (const { name, seen: given, policy: rules, memory, want } of cases) {
-  t.test(name, (t) => {
+  t.test(`decide: ${name}`, (t) => {
     t.strictSame(decide(seen(given), { ...policy, ...rules }, { ...calm, ...memory }).decision, want)
     t.end()
   })
@@ -292,14 +292,14 @@ t.test('decide: doubles the wait after each failed start, up to a minute', (t) =
   t.end()
 })
 
-t.test('decide: remembers when it replaced a worker, and when it drained', (t) => {
+t.test('decide: records when it replaced a worker, and when it drained', (t) => {
   t.equal(decide(seen({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
   t.equal(decide(seen({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(seen({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 
-t.test('decide: remembers no more sizes than the pool has', (t) => {
+t.test('decide: records at most one size for each size of the pool', (t) => {
   let memory = blankMemory
   for (let tick = 0; tick < 1000; tick += 1) {
     const pending = (tick * 7) % 13
@@ -309,7 +309,7 @@ t.test('decide: remembers no more sizes than the pool has', (t) => {
   t.end()
 })
 
-t.test('decide: holds after a pause what there was in it', (t) => {
+t.test('decide: after a pause, holds the size found during the pause', (t) => {
   const paused = decide(seen({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
   const later = seen({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
@@ -317,7 +317,7 @@ t.test('decide: holds after a pause what there was in it', (t) => {
   t.end()
 })
 
-t.test('decide: counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
+t.test('decide: idle time starts when a worker was last required, and at first if workers exist', (t) => {
   const none = { ...policy, min: 0 }
   t.equal(decide(seen({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
   t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
@@ -325,7 +325,7 @@ t.test('decide: counts idle time from when a worker was wanted last, and at firs
   t.end()
 })
 
-t.test('decide: decides by the policy of the time and remembers what was before', (t) => {
+t.test('decide: follows a changing policy, and keeps its memory', (t) => {
   let size: PoolPolicy['size'] = 3
   const decideNow = createDecider(() => ({ ...policy, size }))
   t.match(decideNow(seen({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
@@ -335,7 +335,7 @@ t.test('decide: decides by the policy of the time and remembers what was before'
   t.end()
 })
 
-/** A pool at random: any mix of workers, any backlog, any policy. */
+/** A random pool: any mix of workers, any backlog, any policy. */
 const anything = (random: () => number): [Observation, PoolPolicy] => {
   const upTo = (most: number) => Math.floor(random() * (most + 1))
   const often = (chance: number) => random() < chance
@@ -360,7 +360,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
   ]
 }
 
-t.test('decide: keeps its promises whatever it sees', (t) => {
+t.test('decide: keeps its invariants for random pools', (t) => {
   const random = seededRandom(1)
   const broken: unknown[] = []
   const kinds = new Set<string>()
@@ -394,6 +394,6 @@ t.test('decide: keeps its promises whatever it sees', (t) => {
     if (!isKept) broken.push({ decision, workers, rules })
   }
   t.strictSame(broken.slice(0, 3), [])
-  t.equal(kinds.size, 6, 'and it saw all there is to decide')
+  t.equal(kinds.size, 6, 'every kind of decision occurred')
   t.end()
 })

@@ -60,7 +60,7 @@ const begin = () => {
   return { events, lines, shown, all }
 }
 
-t.test('events: counts stuck and refused workers by trouble, for each pool on its own', async (t) => {
+t.test('events: counts stuck and refused workers by trouble, separately for each pool', async (t) => {
   const { events, shown } = begin()
   events.of('a').decided({ seen: seenPool(troubled), decision: hold }, policy)
   events.of('b').decided({ seen: seenPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
@@ -79,7 +79,7 @@ t.test('events: counts stuck and refused workers by trouble, for each pool on it
   t.ok(workers.includes('{pool="a",state="stuck"} 4'))
 })
 
-t.test('events: shows bounds and desired number of workers; a fixed size is both bounds', async (t) => {
+t.test('events: exports bounds and desired number of workers; a fixed size is both bounds', async (t) => {
   const { events, shown } = begin()
   const seen = seenPool(troubled)
   events.of('a').decided({ seen, decision: hold }, policy)
@@ -89,7 +89,7 @@ t.test('events: shows bounds and desired number of workers; a fixed size is both
   t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
 })
 
-t.test('events: shows Jobs in the same words as other workers', async (t) => {
+t.test('events: exports Jobs with the states of other workers', async (t) => {
   const { events, shown } = begin()
   const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
   const jobs = states.map((state) => ({ name: state, state, revision: '' }))
@@ -105,7 +105,7 @@ t.test('events: shows Jobs in the same words as other workers', async (t) => {
   t.strictSame(await shown('pool_decisions_total'), ['{pool="a",decision="freeze",reason="quota"} 1'])
 })
 
-t.test('events: shows no pool that is gone', async (t) => {
+t.test('events: removes the series of a deleted pool', async (t) => {
   const { events, all } = begin()
   const worker = { pod: 'w', ageMs: 1000 }
   const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { why: 'quota', message: '' } } as const
@@ -141,7 +141,7 @@ t.test('events: shows no pool that is gone', async (t) => {
   t.strictSame(await all('b'), before)
 })
 
-t.test('events: counts what could not be read, and shows no number for it', async (t) => {
+t.test('events: counts failed reads, and exports no value for them', async (t) => {
   const { events, shown } = begin()
   const seen = seenPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
   events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
@@ -154,7 +154,7 @@ t.test('events: counts what could not be read, and shows no number for it', asyn
   }
 })
 
-t.test('events: logs a decision when it does something or says something new, with the name of the pool', (t) => {
+t.test('events: logs a decision that acts or differs from the last, with the name of the pool', (t) => {
   const { events, lines } = begin()
   const of = events.of('a')
   const seen = seenPool(troubled)
@@ -168,7 +168,7 @@ t.test('events: logs a decision when it does something or says something new, wi
   t.end()
 })
 
-t.test('events: sums up what is unknown as unknown', (t) => {
+t.test('events: summarizes unknown values as unknown', (t) => {
   t.strictSame(summarize(seenPool({ workers: 'unknown', backlog: 'unknown' })), {
     ready: 'unknown',
     stuck: 'unknown',

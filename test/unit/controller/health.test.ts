@@ -10,7 +10,7 @@ const begin = () => {
   return { world, ...of }
 }
 
-t.test('health: is ready once all loops have shown that they are, and NATS is there', (t) => {
+t.test('health: is ready once all loops have reported ready and NATS is connected', (t) => {
   const { world, follow, health } = begin()
   const first = follow()
   const second = follow()
@@ -26,7 +26,7 @@ t.test('health: is ready once all loops have shown that they are, and NATS is th
   t.end()
 })
 
-t.test('health: shows what was shown last while ticks fail', (t) => {
+t.test('health: keeps the last report while ticks fail', (t) => {
   const { follow, health } = begin()
   const turned = follow()
   turned({ ready: true, detail: { queue: 3 } })
@@ -35,7 +35,7 @@ t.test('health: shows what was shown last while ticks fail', (t) => {
   t.end()
 })
 
-t.test('health: asks for a restart when one of the loops has not turned for thirty seconds', (t) => {
+t.test('health: is not live once a loop has not ticked for thirty seconds', (t) => {
   const { world, follow, health } = begin()
   const first = follow()
   follow()

@@ -56,7 +56,7 @@ const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker =>
   ...given,
 })
 
-t.test('observe: stamps the time and reports what it read', async (t) => {
+t.test('observe: returns the time and all reads', async (t) => {
   const { observe, world } = begin()
   world.refused = { count: 2, trouble: 'quota' }
   t.strictSame(await observe(), {
@@ -73,7 +73,7 @@ t.test('observe: stamps the time and reports what it read', async (t) => {
 })
 
 t.test(
-  'observe: reports failed and hanging reads as unknown, keeps what it knew of starts, and does not repeat a hanging read',
+  'observe: failed and hanging reads are unknown, starts are kept, and a hanging read is not repeated',
   async (t) => {
     const { observe, world } = begin()
     await observe()
@@ -113,7 +113,7 @@ t.test('observe: joins the list of workers with their heartbeats', async (t) => 
   t.equal(serviceMs, 1000)
 })
 
-t.test('observe: takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
+t.test('observe: a worker in trouble is stuck and idle, whatever its last heartbeat', async (t) => {
   const { observe, world, heartbeat } = begin()
   world.workers = [placed('pending', { trouble: 'unschedulable' }), placed('crashed', { trouble: 'crash-looping' })]
   heartbeat('crashed', { busy: 2 })
@@ -139,23 +139,20 @@ t.test('observe: measures silence from the last heartbeat, and before the first 
   world.nowMs += 12_000
   t.match((await observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
   world.sinceMs = world.nowMs
-  t.match((await observe()).workers, [{ silentMs: 0 }, { silentMs: 0 }], 'what could not be heard is no silence')
+  t.match((await observe()).workers, [{ silentMs: 0 }, { silentMs: 0 }], 'a gap in the subscription is not silence')
 })
 
-t.test(
-  'observe: remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
-  async (t) => {
-    const { observe, world, heartbeat, heartbeats } = begin()
-    world.workers = [placed('hung')]
-    heartbeat('hung', { busy: 1 })
-    await observe()
-    heartbeats.clear()
-    world.nowMs += 70_000
-    t.match((await observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
-  },
-)
+t.test('observe: keeps a listed worker that was silent for so long that its heartbeat expired', async (t) => {
+  const { observe, world, heartbeat, heartbeats } = begin()
+  world.workers = [placed('hung')]
+  heartbeat('hung', { busy: 1 })
+  await observe()
+  heartbeats.clear()
+  world.nowMs += 70_000
+  t.match((await observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
+})
 
-t.test('observe: counts the slots of workers that serve the same queue for others', async (t) => {
+t.test('observe: counts the slots of other workers on the same queue', async (t) => {
   const { observe, world, heartbeat } = begin()
   world.workers = [placed('own')]
   heartbeat('own', { busy: 1 })
@@ -166,10 +163,10 @@ t.test('observe: counts the slots of workers that serve the same queue for other
   t.strictSame((await observe()).elsewhere, { slots: 5, busy: 4 })
   world.nowMs += 5001
   heartbeat('ready', { slots: 4, busy: 2 })
-  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
+  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'silent workers are not counted')
 })
 
-t.test('observe: does not count the slots of a name under which nobody runs', async (t) => {
+t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
   const { observe, world, heartbeat } = begin()
   world.invented.add('ghost')
   heartbeat('ghost', { slots: 16 })
@@ -177,7 +174,7 @@ t.test('observe: does not count the slots of a name under which nobody runs', as
   t.strictSame((await observe()).elsewhere, { slots: 2, busy: 1 })
 })
 
-t.test('observe: does not look who else serves the queue while something else decides the size', async (t) => {
+t.test('observe: ignores other workers on the queue unless the queue decides the size', async (t) => {
   const { observe, world, heartbeat } = begin()
   heartbeat('other')
   world.isByQueue = false
@@ -186,7 +183,7 @@ t.test('observe: does not look who else serves the queue while something else de
   t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 })
 })
 
-t.test('observe: does not take its own worker for one of others when it is gone', async (t) => {
+t.test('observe: does not count its own deleted worker among the others', async (t) => {
   const { observe, world, heartbeat, heartbeats } = begin()
   world.workers = [placed('killed')]
   heartbeat('killed')
@@ -196,5 +193,5 @@ t.test('observe: does not take its own worker for one of others when it is gone'
   heartbeats.delete('killed')
   await observe()
   heartbeat('killed')
-  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
+  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
 })

@@ -14,9 +14,9 @@ const cases: {
   policy?: Partial<PoolPolicy>
   want: ReturnType<typeof requiredCapacity>
 }[] = [
-  { name: 'needs nobody for no work', demand: {}, want: { workers: 0, reason: 'load' } },
+  { name: 'needs no workers without work', demand: {}, want: { workers: 0, reason: 'load' } },
   {
-    name: 'needs the buffer for no work',
+    name: 'needs the buffer without work',
     demand: {},
     policy: { buffer: 1 },
     want: { workers: 1, reason: 'buffer' },
@@ -34,7 +34,7 @@ const cases: {
     want: { workers: 4, reason: 'load' },
   },
   {
-    name: 'goes from zero straight to what the backlog needs',
+    name: 'scales from zero directly to the size that the backlog requires',
     demand: { backlog: { ...quiet, pending: 40 } },
     // 40 slot-seconds, of which a worker serves 2 x 2 within the objective.
     want: { workers: 10, reason: 'backlog' },
@@ -45,7 +45,7 @@ const cases: {
     want: { workers: 2, reason: 'backlog' },
   },
   {
-    name: 'needs one worker for one capture, however long it takes and however many came before',
+    name: 'needs one worker for one capture, whatever its duration and earlier arrivals',
     demand: { backlog: { ...quiet, pending: 1, arrivals10s: 500 }, serviceMs: 60_000 },
     want: { workers: 1, reason: 'backlog' },
   },
@@ -55,7 +55,7 @@ const cases: {
     want: { workers: 1, reason: 'load' },
   },
   {
-    name: 'needs all workers while a capture has waited longer than the objective, as they are to serve it',
+    name: 'keeps all workers while a capture has waited longer than the objective, since they will serve it',
     demand: {
       backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
       active: [worker({ busy: 2 }), worker()],
@@ -65,7 +65,7 @@ const cases: {
     want: { workers: 2, reason: 'backlog' },
   },
   {
-    name: 'counts the buffer among the workers that stay for a late capture, and not on top of them',
+    name: 'includes the buffer in the workers kept for a late capture',
     demand: {
       backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
       active: workers(5),
@@ -76,7 +76,7 @@ const cases: {
     want: { workers: 5, reason: 'backlog' },
   },
   {
-    name: 'counts workers that wait for a node as those that would be asked for in their place',
+    name: 'counts unscheduled workers like the new ones that would replace them',
     demand: {
       backlog: { ...quiet, pending: 40 },
       active: workers(10, { state: 'unscheduled', ageMs: 0 }),
@@ -85,7 +85,7 @@ const cases: {
     want: { workers: 1, reason: 'load' },
   },
   {
-    name: 'counts starting workers the less the longer they will still take',
+    name: 'counts starting workers less, the longer their start will still take',
     demand: {
       backlog: { ...quiet, pending: 40 },
       active: workers(5, { state: 'starting', ageMs: 1000 }),
@@ -95,22 +95,22 @@ const cases: {
     want: { workers: 8, reason: 'backlog' },
   },
   {
-    name: 'needs no more for a backlog that the present workers serve before a new one could help',
+    name: 'needs no more workers if the present ones serve the backlog before a new one could start',
     demand: { backlog: { ...quiet, pending: 8 }, active: workers(2), startMs: 3000 },
     want: { workers: 1, reason: 'load' },
   },
   {
-    name: 'keeps the workers that running captures fill',
+    name: 'keeps the workers occupied by running captures',
     demand: { backlog: { ...quiet, processing: 5 }, active: workers(3, { busy: 2 }), busy: 5 },
     want: { workers: 3, reason: 'load' },
   },
   {
-    name: 'sees captures that only JetStream has counted yet',
+    name: 'counts captures that so far only JetStream has counted',
     demand: { depth: { waiting: 1, inFlight: 0 } },
     want: { workers: 1, reason: 'backlog' },
   },
   {
-    name: 'takes captures for waiting that the ledger counts as begun and no worker serves',
+    name: 'treats captures as waiting if the ledger counts them as begun but no worker serves them',
     demand: { backlog: { ...quiet, processing: 40 } },
     want: { workers: 10, reason: 'backlog' },
   },
@@ -121,12 +121,12 @@ const cases: {
     want: { workers: 5, reason: 'backlog' },
   },
   {
-    name: 'needs nobody for captures that workers of others serve or have room for',
+    name: 'needs no workers for captures that other workers serve or have free slots for',
     demand: { backlog: { ...quiet, pending: 2, processing: 3, arrivals10s: 30 }, elsewhere: { slots: 5, busy: 3 } },
     want: { workers: 0, reason: 'load' },
   },
   {
-    name: 'needs only the slots that others lack for the load',
+    name: 'needs only the slots that other workers lack for the load',
     // 6 slots in all, of which others have 2; two of the 8 captures are theirs.
     demand: {
       backlog: { ...quiet, arrivals10s: 40, processing: 8 },
@@ -137,30 +137,30 @@ const cases: {
     want: { workers: 2, reason: 'load' },
   },
   {
-    name: 'counts what others will serve in time of a backlog',
+    name: 'counts what other workers will serve of a backlog in time',
     demand: { backlog: { ...quiet, pending: 40 }, elsewhere: { slots: 4, busy: 0 } },
     // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
     want: { workers: 5, reason: 'backlog' },
   },
   {
-    name: 'takes captures for waiting that neither its workers nor those of others serve',
+    name: 'treats captures as waiting if neither its own nor other workers serve them',
     demand: { backlog: { ...quiet, processing: 24 }, elsewhere: { slots: 4, busy: 4 } },
     // 20 s, and half of the 4 s that run, less 4 x 5 s by the others: one worker of 4 s.
     want: { workers: 1, reason: 'backlog' },
   },
   {
-    name: 'adds a buffer of several to what is needed, however little is known',
+    name: 'adds a buffer of several to the requirement, even for one capture',
     demand: { backlog: { ...quiet, pending: 1 } },
     policy: { buffer: 5 },
     want: { workers: 6, reason: 'backlog' },
   },
   {
-    name: 'starts nobody for a capture that the present worker begins within the objective',
+    name: 'needs no new worker for a capture that the present one begins within the objective',
     demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     want: { workers: 1, reason: 'load' },
   },
   {
-    name: 'uses idle cores for whatever waits, with at most one slot for each capture',
+    name: 'uses idle cores for waiting captures, at most one slot each',
     demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     policy: { idleCores: 8 },
     want: { workers: 2, reason: 'backlog' },
@@ -172,7 +172,7 @@ const cases: {
     want: { workers: 2, reason: 'backlog' },
   },
   {
-    name: 'uses no idle core while nothing waits',
+    name: 'uses no idle core without waiting captures',
     demand: { backlog: { ...quiet, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     policy: { idleCores: 8 },
     want: { workers: 1, reason: 'load' },
@@ -186,7 +186,7 @@ const cases: {
 ]
 
 for (const { name, demand, policy: changes, want } of cases) {
-  t.test(name, (t) => {
+  t.test(`required capacity: ${name}`, (t) => {
     const complete: Demand = {
       backlog: quiet,
       depth: 'unknown',

@@ -26,7 +26,7 @@ type Case = {
   refused?: Observation['refused']
   wanted: number
   reason?: WantedSize['reason']
-  /** A larger size that was wanted within the hold window. */
+  /** A larger size that was required within the hold window. */
   held?: number
   policy?: Partial<PoolPolicy>
   memory?: Partial<PoolMemory>
@@ -54,74 +54,74 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 9, undrain: [], reason: 'load' },
   },
   {
-    name: 'takes leaving workers back before it starts new ones',
+    name: 'undrains workers before it starts new ones',
     workers: [worker('w1', { state: 'draining', busy: 1 }), worker('w2', { state: 'drained' })],
     wanted: 4,
     want: { kind: 'scale-up', to: 4, undrain: ['w1', 'w2'], reason: 'load' },
   },
   {
-    name: 'starts nobody where leaving workers are enough',
+    name: 'starts no worker if undraining is enough',
     workers: [worker('w1', { state: 'drained' }), worker('w2', { state: 'drained' })],
     wanted: 1,
     want: { kind: 'scale-up', to: 2, undrain: ['w1'], reason: 'load' },
   },
   {
-    name: 'tries one start at a time after the wait',
+    name: 'retries one start at a time after the wait',
     workers: [],
     wanted: 9,
     memory: { failures: 3, retryAtMs: nowMs },
     want: { kind: 'scale-up', to: 1, undrain: [], reason: 'crash-looping' },
   },
   {
-    name: 'waits before it tries a start again',
+    name: 'waits before it retries a start',
     workers: [],
     wanted: 9,
     memory: { failures: 3, retryAtMs: nowMs + 1 },
     want: { kind: 'hold', reason: 'crash-looping' },
   },
   {
-    name: 'waits for the one start that it tries',
+    name: 'waits for the one start it is retrying',
     workers: [worker('w1', starting)],
     wanted: 3,
     memory: { failures: 3, retryAtMs: nowMs - 1 },
     want: { kind: 'hold', reason: 'crash-looping' },
   },
   {
-    name: 'takes leaving workers back while starts fail',
+    name: 'undrains workers while starts fail',
     workers: [worker('w1', { state: 'drained' })],
     wanted: 3,
     memory: { failures: 3, retryAtMs: nowMs + 1 },
     want: { kind: 'scale-up', to: 1, undrain: ['w1'], reason: 'crash-looping' },
   },
   {
-    name: 'starts no worker on top of stuck ones',
+    name: 'starts no worker in addition to stuck ones',
     workers: stuckOnes(10),
     wanted: 10,
     reason: 'at-maximum',
     want: { kind: 'hold', reason: 'unschedulable' },
   },
   {
-    name: 'starts no worker on top of refused ones',
+    name: 'starts no worker in addition to refused ones',
     workers: groups(1),
     refused: { count: 2, trouble: 'quota' },
     wanted: 3,
     want: { kind: 'hold', reason: 'quota' },
   },
   {
-    name: 'starts what is missing beside stuck and refused ones, and counts all of them',
+    name: 'starts what is missing besides stuck and refused ones, and counts all of them',
     workers: [...groups(3), ...stuckOnes(2)],
     refused: { count: 1, trouble: 'quota' },
     wanted: 10,
     want: { kind: 'scale-up', to: 10, undrain: [], reason: 'load' },
   },
   {
-    name: 'takes leaving workers back although stuck ones would do',
+    name: 'undrains workers even if stuck ones would be enough',
     workers: [worker('w1', { state: 'drained' }), ...stuckOnes(1)],
     wanted: 1,
     want: { kind: 'scale-up', to: 2, undrain: ['w1'], reason: 'load' },
   },
   {
-    name: 'names one trouble of several, always the same',
+    name: 'reports one of several troubles, always the same',
     workers: [...stuckOnes(1, { trouble: 'image-pull' }), ...stuckOnes(1)],
     refused: { count: 1, trouble: 'quota' },
     wanted: 3,
@@ -134,14 +134,14 @@ const cases: Case[] = [
     want: { kind: 'stop', pods: ['s1', 's2'], reason: 'excess' },
   },
   {
-    name: 'stops no more stuck workers than there are too many',
+    name: 'stops only as many stuck workers as are in excess',
     workers: [worker('w1'), ...stuckOnes(4)],
     wanted: 1,
     held: 3,
     want: { kind: 'stop', pods: ['s1', 's2'], reason: 'excess' },
   },
   {
-    name: 'stops stuck workers that are too many although others are missing',
+    name: 'stops excess stuck workers although ready ones are missing',
     workers: [worker('w1'), ...stuckOnes(4)],
     wanted: 3,
     want: { kind: 'stop', pods: ['s1', 's2'], reason: 'excess' },
@@ -154,21 +154,21 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'holding' },
   },
   {
-    name: 'asks no longer for what is refused and not needed',
+    name: 'withdraws refused workers that are not required',
     workers: groups(2),
     refused: { count: 3, trouble: 'pods-refused' },
     wanted: 2,
     want: { kind: 'stop', pods: [], reason: 'excess' },
   },
   {
-    name: 'takes refused ones back only all together',
+    name: 'withdraws refused workers only all together',
     workers: groups(2),
     refused: { count: 3, trouble: 'pods-refused' },
     wanted: 3,
     want: { kind: 'hold', reason: 'pods-refused' },
   },
   {
-    name: 'takes refused ones back before it stops stuck ones',
+    name: 'withdraws refused workers before it stops stuck ones',
     workers: [worker('w1'), ...stuckOnes(3)],
     refused: { count: 2, trouble: 'quota' },
     wanted: 3,
@@ -181,7 +181,7 @@ const cases: Case[] = [
     want: { kind: 'stop', pods: ['w2'], reason: 'drained' },
   },
   {
-    name: 'stops stuck workers with drained ones, within the hold window too',
+    name: 'stops stuck workers with drained ones, even within the hold window',
     workers: [worker('w1'), worker('w2', { state: 'drained' }), ...stuckOnes(1)],
     wanted: 1,
     held: 9,
@@ -206,21 +206,21 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'steady' },
   },
   {
-    name: 'holds the largest size that was wanted within the window',
+    name: 'holds the largest size that was required within the window',
     workers: groups(4),
     wanted: 1,
     held: 4,
     want: { kind: 'hold', reason: 'holding' },
   },
   {
-    name: 'drains what is more than the window wanted',
+    name: 'drains what exceeds the largest size within the window',
     workers: groups(4),
     wanted: 1,
     held: 3,
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
-    name: 'goes down to a lowered maximum without waiting for the hold window',
+    name: 'scales down to a lowered maximum without waiting for the hold window',
     workers: groups(10),
     wanted: 1,
     held: 10,
@@ -228,7 +228,7 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1', 'w2'], reason: 'excess' },
   },
   {
-    name: 'goes above the maximum to a fixed size',
+    name: 'exceeds the maximum for a fixed size',
     workers: groups(3),
     wanted: 3,
     reason: 'fixed',
@@ -242,35 +242,35 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
-    name: 'drains none in whose place a starting one would have to come up',
+    name: 'does not drain a worker that a starting one would have to replace',
     workers: [...groups(3), ...['w4', 'w5'].map((pod) => worker(pod, starting))],
     wanted: 1,
     held: 3,
     want: { kind: 'hold', reason: 'starting' },
   },
   {
-    name: 'takes those away first that wait for a node, also while others are starting',
+    name: 'stops unscheduled workers first, even while others are starting',
     workers: [...groups(4), worker('w5', starting), worker('w6', { state: 'unscheduled' })],
     wanted: 1,
     held: 4,
     want: { kind: 'stop', pods: ['w6'], reason: 'excess' },
   },
   {
-    name: 'waits between two steps down',
+    name: 'waits between two drain steps',
     workers: groups(4),
     wanted: 1,
     memory: { lastDrainMs: nowMs - 4999 },
     want: { kind: 'hold', reason: 'stepping' },
   },
   {
-    name: 'takes a quarter of many workers in one step',
+    name: 'drains a quarter of many workers in one step',
     workers: groups(9),
     wanted: 1,
     memory: { lastDrainMs: nowMs - 5000 },
     want: { kind: 'drain', pods: ['w1', 'w2'], reason: 'excess' },
   },
   {
-    name: 'drains idle workers first, the youngest of them before the others',
+    name: 'drains idle workers first, the youngest of them before others',
     workers: [
       worker('busy', { busy: 1 }),
       worker('old', { ageMs: 900_000 }),
@@ -281,7 +281,7 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['young'], reason: 'excess' },
   },
   {
-    name: 'drains all but the last worker while it may not be without any',
+    name: 'drains all but the last worker until zeroAfterMs has passed',
     workers: groups(2),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
@@ -289,7 +289,7 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
-    name: 'keeps the last worker until none was wanted for long enough',
+    name: 'keeps the last worker until none was required for zeroAfterMs',
     workers: groups(1),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
@@ -297,7 +297,7 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'holding' },
   },
   {
-    name: 'lets the last worker go after that time',
+    name: 'drains the last worker after zeroAfterMs',
     workers: groups(1),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
@@ -305,7 +305,7 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
-    name: 'keeps the last worker for the hold window where that is longer',
+    name: 'keeps the last worker for the hold window if it is longer',
     workers: groups(1),
     wanted: 0,
     held: 1,
@@ -314,7 +314,7 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'holding' },
   },
   {
-    name: 'starts nobody to keep a last worker',
+    name: 'starts no worker to keep a last one',
     workers: [],
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
@@ -322,7 +322,7 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'steady' },
   },
   {
-    name: 'lets the last worker of a fixed size of zero go at once',
+    name: 'drains the last worker of a fixed size of zero at once',
     workers: groups(1),
     wanted: 0,
     reason: 'fixed',
@@ -333,14 +333,14 @@ const cases: Case[] = [
 ]
 
 for (const of of cases) {
-  t.test(of.name, (t) => {
+  t.test(`scale: ${of.name}`, (t) => {
     const decision = scale(momentOf(of), { wanted: of.wanted, reason: of.reason ?? 'load' })
     t.strictSame(decision, { wanted: of.wanted, ...of.want })
     t.end()
   })
 }
 
-t.test('scale: takes nobody away where it may only grow', (t) => {
+t.test('scale: removes no worker when scaling up', (t) => {
   const moment = momentOf({ workers: [worker('w1'), ...stuckOnes(4)], wanted: 3 })
   t.match(scaleUp(moment, { wanted: 3, reason: 'below-minimum' }), { kind: 'hold', reason: 'unschedulable' })
   t.end()

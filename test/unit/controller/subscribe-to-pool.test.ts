@@ -49,7 +49,7 @@ const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   }
   const backlog = (given: Partial<BacklogMessage> = {}) =>
     send(backlogSubject(pool), backlogSubject(pool), backlogCodec.encode({ ...quiet, ...given }))
-  /** Lets time pass, with a backlog message every second. */
+  /** Advances the clock, with a backlog message every second. */
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       clock.nowMs += 1000
@@ -59,7 +59,7 @@ const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   return { subscription, clock, subscribers, malformed, changes, send, heartbeat, backlog, pass }
 }
 
-t.test('subscribe to pool: does not know the backlog before the first message and five seconds after the last', (t) => {
+t.test('subscribe to pool: the backlog is unknown before the first message and five seconds after the last', (t) => {
   const { subscription, backlog, clock } = begin()
   t.equal(subscription.backlog(), 'unknown')
   backlog({ pending: 3 })
@@ -70,7 +70,7 @@ t.test('subscribe to pool: does not know the backlog before the first message an
   t.end()
 })
 
-t.test('subscribe to pool: keeps the newest heartbeat of each worker with the time at which it came', (t) => {
+t.test('subscribe to pool: keeps the newest heartbeat of each worker with its time of arrival', (t) => {
   const { subscription, heartbeat, clock } = begin()
   heartbeat('a')
   clock.nowMs += 1000
@@ -83,7 +83,7 @@ t.test('subscribe to pool: keeps the newest heartbeat of each worker with the ti
   t.end()
 })
 
-t.test('subscribe to pool: tells of a heartbeat only when it says something new', (t) => {
+t.test('subscribe to pool: reports a heartbeat only if it differs from the last', (t) => {
   const { heartbeat, changes } = begin()
   heartbeat('a')
   heartbeat('a')
@@ -100,7 +100,7 @@ t.test('subscribe to pool: tells of a heartbeat only when it says something new'
   t.end()
 })
 
-t.test('subscribe to pool: keeps what it heard although the buffer of the message is used again', (t) => {
+t.test('subscribe to pool: keeps messages although their buffer is reused', (t) => {
   const { subscription, send, heartbeat, clock } = begin()
   const message: HeartbeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
   const data = Buffer.from(heartbeatCodec.encode(message))
@@ -108,13 +108,13 @@ t.test('subscribe to pool: keeps what it heard although the buffer of the messag
   data.fill(0)
   clock.nowMs += 1000
   send(heartbeatFilter(pool), heartbeatSubject({ pool, pod: 'a' }), data)
-  t.match(subscription.heartbeats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
+  t.match(subscription.heartbeats.get('a'), { atMs: 100_000 }, 'different bytes are not a repeated heartbeat')
   heartbeat('a')
   t.match(subscription.heartbeats.get('a'), { atMs: 101_000 })
   t.end()
 })
 
-t.test('subscribe to pool: counts only time in which it could hear', (t) => {
+t.test('subscribe to pool: counts only time without a gap in backlog messages', (t) => {
   const { subscription, backlog, clock, pass } = begin()
   t.equal(subscription.listeningMs(0), 0)
   backlog()
@@ -124,13 +124,13 @@ t.test('subscribe to pool: counts only time in which it could hear', (t) => {
   clock.nowMs += 40_000
   t.equal(subscription.listeningMs(0), 3000)
   backlog()
-  t.equal(subscription.listeningMs(0), 0, 'a gap says nothing')
+  t.equal(subscription.listeningMs(0), 0, 'the count restarts after a gap')
   pass(2)
   t.equal(subscription.listeningMs(0), 2000)
   t.end()
 })
 
-t.test('subscribe to pool: forgets a worker only after a minute of silence in which it could hear', (t) => {
+t.test('subscribe to pool: removes a worker after a minute of silence without a gap in backlog messages', (t) => {
   const { subscription, heartbeat, clock, pass } = begin()
   pass(1)
   heartbeat('a')
@@ -138,11 +138,11 @@ t.test('subscribe to pool: forgets a worker only after a minute of silence in wh
   pass(61)
   t.ok(subscription.heartbeats.has('a'), 'the gap does not count')
   pass(11)
-  t.notOk(subscription.heartbeats.has('a'), 'it is looked for every ten seconds')
+  t.notOk(subscription.heartbeats.has('a'), 'silence is checked every ten seconds')
   t.end()
 })
 
-t.test('subscribe to pool: listens to 4096 workers and no more', (t) => {
+t.test('subscribe to pool: keeps at most 4096 workers', (t) => {
   const { subscription, heartbeat } = begin()
   for (let turn = 0; turn <= 4096; turn += 1) heartbeat(`worker-${turn}`)
   t.equal(subscription.heartbeats.size, 4096)
@@ -152,7 +152,7 @@ t.test('subscribe to pool: listens to 4096 workers and no more', (t) => {
 })
 
 t.test(
-  'subscribe to pool: ignores and reports malformed messages and those of one worker in the name of another',
+  'subscribe to pool: ignores and reports malformed messages, and messages with the name of another worker',
   (t) => {
     const { subscription, send, heartbeat, malformed } = begin()
     send(heartbeatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
@@ -165,7 +165,7 @@ t.test(
   },
 )
 
-t.test('subscribe to pool: asks for reports of attempts only where somebody wants them', (t) => {
+t.test('subscribe to pool: subscribes to started reports only with a handler', (t) => {
   t.notOk(begin().subscribers.has(startedFilter(pool)))
   const started: StartedMessage[] = []
   const { send, malformed } = begin({ started: (message) => started.push(message) })
@@ -179,7 +179,7 @@ t.test('subscribe to pool: asks for reports of attempts only where somebody want
   t.end()
 })
 
-t.test('subscribe to pool: stops listening when disposed', (t) => {
+t.test('subscribe to pool: unsubscribes when disposed', (t) => {
   const { subscription, subscribers } = begin({ started: () => {} })
   t.equal(subscribers.size, 3)
   subscription[Symbol.dispose]()

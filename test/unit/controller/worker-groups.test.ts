@@ -27,13 +27,13 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
   t.strictSame(
     podsOf(classifyWorkers(all, policy, true).active),
     ['ready'],
-    'starting ones do not count while starts fail',
+    'starting workers do not count while starts fail',
   )
   t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
   t.end()
 })
 
-t.test('worker groups: unscheduled workers are capacity to come, unless starts fail', async (t) => {
+t.test('worker groups: unscheduled workers are future capacity, unless starts fail', async (t) => {
   const all = [worker('ready'), worker('pending', { state: 'unscheduled', silentMs: 99_000, ageMs: 200_000 })]
   const groups = classifyWorkers(all, policy, false)
   t.strictSame(podsOf(groups.active), ['ready', 'pending'])
@@ -47,7 +47,7 @@ const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { sile
 for (const { name, workers, want } of [
   { name: 'one silent worker is hung', workers: hung(1), want: false },
   { name: 'failed when two of three are silent', workers: [worker('w'), ...hung(2)], want: true },
-  { name: 'fine when as many report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
+  { name: 'fine when as many workers report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
   { name: 'failed for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
   {
     name: 'failed when the others have missed two heartbeats',
@@ -77,17 +77,17 @@ const allOf = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
 
 for (const { name, workers, want } of [
   {
-    name: 'all whose node is lost are replaced at once',
+    name: 'all workers on a lost node are replaced at once',
     workers: observedWorkers(4, lostNode),
     want: ['w1', 'w2', 'w3', 'w4'],
   },
   {
-    name: 'those whose node is lost do not wait for those that are unknown',
+    name: 'workers on a lost node are replaced without waiting for other silent ones',
     workers: [...observedWorkers(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
     want: ['w1'],
   },
   {
-    name: 'one that had not started when its node was lost is replaced too',
+    name: 'a worker that had not started on a lost node is replaced too',
     workers: [
       worker('v'),
       worker('s', { ...lostNode, state: 'starting' }),
@@ -96,19 +96,16 @@ for (const { name, workers, want } of [
     want: ['s', 'u'],
   },
   {
-    name: 'one that reports is not lost, whatever Kubernetes reports of its node',
+    name: 'a worker that reports is not lost, whatever the state of its node',
     workers: observedWorkers(4, { silentMs: 9000, isNodeLost: true }),
     want: [],
   },
 ])
   t.test(`replaceable workers: ${name}`, async (t) => void t.strictSame(allOf(workers), want))
 
-t.test(
-  'replaceable workers: those that are silent have time to report when most were silent just before',
-  async (t) => {
-    const workers = [worker('v'), worker('w'), ...observedWorkers(1, { silentMs: 25_000 })]
-    t.strictSame(allOf(workers, 4999), [])
-    t.strictSame(allOf(workers, 5000), ['w1'])
-    t.strictSame(allOf([...workers, worker('n', lostNode)], 0), ['n'])
-  },
-)
+t.test('replaceable workers: silent workers have time to report if most were silent just before', async (t) => {
+  const workers = [worker('v'), worker('w'), ...observedWorkers(1, { silentMs: 25_000 })]
+  t.strictSame(allOf(workers, 4999), [])
+  t.strictSame(allOf(workers, 5000), ['w1'])
+  t.strictSame(allOf([...workers, worker('n', lostNode)], 0), ['n'])
+})

@@ -3,7 +3,7 @@ import t from 'tap'
 import { type Connect, dial } from '#egress/dial.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 
-/** Leads every address to a loopback port, or to a port where nobody listens; the socket claims the dialled peer. */
+/** Maps every address to a loopback port, or to a closed port; the socket reports the dialled peer. */
 const leadingTo = (ports: Readonly<Record<string, number>>, dialled: string[] = []): Connect => {
   return ({ host }) => {
     dialled.push(host)
@@ -12,7 +12,7 @@ const leadingTo = (ports: Readonly<Record<string, number>>, dialled: string[] = 
   }
 }
 
-t.test('dial: takes the first address that answers', async (t) => {
+t.test('dial: uses the first address that accepts a connection', async (t) => {
   await using server = await listening(createServer())
   const dialled: string[] = []
   const connects = leadingTo({ '8.8.8.8': server.port }, dialled)
@@ -21,7 +21,7 @@ t.test('dial: takes the first address that answers', async (t) => {
   t.same(dialled, ['1.1.1.1', '8.8.8.8'])
 })
 
-t.test('dial: tries no more than four addresses', async (t) => {
+t.test('dial: tries at most four addresses', async (t) => {
   const dialled: string[] = []
   const addresses = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4', '1.1.1.5']
   const dialling = dial({ connect: leadingTo({}, dialled), connectMs: 5000 }, addresses, 443)
@@ -29,13 +29,13 @@ t.test('dial: tries no more than four addresses', async (t) => {
   t.equal(dialled.length, 4)
 })
 
-t.test('dial: gives up on an address that does not answer in its share of the wait', async (t) => {
-  // Keeps the process awake as a listening filter would: the wait itself does not.
+t.test('dial: gives up on an address without a response after its share of the timeout', async (t) => {
+  // Keeps the process alive as a listening filter would: the timeout itself does not.
   await using _server = await listening(createServer())
   const sockets: Socket[] = []
   const hanging: Connect = () => {
     const socket = connect({ host: '127.0.0.1', port: 1, lookup: () => {} })
-    // A socket whose connection never gets anywhere: its outcome is withheld.
+    // A socket that never connects: its events are suppressed.
     socket.emit = () => true
     sockets.push(socket)
     return socket
@@ -44,7 +44,7 @@ t.test('dial: gives up on an address that does not answer in its share of the wa
   t.ok(sockets.length === 2 && sockets.every((socket) => socket.destroyed))
 })
 
-t.test('dial: compares the peer as an address, not as text, and refuses a foreign one', async (t) => {
+t.test('dial: compares the peer as an address, not as text, and rejects another peer', async (t) => {
   await using server = await listening(createServer())
   const peer =
     (remoteAddress: string | undefined): Connect =>
@@ -61,25 +61,22 @@ t.test('dial: compares the peer as an address, not as text, and refuses a foreig
   }
 })
 
-t.test(
-  'dial: a machine that can open no connection is no failure of the target, and is not asked for the next address',
-  async (t) => {
-    const dialled: string[] = []
-    const exhausted: Connect = ({ host }) => {
-      dialled.push(host)
-      const socket = new Socket()
-      const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
-      process.nextTick(() => socket.destroy(error))
-      return socket
-    }
-    const dialling = dial({ connect: exhausted, connectMs: 5000 }, ['1.1.1.1', '8.8.8.8'], 443)
-    await t.rejects(dialling, { code: 'SERVICE_UNAVAILABLE' })
-    t.same(dialled, ['1.1.1.1'])
-  },
-)
+t.test('dial: a local failure such as EMFILE is SERVICE_UNAVAILABLE, and no further address is tried', async (t) => {
+  const dialled: string[] = []
+  const exhausted: Connect = ({ host }) => {
+    dialled.push(host)
+    const socket = new Socket()
+    const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+    process.nextTick(() => socket.destroy(error))
+    return socket
+  }
+  const dialling = dial({ connect: exhausted, connectMs: 5000 }, ['1.1.1.1', '8.8.8.8'], 443)
+  await t.rejects(dialling, { code: 'SERVICE_UNAVAILABLE' })
+  t.same(dialled, ['1.1.1.1'])
+})
 
-t.test('dial: all addresses of a name share the wait for a connection', async (t) => {
-  // Keeps the process awake as a listening filter would.
+t.test('dial: all addresses of a name share the connection timeout', async (t) => {
+  // Keeps the process alive as a listening filter would.
   await using _server = await listening(createServer())
   const silent: Connect = () => {
     const socket = connect({ host: '127.0.0.1', port: 1, lookup: () => {} })

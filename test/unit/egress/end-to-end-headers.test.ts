@@ -1,7 +1,7 @@
 import t from 'tap'
 import { endToEndHeaders } from '#egress/end-to-end-headers.ts'
 
-t.test('end to end headers: drops what belongs to one hop or to the filter, in any case', async (t) => {
+t.test('end to end headers: drops hop-by-hop headers and those of egress, in any case', async (t) => {
   const dropped = ['Connection', 'KEEP-ALIVE', 'te', 'Trailer', 'Transfer-Encoding', 'upgrade', 'Proxy-Authorization']
   for (const name of [
     ...dropped,
@@ -14,7 +14,7 @@ t.test('end to end headers: drops what belongs to one hop or to the filter, in a
   }
 })
 
-t.test('end to end headers: drops what Connection names, in each of its lines', async (t) => {
+t.test('end to end headers: drops headers named by Connection, in each of its lines', async (t) => {
   const raw = [
     'Connection',
     'X-One, x-two',
@@ -32,16 +32,16 @@ t.test('end to end headers: drops what Connection names, in each of its lines', 
   t.same(endToEndHeaders(raw), ['X-Four', '4'])
 })
 
-t.test('end to end headers: keeps order, case and repetition of the rest, without the names also given', async (t) => {
+t.test('end to end headers: keeps order, case and repetition of the rest, without the given names', async (t) => {
   const raw = ['Set-Cookie', 'a', 'HOST', 'x', 'set-cookie', 'b']
   t.same(endToEndHeaders(raw, ['host']), ['Set-Cookie', 'a', 'set-cookie', 'b'])
 })
 
-t.test('end to end headers: keeps the length of a body even where Connection names it', async (t) => {
+t.test('end to end headers: keeps Content-Length even if Connection names it', async (t) => {
   t.same(endToEndHeaders(['Connection', 'Content-Length', 'Content-Length', '5']), ['Content-Length', '5'])
 })
 
-t.test('end to end headers: a page cannot speak to the egress filter in our name', async (t) => {
+t.test('end to end headers: a page cannot set the headers of egress', async (t) => {
   const raw = [
     'X-Shutterfleet-Proxy',
     'http://evil.test:3128',

@@ -37,7 +37,7 @@ const start = (t: Test) => {
 
 const refuse = (refusal: Omit<Refusal, 'ok'>) => ({ ok: false, caller: testCaller, ...refusal }) as const
 
-t.test('gateway: a create is accepted with one round trip and published', async (t) => {
+t.test('gateway: accepts a create in one round trip to the database and publishes the capture', async (t) => {
   const { context, post } = start(t)
   const answer = await post('/v1/screenshots', { url, full_page: true })
   t.equal(answer.statusCode, 202)
@@ -50,7 +50,7 @@ t.test('gateway: a create is accepted with one round trip and published', async 
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
 
-t.test('gateway: the sealed part opens for the pool and holds options, token and three addresses', async (t) => {
+t.test('gateway: seals options, token and three upload addresses for the pool', async (t) => {
   const { context, post } = start(t)
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
   const [capture] = context.seen.accepted
@@ -63,7 +63,7 @@ t.test('gateway: the sealed part opens for the pool and holds options, token and
   t.equal(part.token.length, 43)
 })
 
-t.test('gateway: a capture that is not admitted is left to the relay', async (t) => {
+t.test('gateway: leaves a capture that is not admitted to the relay', async (t) => {
   const { context, post } = start(t)
   context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
   await post('/v1/screenshots', { url })
@@ -71,33 +71,36 @@ t.test('gateway: a capture that is not admitted is left to the relay', async (t)
 })
 
 // Contract: Rate headers
-t.test('gateway: every answer after the key carries the limits of the account, refusals included', async (t) => {
-  const { context, post, get } = start(t)
-  const limits = {
-    'x-ratelimit-limit': '40',
-    'x-ratelimit-remaining': '39',
-    'x-ratelimit-reset': '1800000000',
-    'x-usage-limit': '100',
-    'x-usage-remaining': '99',
-    'x-usage-reset': '2027-01-01T00:00:00.000000Z',
-    'x-usage-overage': '0',
-    'x-usage-overage-price': '0.006',
-  }
-  t.match((await post('/v1/screenshots', { url })).headers, limits)
-  t.match((await post('/v1/screenshots', {})).headers, limits)
-  t.match((await get('/v1/screenshots/unknown')).headers, limits)
-  const usage = { ...testCaller.usage, limit: null, remaining: null, overagePrice: null }
-  context.answers.check = () => ({ ok: true, caller: { ...testCaller, rate: null, usage } })
-  const { headers } = await get('/v1/screenshots/unknown')
-  t.same(
-    Object.keys(headers).filter((name) => /^x-(usage|ratelimit)/.test(name)),
-    ['x-usage-reset'],
-  )
-})
+t.test(
+  'gateway: sends the rate and usage headers of the account with every response to a valid key, errors included',
+  async (t) => {
+    const { context, post, get } = start(t)
+    const limits = {
+      'x-ratelimit-limit': '40',
+      'x-ratelimit-remaining': '39',
+      'x-ratelimit-reset': '1800000000',
+      'x-usage-limit': '100',
+      'x-usage-remaining': '99',
+      'x-usage-reset': '2027-01-01T00:00:00.000000Z',
+      'x-usage-overage': '0',
+      'x-usage-overage-price': '0.006',
+    }
+    t.match((await post('/v1/screenshots', { url })).headers, limits)
+    t.match((await post('/v1/screenshots', {})).headers, limits)
+    t.match((await get('/v1/screenshots/unknown')).headers, limits)
+    const usage = { ...testCaller.usage, limit: null, remaining: null, overagePrice: null }
+    context.answers.check = () => ({ ok: true, caller: { ...testCaller, rate: null, usage } })
+    const { headers } = await get('/v1/screenshots/unknown')
+    t.same(
+      Object.keys(headers).filter((name) => /^x-(usage|ratelimit)/.test(name)),
+      ['x-usage-reset'],
+    )
+  },
+)
 
-t.test('gateway: a missing or malformed key is refused before anything is read', async (t) => {
+t.test('gateway: rejects a missing or malformed key before it reads anything else', async (t) => {
   const { context, app } = start(t)
-  for (const [given, told] of [
+  for (const [given, message] of [
     [undefined, /is missing: .*`Authorization: Bearer sk_live_…`/],
     ['', /holds no API key: .*`Authorization: Bearer/],
     ['Bearer', /holds no API key/],
@@ -108,11 +111,7 @@ t.test('gateway: a missing or malformed key is refused before anything is read',
   ] as const) {
     const headers = given === undefined ? {} : { authorization: given }
     const answer = await app.inject({ method: 'POST', url: '/v1/screenshots', headers, payload: '{' })
-    t.match(
-      [answer.statusCode, answer.json()],
-      [401, { error: { code: 'INVALID_API_KEY', message: told } }],
-      String(given),
-    )
+    t.match([answer.statusCode, answer.json()], [401, { error: { code: 'INVALID_API_KEY', message } }], String(given))
     t.equal(answer.headers['www-authenticate'], 'Bearer')
   }
   t.same([context.seen.checks, context.seen.accepted.length], [0, 0])
@@ -122,7 +121,7 @@ t.test('gateway: a missing or malformed key is refused before anything is read',
 
 // Contract: Order of checks
 t.test(
-  'checks come in the contract order: route, key, domain, minute, parameters, plan, quota, availability',
+  'gateway: checks route, key, domain, minute, parameters, plan, quota, availability, in this order',
   async (t) => {
     const { context, app, post } = start(t)
     t.equal((await app.inject({ method: 'POST', url: '/v1/nowhere' })).statusCode, 404, 'route before key')
@@ -167,7 +166,7 @@ t.test(
 )
 
 // Contract: Validation
-t.test('gateway: all faults of a request are told in one answer', async (t) => {
+t.test('gateway: reports all faults of a request in one response', async (t) => {
   const { context, post } = start(t)
   const answer = await post('/v1/screenshots', { url: 'ftp://x', width: 319, typo: 1 })
   t.equal(answer.statusCode, 422)
@@ -187,7 +186,7 @@ t.test('gateway: all faults of a request are told in one answer', async (t) => {
 })
 
 // Contract: 400
-t.test('gateway: a body that is not JSON, or no object, is refused', async (t) => {
+t.test('gateway: rejects a body that is not JSON or not an object', async (t) => {
   const { app, post } = start(t)
   for (const body of ['', '{', '{"url":}', '\u0000'])
     t.equal((await post('/v1/screenshots', body)).statusCode, 400, body)
@@ -213,7 +212,7 @@ t.test('gateway: a body that is not JSON, or no object, is refused', async (t) =
 
 // Contract: 413
 // Contract: Sizes
-t.test('gateway: a body at the bound is read, one beyond it is refused', async (t) => {
+t.test('gateway: reads a body of the maximum size, and rejects one byte more with 413', async (t) => {
   const { post } = start(t)
   const bytes = 7 * 1024 * 1024
   const padded = (total: number) => `{"url":"${url}"${' '.repeat(total - url.length - 10)}}`
@@ -221,11 +220,11 @@ t.test('gateway: a body at the bound is read, one beyond it is refused', async (
   const answer = await post('/v1/screenshots', padded(bytes + 1))
   t.match([answer.statusCode, answer.json()], [413, { error: { code: 'PAYLOAD_TOO_LARGE', status: 413 } }])
   const html = '\u0001'.repeat(500_000)
-  t.equal((await post('/v1/screenshots', { html })).statusCode, 202, 'the largest source, escaped to the utmost')
+  t.equal((await post('/v1/screenshots', { html })).statusCode, 202, 'the largest source, fully escaped')
 })
 
 // Contract: Sizes
-t.test('gateway: a query beyond 64 KiB is refused after the key, naming POST', async (t) => {
+t.test('gateway: rejects a query beyond 64 KiB after the key is checked, and suggests POST', async (t) => {
   const { context, get } = start(t)
   const answer = await get(`/v1/screenshots/capture?url=${'a'.repeat(66_000)}`)
   t.match([answer.statusCode, answer.json()], [414, { error: { code: 'URI_TOO_LONG', message: /POST/ } }])
@@ -233,7 +232,7 @@ t.test('gateway: a query beyond 64 KiB is refused after the key, naming POST', a
 })
 
 // Contract: Sizes
-t.test('gateway: a head beyond all bounds gets the envelope too', async (t) => {
+t.test('gateway: responds with the error envelope to a head too large for the HTTP parser', async (t) => {
   const { app } = start(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -250,7 +249,7 @@ t.test('gateway: a head beyond all bounds gets the envelope too', async (t) => {
 })
 
 // Contract: 404 route
-t.test('gateway: unknown paths and methods have their own answers', async (t) => {
+t.test('gateway: unknown paths return 404, unknown methods 405 with Allow', async (t) => {
   const { app } = start(t)
   const allow = async (method: 'GET' | 'PUT' | 'DELETE' | 'HEAD' | 'POST', path: string) => {
     const answer = await app.inject({ method, url: path })
@@ -267,10 +266,10 @@ t.test('gateway: unknown paths and methods have their own answers', async (t) =>
     t.same(await allow(method, '/v1/screenshots/batch/image'), [405, 'GET, OPTIONS'], 'batch is never an id')
   }
   t.same(await allow('POST', '/v1/screenshots/batch/signed-url'), [405, 'GET, OPTIONS'])
-  t.same(await allow('GET', '/v1/screenshots/%62atch'), [405, 'POST, OPTIONS'], 'nor in another spelling')
+  t.same(await allow('GET', '/v1/screenshots/%62atch'), [405, 'POST, OPTIONS'], 'batch in another spelling')
   t.same(await allow('DELETE', '/v1/screen%73hots/capture'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('PUT', '/v1/screenshots/x'), [405, 'GET, DELETE, OPTIONS'])
-  t.same(await allow('PROPFIND' as 'GET', '/v1/account'), [405, 'GET, OPTIONS'], 'a method that no path has')
+  t.same(await allow('PROPFIND' as 'GET', '/v1/account'), [405, 'GET, OPTIONS'], 'a method of no path')
   for (const path of [
     '/',
     '/v1',
@@ -284,7 +283,7 @@ t.test('gateway: unknown paths and methods have their own answers', async (t) =>
 })
 
 // Contract: CORS
-t.test('gateway: browsers may call from anywhere, and read limits and errors', async (t) => {
+t.test('gateway: allows cross-origin requests, and exposes rate headers and errors to them', async (t) => {
   const { app, get } = start(t)
   const preflight = await app.inject({
     method: 'OPTIONS',
@@ -304,24 +303,27 @@ t.test('gateway: browsers may call from anywhere, and read limits and errors', a
 })
 
 // Contract: Overload
-t.test('gateway: a database that is away is a 503 with Retry-After, not a hang and not a 500', async (t) => {
-  const { context, post, get } = start(t)
-  const away = () => {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
-  }
-  context.answers.accept = away
-  context.answers.check = away
-  for (const answer of [await post('/v1/screenshots', { url }), await get('/v1/screenshots/x')]) {
-    t.match(
-      [answer.statusCode, answer.json(), answer.headers],
-      [503, { error: { code: 'SERVICE_UNAVAILABLE' } }, { 'retry-after': '5' }],
-    )
-    t.notMatch(answer.body, /ECONNREFUSED/)
-  }
-})
+t.test(
+  'gateway: returns 503 with Retry-After while the database is unreachable, without hanging and without a 500',
+  async (t) => {
+    const { context, post, get } = start(t)
+    const away = () => {
+      throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
+    }
+    context.answers.accept = away
+    context.answers.check = away
+    for (const answer of [await post('/v1/screenshots', { url }), await get('/v1/screenshots/x')]) {
+      t.match(
+        [answer.statusCode, answer.json(), answer.headers],
+        [503, { error: { code: 'SERVICE_UNAVAILABLE' } }, { 'retry-after': '5' }],
+      )
+      t.notMatch(answer.body, /ECONNREFUSED/)
+    }
+  },
+)
 
 // Contract: Overload
-t.test('gateway: a fault of ours shows nothing of itself', async (t) => {
+t.test('gateway: an internal error reveals no details to the client', async (t) => {
   const { context, get } = start(t)
   context.answers.check = () => {
     throw new TypeError('secret internals')
@@ -331,29 +333,26 @@ t.test('gateway: a fault of ours shows nothing of itself', async (t) => {
 })
 
 // Contract: Status record
-t.test(
-  'gateway: the record has what is reached, and nothing null but the address of a source without one',
-  async (t) => {
-    const { context, get } = start(t)
-    const record = async () => (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: object }>().data
-    t.match(await record(), {
-      status: 'completed',
-      file_size: testImage.length,
-      mime_type: 'image/png',
-      processing_time_ms: 1000,
-      image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
-      final_url: 'https://user:***@example.com/end',
-      options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
-    })
-    context.answers.find = () => ({ ...pendingCapture, url: null })
-    t.same(await record(), {
-      id: pendingCapture.id,
-      status: 'pending',
-      url: null,
-      options: pendingCapture.options,
-      created_at: pendingCapture.createdAt,
-    })
-    context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
-    t.match(await record(), { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
-  },
-)
+t.test('gateway: the record holds the fields of its status; only url can be null', async (t) => {
+  const { context, get } = start(t)
+  const record = async () => (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: object }>().data
+  t.match(await record(), {
+    status: 'completed',
+    file_size: testImage.length,
+    mime_type: 'image/png',
+    processing_time_ms: 1000,
+    image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
+    final_url: 'https://user:***@example.com/end',
+    options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
+  })
+  context.answers.find = () => ({ ...pendingCapture, url: null })
+  t.same(await record(), {
+    id: pendingCapture.id,
+    status: 'pending',
+    url: null,
+    options: pendingCapture.options,
+    created_at: pendingCapture.createdAt,
+  })
+  context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
+  t.match(await record(), { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
+})

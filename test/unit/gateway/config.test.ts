@@ -12,15 +12,15 @@ const env = {
 }
 
 // Contract: A synchronous capture that waits
-t.test('config: what is not set has its default', async (t) => {
+t.test('config: unset settings have their defaults', async (t) => {
   t.match(readConfig(env), { gatewayPort: 8080, queueAllowanceMs: 30_000, publicUrl: undefined, allowTargets: [] })
 })
 
-t.test('config: the public address has no trailing slash', async (t) => {
+t.test('config: strips the trailing slash of the public address', async (t) => {
   t.equal(readConfig({ ...env, SHUTTERFLEET_PUBLIC_URL: 'https://shots.example/' }).publicUrl, 'https://shots.example')
 })
 
-t.test('config: keys of links are listed, each with an id of its own and 32 bytes', async (t) => {
+t.test('config: link signing keys are a list, each with a unique id and 32 bytes', async (t) => {
   const secret = (byte: number) => Buffer.alloc(32, byte).toString('base64')
   const read = (keys: string) => readConfig({ ...env, SHUTTERFLEET_LINK_SIGNING_KEYS: keys }).linkSigningKeys
   t.same(read(`new:${secret(1)}, old:${secret(2)}`), [
@@ -32,14 +32,14 @@ t.test('config: keys of links are listed, each with an id of its own and 32 byte
   }
 })
 
-t.test('config: trusted proxies are blocks of addresses', async (t) => {
+t.test('config: trusted proxies are address blocks', async (t) => {
   const read = (blocks: string) => readConfig({ ...env, SHUTTERFLEET_TRUSTED_PROXIES: blocks }).trustedProxies
-  t.equal(readConfig(env).trustedProxies.length, 0, 'nobody is trusted by default')
+  t.equal(readConfig(env).trustedProxies.length, 0, 'no proxy is trusted by default')
   t.equal(read('10.0.0.0/8, ::1').length, 2)
   t.throws(() => read('10.0.0.0/8,proxy.example'), { code: 'CONFIGURATION', message: /'proxy.example' is not/ })
 })
 
-t.test('config: all problems are told at once, secrets hidden', async (t) => {
+t.test('config: reports all problems at once, with secrets hidden', async (t) => {
   const broken = {
     ...env,
     SHUTTERFLEET_KEY_PEPPER: '',

@@ -7,10 +7,10 @@ const env = {
 }
 
 // Contract: Status never moves back
-t.test('config: what is not set has its default', async (t) => {
+t.test('config: unset settings have their defaults', async (t) => {
   t.match(readConfig(env), { longestWaitSeconds: 86_400, proxiedWaitSeconds: 300 })
 })
 
-t.test('config: a longest wait below the usual proxied wait needs nothing else to be set', async (t) => {
+t.test('config: a longest wait below the default proxied wait needs no other setting', async (t) => {
   t.match(readConfig({ ...env, SHUTTERFLEET_LONGEST_WAIT_SECONDS: '60' }), { longestWaitSeconds: 60 })
 })

@@ -4,7 +4,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
 t.test(
-  'events: results that fill half of their stream unread are warned of once, with the setting, and again after they were read',
+  'events: warns once when unread results fill half of their stream, and again after they were read',
   async (t) => {
     const warned: string[] = []
     const log = { warn: (_fields: object, message: string) => warned.push(message) } as unknown as Logger
@@ -21,57 +21,51 @@ t.test(
   },
 )
 
-t.test(
-  'events: the time of a capture is counted where it has one, and ends are counted by their outcome',
-  async (t) => {
-    const log = { debug: () => {} } as unknown as Logger
-    const metrics = createMetrics('ledger')
-    const { begun, ended } = createEvents(log, metrics)
-    const capture = { id: 'a', pool: 'standard', lane: 'normal', traceparent: null } as const
-    const completed = {
-      status: 'completed',
-      objectKey: 'captures/a',
-      fileSize: 1,
-      sha256: '',
-      mimeType: 'image/png',
-      width: 1,
-      height: 1,
-      warnings: [],
-      timings: {},
-    } as const
-    ended(capture, { ...completed, processingTimeMs: 1500 })
-    ended(capture, { ...completed, timings: { commit: 250 } })
-    ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
-    begun(capture, 700)
-    const text = await metrics.text()
-    t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
-    t.match(text, /captures_ended_total\{.*queue="standard",outcome="TIMEOUT".*\} 1/)
-    t.match(text, /capture_queue_seconds_sum\{.*\} 0\.7/)
-    t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
-    t.match(text, /processing_seconds_count\{.*\} 1\n/)
-    t.match(text, /commit_seconds_sum\{.*\} 0\.25/)
-  },
-)
+t.test('events: observes the time of a capture if it has one, and counts ends by outcome', async (t) => {
+  const log = { debug: () => {} } as unknown as Logger
+  const metrics = createMetrics('ledger')
+  const { begun, ended } = createEvents(log, metrics)
+  const capture = { id: 'a', pool: 'standard', lane: 'normal', traceparent: null } as const
+  const completed = {
+    status: 'completed',
+    objectKey: 'captures/a',
+    fileSize: 1,
+    sha256: '',
+    mimeType: 'image/png',
+    width: 1,
+    height: 1,
+    warnings: [],
+    timings: {},
+  } as const
+  ended(capture, { ...completed, processingTimeMs: 1500 })
+  ended(capture, { ...completed, timings: { commit: 250 } })
+  ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
+  begun(capture, 700)
+  const text = await metrics.text()
+  t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
+  t.match(text, /captures_ended_total\{.*queue="standard",outcome="TIMEOUT".*\} 1/)
+  t.match(text, /capture_queue_seconds_sum\{.*\} 0\.7/)
+  t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
+  t.match(text, /processing_seconds_count\{.*\} 1\n/)
+  t.match(text, /commit_seconds_sum\{.*\} 0\.25/)
+})
 
-t.test(
-  'events: the outbox is unpublished from the first failure until something is published, or nothing fails for long',
-  (t) => {
-    let nowMs = 1000
-    const outageMs = createOutageMs(() => nowMs)
-    const turns = [
-      { atMs: 1000, taken: 1, failed: 0, want: 0 },
-      { atMs: 2000, taken: 5, failed: 5, want: 0 },
-      { atMs: 3000, taken: 0, failed: 0, want: 1000 },
-      { atMs: 5000, taken: 5, failed: 1, want: 3000 },
-      { atMs: 6000, taken: 4, failed: 0, want: 0 },
-      { atMs: 7000, taken: 1, failed: 1, want: 0 },
-      { atMs: 22_000, taken: 0, failed: 0, want: 15_000 },
-      { atMs: 22_001, taken: 0, failed: 0, want: 0 },
-    ]
-    for (const { atMs, want, ...turn } of turns) {
-      nowMs = atMs
-      t.equal(outageMs(turn), want, `at ${atMs}`)
-    }
-    t.end()
-  },
-)
+t.test('events: the outbox counts as unpublished from the first failure until a publish or a quiet period', (t) => {
+  let nowMs = 1000
+  const outageMs = createOutageMs(() => nowMs)
+  const turns = [
+    { atMs: 1000, taken: 1, failed: 0, want: 0 },
+    { atMs: 2000, taken: 5, failed: 5, want: 0 },
+    { atMs: 3000, taken: 0, failed: 0, want: 1000 },
+    { atMs: 5000, taken: 5, failed: 1, want: 3000 },
+    { atMs: 6000, taken: 4, failed: 0, want: 0 },
+    { atMs: 7000, taken: 1, failed: 1, want: 0 },
+    { atMs: 22_000, taken: 0, failed: 0, want: 15_000 },
+    { atMs: 22_001, taken: 0, failed: 0, want: 0 },
+  ]
+  for (const { atMs, want, ...turn } of turns) {
+    nowMs = atMs
+    t.equal(outageMs(turn), want, `at ${atMs}`)
+  }
+  t.end()
+})

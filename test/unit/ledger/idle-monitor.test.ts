@@ -11,25 +11,25 @@ const start = () => {
   return { idleMonitor, pass: (ms: number) => (nowMs += ms) }
 }
 
-t.test('idle monitor: idle once counts have found nothing open for ten seconds', async (t) => {
+t.test('idle monitor: is idle after ten seconds in which counts found no open captures', async (t) => {
   const { idleMonitor, pass } = start()
   pass(9_999)
   idleMonitor.observe(false)
   t.notOk(idleMonitor.isIdle())
   pass(1)
-  t.notOk(idleMonitor.isIdle(), 'time alone says nothing')
+  t.notOk(idleMonitor.isIdle(), 'time alone is not enough')
   idleMonitor.observe(false)
   t.ok(idleMonitor.isIdle())
   idleMonitor.observe(true)
-  t.notOk(idleMonitor.isIdle(), 'a count that finds some ends it')
+  t.notOk(idleMonitor.isIdle(), 'a count with open captures ends idle')
   pass(9_999)
   idleMonitor.markBusy()
   pass(1)
   idleMonitor.observe(false)
-  t.notOk(idleMonitor.isIdle(), 'and so does what happens')
+  t.notOk(idleMonitor.isIdle(), 'markBusy restarts the ten seconds')
 })
 
-t.test('idle monitor: notifies its subscribers when it is idle no more, and only then', async (t) => {
+t.test('idle monitor: notifies its subscribers only when idle ends', async (t) => {
   const { idleMonitor, pass } = start()
   let rung = 0
   idleMonitor.subscribe({ notify: () => (rung += 1) })
@@ -42,7 +42,7 @@ t.test('idle monitor: notifies its subscribers when it is idle no more, and only
   t.equal(rung, 1)
 })
 
-t.test('idle monitor: a loop that would wait for an hour runs at once when there is work', async (t) => {
+t.test('idle monitor: new work ends the wait of an idle loop', async (t) => {
   const { idleMonitor, pass } = start()
   pass(10_000)
   idleMonitor.observe(false)

@@ -2,13 +2,13 @@ import t from 'tap'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { runLoop } from '#ledger/loop.ts'
 
-t.test('loop: a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {
-  const told: unknown[] = []
+t.test('loop: reports each failed turn, the first of an outage as such, and continues', async (t) => {
+  const reports: unknown[] = []
   const stop = new AbortController()
   const outcomes = ['works', 'fails', 'fails', 'works', 'works']
   const events = {
-    loopFailed: (loop: string, error: { code: string }, first: boolean) => told.push([loop, error.code, first]),
-    loopRecovered: (loop: string) => told.push([loop, 'works again']),
+    loopFailed: (loop: string, error: { code: string }, first: boolean) => reports.push([loop, error.code, first]),
+    loopRecovered: (loop: string) => reports.push([loop, 'recovered']),
   }
   let turns = 0
   const turn = async () => {
@@ -19,14 +19,14 @@ t.test('loop: a turn that fails is told, once per outage as the first, and the l
   }
   await runLoop({ name: 'relay', everyMs: () => 0, wakeup: createWakeup(), turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 5)
-  t.same(told, [
+  t.same(reports, [
     ['relay', 'SERVER_ERROR', true],
     ['relay', 'SERVER_ERROR', false],
-    ['relay', 'works again'],
+    ['relay', 'recovered'],
   ])
 })
 
-t.test('loop: the next turn comes at once while there is more to do, and is waited for otherwise', async (t) => {
+t.test('loop: runs the next turn at once while there is more to do, and waits otherwise', async (t) => {
   const stop = new AbortController()
   const waits: number[] = []
   const answers = [true, true, false, true, undefined]
@@ -48,25 +48,22 @@ t.test('loop: the next turn comes at once while there is more to do, and is wait
   t.same(waits, [3, 5])
 })
 
-t.test(
-  'loop: a loop that leaves others their time pauses between turns, in proportion to the turn, a second at most',
-  async (t) => {
-    const stop = new AbortController()
-    const waits: number[] = []
-    const wait = async (ms: number) => {
-      waits.push(ms)
-      if (waits.length === 2) stop.abort()
-    }
-    let turns = 0
-    const turn = async () => {
-      turns += 1
-      await new Promise((done) => setTimeout(done, turns === 1 ? 1 : 20))
-      return true
-    }
-    const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
-    const loop = { name: 'retention', everyMs: () => 60_000, wakeup: { notify: () => {}, wait }, turn } as const
-    await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
-    const [short = 0, long = 0] = waits
-    t.ok(short > 0 && short < long && long <= 1000, `${short} ms, ${long} ms`)
-  },
-)
+t.test('loop: pauses between turns in proportion to the turn, a second at most', async (t) => {
+  const stop = new AbortController()
+  const waits: number[] = []
+  const wait = async (ms: number) => {
+    waits.push(ms)
+    if (waits.length === 2) stop.abort()
+  }
+  let turns = 0
+  const turn = async () => {
+    turns += 1
+    await new Promise((done) => setTimeout(done, turns === 1 ? 1 : 20))
+    return true
+  }
+  const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
+  const loop = { name: 'retention', everyMs: () => 60_000, wakeup: { notify: () => {}, wait }, turn } as const
+  await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
+  const [short = 0, long = 0] = waits
+  t.ok(short > 0 && short < long && long <= 1000, `${short} ms, ${long} ms`)
+})

@@ -7,23 +7,23 @@ const reading = (atMs: number, accepted: number): Reading => ({
 })
 const arrivals = (...readings: Reading[]) => toBacklog(readings)[0]?.arrivals10s
 
-t.test('publish backlog: one reading says nothing of arrivals, so nothing is told', async (t) => {
+t.test('publish backlog: publishes nothing after a single reading', async (t) => {
   t.same(toBacklog([]), [])
   t.same(toBacklog([reading(0, 5)]), [])
 })
 
-t.test('publish backlog: arrivals are what was accepted over ten seconds, scaled up where less is known', async (t) => {
+t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter spans', async (t) => {
   t.equal(arrivals(reading(0, 5), reading(10_000, 25)), 20)
   t.equal(arrivals(reading(0, 5), reading(2000, 7)), 10)
-  t.equal(arrivals(reading(0, 5), reading(1000, 0)), 0, 'a counter that went back is no arrival')
+  t.equal(arrivals(reading(0, 5), reading(1000, 0)), 0, 'a counter that decreased means no arrivals')
 })
 
-t.test('publish backlog: the newest reading gives the rest', async (t) => {
-  const [told] = toBacklog([reading(0, 5), reading(1000, 5)])
-  t.same(told, { pool: 'standard', pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 })
+t.test('publish backlog: all other numbers are from the newest reading', async (t) => {
+  const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)])
+  t.same(backlog, { pool: 'standard', pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 })
 })
 
-t.test('publish backlog: readings of more than ten seconds ago are forgotten', async (t) => {
+t.test('publish backlog: drops readings older than ten seconds', async (t) => {
   const kept = [0, 1000, 11_000].reduce<Reading[]>((all, atMs) => keepReadings(all, reading(atMs, 0)), [])
   t.same(
     kept.map(({ atMs }) => atMs),

@@ -6,64 +6,65 @@ import { poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 
 const start = () => {
-  const hearers = new Map<string, (message: Incoming) => void>()
+  const subscribers = new Map<string, (message: Incoming) => void>()
   const unreadable: Pool[] = []
   let nowMs = 1000
   const queue = {
-    subscribe: (subject: string, hear: (message: Incoming) => void) => {
-      hearers.set(subject, hear)
-      return { [Symbol.dispose]: () => void hearers.delete(subject) }
+    subscribe: (subject: string, onMessage: (message: Incoming) => void) => {
+      subscribers.set(subject, onMessage)
+      return { [Symbol.dispose]: () => void subscribers.delete(subject) }
     },
   }
   const events = { stateUnreadable: (pool: Pool) => void unreadable.push(pool) }
   const states = subscribeToPoolStates({ queue, events }, () => nowMs)
-  const say = (pool: Pool, data: Uint8Array) => hearers.get(poolStateSubject(pool))?.({ data } as unknown as Incoming)
+  const deliver = (pool: Pool, data: Uint8Array) =>
+    subscribers.get(poolStateSubject(pool))?.({ data } as unknown as Incoming)
   return {
     states,
     unreadable,
-    hearers,
-    say,
-    tell: (pool: Pool, canStart: boolean, forMs: number) =>
-      say(pool, poolStateCodec.encode({ pool, canStart, forMs, reason: 'quota' })),
+    subscribers,
+    deliver,
+    report: (pool: Pool, canStart: boolean, forMs: number) =>
+      deliver(pool, poolStateCodec.encode({ pool, canStart, forMs, reason: 'quota' })),
     wait: (ms: number) => (nowMs += ms),
   }
 }
 
-t.test('subscribe to pool states: a pool of which nothing is said is none that could not start', async (t) => {
+t.test('subscribe to pool states: a pool without a report does not count as unable to start', async (t) => {
   t.same(start().states.couldNotStartFor(0), [])
 })
 
-t.test('subscribe to pool states: names the pools that could not start for as long as is asked', async (t) => {
-  const { states, tell } = start()
-  tell('proxied', false, 300_000)
-  tell('stealth', false, 299_999)
-  tell('standard', true, 900_000)
+t.test('subscribe to pool states: returns the pools unable to start for at least the given time', async (t) => {
+  const { states, report } = start()
+  report('proxied', false, 300_000)
+  report('stealth', false, 299_999)
+  report('standard', true, 900_000)
   t.same(states.couldNotStartFor(300_000), ['proxied'])
   t.same(states.couldNotStartFor(299_999), ['stealth', 'proxied'])
-  tell('proxied', true, 0)
+  report('proxied', true, 0)
   t.same(states.couldNotStartFor(300_000), [])
 })
 
-t.test('subscribe to pool states: forgets within five seconds what is not said again', async (t) => {
-  const { states, tell, wait } = start()
-  tell('proxied', false, 300_000)
+t.test('subscribe to pool states: a report expires after five seconds', async (t) => {
+  const { states, report, wait } = start()
+  report('proxied', false, 300_000)
   wait(5000)
   t.same(states.couldNotStartFor(300_000), ['proxied'])
   wait(1)
   t.same(states.couldNotStartFor(300_000), [])
 })
 
-t.test('subscribe to pool states: tells of what it cannot read, and concludes nothing from it', async (t) => {
-  const { states, say, unreadable } = start()
-  say('proxied', Buffer.from('{'))
-  say('standard', poolStateCodec.encode({ pool: 'proxied', canStart: false, forMs: 900_000, reason: 'quota' }))
+t.test('subscribe to pool states: reports malformed messages, and ignores their content', async (t) => {
+  const { states, deliver, unreadable } = start()
+  deliver('proxied', Buffer.from('{'))
+  deliver('standard', poolStateCodec.encode({ pool: 'proxied', canStart: false, forMs: 900_000, reason: 'quota' }))
   t.same(unreadable, ['proxied', 'standard'])
   t.same(states.couldNotStartFor(0), [])
 })
 
-t.test('subscribe to pool states: listens no longer once it is disposed', async (t) => {
-  const { states, hearers } = start()
-  t.equal(hearers.size, 3)
+t.test('subscribe to pool states: unsubscribes when disposed', async (t) => {
+  const { states, subscribers } = start()
+  t.equal(subscribers.size, 3)
   states[Symbol.dispose]()
-  t.equal(hearers.size, 0)
+  t.equal(subscribers.size, 0)
 })

@@ -14,7 +14,7 @@ type Recorded = {
   error: string | undefined
 }
 
-/** Takes the place of an SDK; the id of a span is the place at which it was begun. */
+/** Replaces an SDK; the id of a span is its index of creation. */
 const recordSpans = () => {
   const recorded: Recorded[] = []
   const startSpan = (name: string, options: SpanOptions = {}, from: Context = ROOT_CONTEXT) => {
@@ -35,7 +35,7 @@ const recordSpans = () => {
 
 t.teardown(() => trace.disable())
 
-t.test('trace of an end: stages follow each other in their attempt, and storing ends it', async (t) => {
+t.test('trace of an end: stages follow each other within their attempt, which ends with the upload', async (t) => {
   const recorded = recordSpans()
   const timings = { queue: 500, claim: 10, open: 20, navigate: 300, shoot: 50, store: 40, total: 430, commit: 5 }
   traceEnd(capture, { status: 'failed', code: 'TIMEOUT', message: 'secret', timings }, 10_000)
@@ -55,11 +55,14 @@ t.test('trace of an end: stages follow each other in their attempt, and storing 
   )
 })
 
-t.test('trace of an end: a capture that no worker ended has a result alone, and an untraced one nothing', async (t) => {
-  const recorded = recordSpans()
-  const end = { status: 'failed', code: 'JOB_FAILED', message: 'lost' } as const
-  traceEnd({ ...capture, traceparent: null }, end, 10_000)
-  t.strictSame(recorded, [])
-  traceEnd(capture, end, 10_000)
-  t.match(recorded, [{ name: 'result', error: 'JOB_FAILED' }])
-})
+t.test(
+  "trace of an end: a capture without a worker's result has only a result span, an untraced one none",
+  async (t) => {
+    const recorded = recordSpans()
+    const end = { status: 'failed', code: 'JOB_FAILED', message: 'lost' } as const
+    traceEnd({ ...capture, traceparent: null }, end, 10_000)
+    t.strictSame(recorded, [])
+    traceEnd(capture, end, 10_000)
+    t.match(recorded, [{ name: 'result', error: 'JOB_FAILED' }])
+  },
+)

@@ -5,7 +5,7 @@ import { openDataFolder, readPrivate, writePrivate } from '#local/data-folder.ts
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-t.test('data folder: makes a folder for its owner alone, and makes an open one so', async (t) => {
+t.test('data folder: creates a folder for its owner only, and restricts an open one', async (t) => {
   const path = join(t.testdir(), 'a', 'b')
   await openDataFolder(path)
   t.equal(modeOf(path), '700')
@@ -14,7 +14,7 @@ t.test('data folder: makes a folder for its owner alone, and makes an open one s
   t.strictSame([path, logs, nats, objects].map(modeOf), ['700', '700', '700', '700'])
 })
 
-t.test('data folder: says what is wrong with a folder that cannot be used', async (t) => {
+t.test('data folder: reports why a folder cannot be used', async (t) => {
   const root = t.testdir({ file: 'text' })
   const refused = (path: string, why: RegExp) =>
     t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: why })
@@ -23,7 +23,7 @@ t.test('data folder: says what is wrong with a folder that cannot be used', asyn
   await refused('/proc/x/y', /cannot be made \(ENOENT\).*--data/)
 })
 
-t.test('data folder: what is written is for its owner alone, and is read back', async (t) => {
+t.test('data folder: a written file is for its owner only, and can be read back', async (t) => {
   const path = join(t.testdir(), 'x.json')
   t.equal(await readPrivate(path), undefined)
   await writePrivate(path, { a: 1 })

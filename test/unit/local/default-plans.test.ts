@@ -5,7 +5,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 const column = (name: keyof (typeof defaultPlans)[number]) => defaultPlans.map((plan) => plan[name])
 
 // Contract: Plans
-t.test('default plans: the default table is the one of the contract, and `unlimited`', async (t) => {
+t.test('default plans: the default table has the documented plans and `unlimited`', async (t) => {
   t.same(column('slug'), ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
   t.same(column('rate_limit_per_minute'), [5, 15, 40, 100, 150, null])
   t.same(column('screenshots_per_month'), [200, 3000, 15_000, 50_000, 100_000, null])
@@ -16,7 +16,7 @@ t.test('default plans: the default table is the one of the contract, and `unlimi
 })
 
 // Contract: Plans
-t.test('default plans: each plan has the features of the one before it and its own', async (t) => {
+t.test('default plans: each plan has the features of the previous one and its own', async (t) => {
   const features = defaultPlans.map((plan) => plan.features)
   t.same(features[0], [])
   t.same(

@@ -13,7 +13,7 @@ const program = (path: string, version: string) => {
 
 const nothing = { postgresBin: '', natsServer: '', chromium: '', stealthChromium: '' }
 
-/** A machine below `root` that has nothing. */
+/** A machine below `root` without any programs. */
 const machine = (root: string, over: Partial<ProgramSearch> = {}): ProgramSearch => ({
   named: nothing,
   needed: { postgres: true, nats: true, certutil: true },
@@ -32,7 +32,7 @@ const others = (root: string) => {
   program(join(root, 'path', 'certutil'), '')
 }
 
-t.test('find programs: names everything that is missing, and the setting that points to one', async (t) => {
+t.test('find programs: names everything that is missing, and the setting for its path', async (t) => {
   const { message } = await findPrograms(machine(t.testdir())).then(
     () => new Error('found everything'),
     (thrown: Error) => thrown,
@@ -51,7 +51,7 @@ t.test('find programs: names everything that is missing, and the setting that po
   }
 })
 
-t.test('find programs: takes the newest installed PostgreSQL, and leaves one that is too old', async (t) => {
+t.test('find programs: uses the newest installed PostgreSQL, and ignores one that is too old', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '9', 'bin', 'postgres'), 'postgres (PostgreSQL) 9.6.24')
@@ -61,27 +61,24 @@ t.test('find programs: takes the newest installed PostgreSQL, and leaves one tha
   t.equal((await findPrograms(machine(root))).postgresBin, join(root, 'versions', '17', 'bin'))
 })
 
-t.test(
-  'find programs: falls back on the package, and links its libraries as its install script would have',
-  async (t) => {
-    const root = t.testdir()
-    others(root)
-    const native = join(root, 'package', 'native')
-    program(join(native, 'bin', 'postgres'), 'postgres (PostgreSQL) 18.4')
-    mkdirSync(join(native, 'lib'))
-    writeFileSync(join(native, 'lib', 'libpq.so.5.18'), 'library')
-    writeFileSync(
-      join(native, 'pg-symlinks.json'),
-      JSON.stringify([{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }]),
-    )
-    for (const _again of [1, 2]) {
-      t.equal((await findPrograms(machine(root))).postgresBin, join(native, 'bin'))
-      t.equal(readFileSync(join(native, 'lib', 'libpq.so.5'), 'utf8'), 'library')
-    }
-  },
-)
+t.test('find programs: falls back to the package, and links its libraries as its install script would', async (t) => {
+  const root = t.testdir()
+  others(root)
+  const native = join(root, 'package', 'native')
+  program(join(native, 'bin', 'postgres'), 'postgres (PostgreSQL) 18.4')
+  mkdirSync(join(native, 'lib'))
+  writeFileSync(join(native, 'lib', 'libpq.so.5.18'), 'library')
+  writeFileSync(
+    join(native, 'pg-symlinks.json'),
+    JSON.stringify([{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }]),
+  )
+  for (const _again of [1, 2]) {
+    t.equal((await findPrograms(machine(root))).postgresBin, join(native, 'bin'))
+    t.equal(readFileSync(join(native, 'lib', 'libpq.so.5'), 'utf8'), 'library')
+  }
+})
 
-t.test('find programs: takes nats-server from PATH where it is new enough, else from the tools', async (t) => {
+t.test('find programs: uses nats-server from PATH if recent enough, else from the tools folder', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '15', 'bin', 'postgres'), 'postgres (PostgreSQL) 15.13')
@@ -91,7 +88,7 @@ t.test('find programs: takes nats-server from PATH where it is new enough, else 
   t.equal((await findPrograms(machine(root))).natsServer, own)
 })
 
-t.test('find programs: what was named is never overruled by what is found', async (t) => {
+t.test('find programs: a path in the settings is never replaced by a found one', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '15', 'bin', 'postgres'), 'postgres (PostgreSQL) 15.13')
@@ -108,7 +105,7 @@ t.test('find programs: what was named is never overruled by what is found', asyn
   }
 })
 
-t.test('find programs: does not look for what runs elsewhere', async (t) => {
+t.test('find programs: does not search for external services', async (t) => {
   const root = t.testdir()
   program(join(root, 'chromium'), 'Chromium 156')
   program(join(root, 'path', 'certutil'), '')
@@ -118,7 +115,7 @@ t.test('find programs: does not look for what runs elsewhere', async (t) => {
   t.strictSame(found, { postgresBin: undefined, natsServer: undefined, chromium, stealthChromium: undefined })
 })
 
-t.test('find programs: full Chromium may be missing, and is used where it is there', async (t) => {
+t.test('find programs: full Chromium is optional, and used if present', async (t) => {
   const root = t.testdir()
   others(root)
   const none = { postgres: false, nats: false, certutil: false }

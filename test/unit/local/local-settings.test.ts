@@ -2,28 +2,25 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readLocalSettings } from '#local/local-settings.ts'
 
-t.test(
-  'local settings: runs everything itself, with as many workers as the machine has use for, where nothing is set',
-  (t) => {
-    t.match(readLocalSettings({}, 3), {
-      data: '.shutterfleet',
-      gatewayPort: 8080,
-      poolMax: 6,
-      stealthMax: 2,
-      proxiedMax: 3,
-      poolIdleCores: 3,
-      externalDatabaseUrl: undefined,
-      externalNatsUrl: undefined,
-      s3Url: undefined,
-      allowTargets: [],
-    })
-    const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
-    t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
-    t.end()
-  },
-)
+t.test('local settings: by default runs everything itself, with workers for the cores of the machine', (t) => {
+  t.match(readLocalSettings({}, 3), {
+    data: '.shutterfleet',
+    gatewayPort: 8080,
+    poolMax: 6,
+    stealthMax: 2,
+    proxiedMax: 3,
+    poolIdleCores: 3,
+    givenDatabaseUrl: undefined,
+    givenNatsUrl: undefined,
+    s3Url: undefined,
+    allowTargets: [],
+  })
+  const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
+  t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
+  t.end()
+})
 
-t.test('local settings: says everything that is wrong at once', (t) => {
+t.test('local settings: reports all faults at once', (t) => {
   const env = { SHUTTERFLEET_GATEWAY_PORT: 'x', SHUTTERFLEET_DATABASE_URL: 'mysql://', SHUTTERFLEET_TYPO: '1' }
   t.throws(() => readLocalSettings(env, 1), {
     code: 'CONFIGURATION',

@@ -9,13 +9,13 @@ import { isRunning, markProcess } from '#local/process-start.ts'
 const pathsIn = (folder: string) => ({ lockFile: join(folder, 'lock'), holder: join(folder, 'holder.json') })
 const stale = { pid: process.pid, startTicks: 1, stopping: false, children: [] }
 
-t.test('lock: a second taker is refused with the process that holds the lock', async (t) => {
+t.test('lock: a second process is rejected with the id of the holder', async (t) => {
   const paths = pathsIn(t.testdir())
   await using _lock = await acquireLock(paths)
   await t.rejects(acquireLock(paths), { code: 'CONFIGURATION', message: new RegExp(`process ${process.pid};.*--data`) })
 })
 
-t.test('lock: is free again once it was given up', async (t) => {
+t.test('lock: is free again after its release', async (t) => {
   const paths = pathsIn(t.testdir())
   {
     await using _lock = await acquireLock(paths)
@@ -42,7 +42,7 @@ t.test('lock: is free once its holder was killed', async (t) => {
   await using _lock = await acquireLock(paths)
 })
 
-t.test('lock: of many takers exactly one gets it', async (t) => {
+t.test('lock: of many concurrent processes exactly one acquires it', async (t) => {
   const paths = pathsIn(t.testdir())
   await writeFile(paths.holder, JSON.stringify(stale))
   const takes = await Promise.allSettled(Array.from({ length: 8 }, () => acquireLock(paths)))
@@ -51,7 +51,7 @@ t.test('lock: of many takers exactly one gets it', async (t) => {
   await Promise.all(taken.map(({ value }) => value[Symbol.asyncDispose]()))
 })
 
-t.test('lock: a process whose id was given to another does not hold it', async (t) => {
+t.test('lock: a process with a reused id does not hold it', async (t) => {
   const paths = pathsIn(t.testdir())
   await writeFile(paths.holder, JSON.stringify(stale))
   t.equal(await lockHolder(paths), undefined)
@@ -59,14 +59,14 @@ t.test('lock: a process whose id was given to another does not hold it', async (
   t.match(JSON.parse(await readFile(paths.holder, 'utf8')), await markProcess(process.pid))
 })
 
-t.test('lock: says that its holder stops', async (t) => {
+t.test('lock: shows that its holder is stopping', async (t) => {
   const paths = pathsIn(t.testdir())
   await using lock = await acquireLock(paths)
   await lock.write({ stopping: true, children: [] })
   t.match(await lockHolder(paths), { stopping: true })
 })
 
-t.test('lock: ends what a killed holder left running, and nothing else', async (t) => {
+t.test('lock: kills leftover children of a killed holder, and nothing else', async (t) => {
   const paths = pathsIn(t.testdir())
   const left = spawn('sleep', ['60'], { stdio: 'ignore' })
   t.teardown(() => left.kill('SIGKILL'))

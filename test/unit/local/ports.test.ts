@@ -13,18 +13,18 @@ const occupy = async (port: number) => {
   }
 }
 
-t.test('ports: keeps its ports from run to run, and no two parts share one', async (t) => {
+t.test('ports: are kept between runs, and unique', async (t) => {
   const path = join(t.testdir(), 'ports.json')
   const first = await choosePorts(path, 0)
   t.strictSame(await choosePorts(path, 0), first)
   t.equal(new Set(Object.values(first)).size, 6)
   t.ok(
     Object.values(first).every((port) => port < 32_768),
-    'none that the kernel gives to connections',
+    'below the ephemeral ports of the kernel',
   )
 })
 
-t.test('ports: takes another port where the kept one is taken meanwhile', async (t) => {
+t.test('ports: replaces a kept port that is in use', async (t) => {
   const path = join(t.testdir(), 'ports.json')
   const first = await choosePorts(path, 0)
   await using _other = await occupy(first.objects)
@@ -33,7 +33,7 @@ t.test('ports: takes another port where the kept one is taken meanwhile', async 
   t.equal(second.nats, first.nats)
 })
 
-t.test('ports: refuses a wanted port that is taken, and names the flag', async (t) => {
+t.test('ports: rejects a requested port that is in use, and names the flag', async (t) => {
   await using other = await occupy(0)
   await t.rejects(choosePorts(join(t.testdir(), 'ports.json'), other.port), {
     code: 'CONFIGURATION',

@@ -23,17 +23,17 @@ const slugsOf = async (content: unknown) => {
   return (await readPlansFile(path)).map(({ slug }) => slug)
 }
 
-t.test("without a file the contract's plans hold", async (t) => {
+t.test('read plans file: without a file the default plans apply', async (t) => {
   const slugs = (await readPlansFile('')).map(({ slug }) => slug)
   t.strictSame(slugs, ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
 })
 
-t.test('read plans file: a file replaces them, and the plan of the first account stays', async (t) => {
+t.test('read plans file: a file replaces the default plans, except that of the first account', async (t) => {
   t.strictSame(await slugsOf([plan]), ['team', 'unlimited'])
   t.strictSame(await slugsOf([plan, { ...plan, slug: 'unlimited' }]), ['team', 'unlimited'])
 })
 
-t.test('read plans file: says what is wrong with a file, and which file', async (t) => {
+t.test('read plans file: reports the faults of a file with its path', async (t) => {
   await t.rejects(readPlansFile('/nowhere/plans.json'), { code: 'CONFIGURATION', message: /\/nowhere\/plans\.json/ })
   await t.rejects(slugsOf('{'), { message: /plans\.json.*not JSON/ })
   const two = [
@@ -51,16 +51,13 @@ t.test('read plans file: says what is wrong with a file, and which file', async 
   })
 })
 
-t.test(
-  'read plans file: the page about plans names every field with its bounds, and its sample is a valid file',
-  async (t) => {
-    const page = readFileSync(join(root, 'docs/plans.md'), 'utf8')
-    for (const [name, words] of Object.entries(planFields)) t.ok(page.includes(`| \`${name}\` | ${words} |`), name)
-    t.match(page, '(examples/plans.json)')
-    const plans = await readPlansFile(join(root, 'docs/examples/plans.json'))
-    t.strictSame(
-      plans.map(({ slug }) => slug),
-      ['free', 'team', 'unlimited'],
-    )
-  },
-)
+t.test('read plans file: docs/plans.md lists every field with its bounds, and its sample is valid', async (t) => {
+  const page = readFileSync(join(root, 'docs/plans.md'), 'utf8')
+  for (const [name, words] of Object.entries(planFields)) t.ok(page.includes(`| \`${name}\` | ${words} |`), name)
+  t.match(page, '(examples/plans.json)')
+  const plans = await readPlansFile(join(root, 'docs/examples/plans.json'))
+  t.strictSame(
+    plans.map(({ slug }) => slug),
+    ['free', 'team', 'unlimited'],
+  )
+})

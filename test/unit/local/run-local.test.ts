@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { createLocalEvents } from '#local/events.ts'
 import { runLocal } from '#local/run-local.ts'
 
-/** What a start says that ends where its programs are looked for. */
+/** The lines printed by a start that ends at the search for its programs. */
 const linesOf = async (t: Test, env: Readonly<Record<string, string>>) => {
   const root = await mkdtemp(join(tmpdir(), 'run-local-'))
   t.teardown(() => rm(root, { recursive: true, force: true }))
@@ -21,7 +21,7 @@ const linesOf = async (t: Test, env: Readonly<Record<string, string>>) => {
   return lines
 }
 
-t.test('run local: a start on a given NATS server warns that workers get its user', async (t) => {
+t.test('run local: warns that with an external NATS server workers get its user', async (t) => {
   const lines = await linesOf(t, { SHUTTERFLEET_NATS_URL: 'nats://all:secret@127.0.0.1:1' })
   t.match(lines.join(), /^warning: SHUTTERFLEET_NATS_URL: .*may do everything$/)
   t.notMatch(lines.join(), /secret/)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { loadOrCreateSecrets } from '#local/secrets.ts'
 import { open, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 
-t.test('secrets: makes secrets once and keeps them, for their owner alone', async (t) => {
+t.test('secrets: are created once and kept, for their owner only', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
   const made = await loadOrCreateSecrets(path)
   t.strictSame(await loadOrCreateSecrets(path), made)
@@ -15,7 +15,7 @@ t.test('secrets: makes secrets once and keeps them, for their owner alone', asyn
   t.equal(new Set(passwords).size, passwords.length)
 })
 
-t.test('secrets: what an earlier version did not know is added, and what it made stays', async (t) => {
+t.test('secrets: adds those missing from an earlier version, and keeps the others', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
   const { linkSigningKey: _unknown, ...made } = await loadOrCreateSecrets(path)
   const { gateway, ...passwords } = made.queuePasswords
@@ -27,7 +27,7 @@ t.test('secrets: what an earlier version did not know is added, and what it made
   t.strictSame(await loadOrCreateSecrets(path), kept)
 })
 
-t.test("what is sealed to a pool's public key opens with its private key alone", async (t) => {
+t.test("secrets: only a pool's private key opens what was sealed to its public key", async (t) => {
   const { sealingKeys } = await loadOrCreateSecrets(join(t.testdir(), 'secrets.json'))
   const sealed = seal(readSealingKey(sealingKeys.standard.public), 'id', Buffer.from('plain'))
   t.equal(open([readOpeningKey(sealingKeys.standard.private)], 'id', sealed).toString(), 'plain')

@@ -64,12 +64,12 @@ const facts: Facts = {
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
 
-t.test('service env: a process sees of the machine what it needs, and no foreign secret', (t) => {
+t.test('service env: a process inherits needed variables of the machine, and no foreign secret', (t) => {
   t.strictSame(machineEnv(operator), { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' })
   t.end()
 })
 
-t.test('service env: services go past a pooler only where one is given, whatever the environment holds', (t) => {
+t.test('service env: services use a direct database URL only with a given pooler, whatever the environment', (t) => {
   const left = { ...facts, operator: { ...operator, SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://elsewhere' } }
   for (const envOf of [gatewayEnv, ledgerEnv, webhooksEnv]) {
     t.match(envOf(left), { SHUTTERFLEET_DATABASE_DIRECT_URL: '' })
@@ -82,7 +82,7 @@ t.test('service env: services go past a pooler only where one is given, whatever
   t.end()
 })
 
-t.test("the worker gets its pool's key and address, and nothing that is worth stealing", (t) => {
+t.test("service env: a worker gets its pool's key and address, and no other secret", (t) => {
   const env = workerEnv(facts, 'standard')
   t.match(env, {
     SHUTTERFLEET_NATS_URL: 'nats://worker_standard',
@@ -96,11 +96,15 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
     namesOf(env).filter((name) => secrets.test(name)),
     [],
   )
-  t.not(namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length, 0, 'the check sees them elsewhere')
+  t.not(
+    namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length,
+    0,
+    'the pattern matches in other services',
+  )
   t.end()
 })
 
-t.test('service env: each kind of worker has a user, a key and an environment of its own', (t) => {
+t.test('service env: each kind of worker has its own user, key and environment', (t) => {
   t.match(workerEnv(facts, 'proxied'), {
     SHUTTERFLEET_NATS_URL: 'nats://worker_proxied',
     SHUTTERFLEET_WORKER_POOL: 'proxied',
@@ -112,7 +116,7 @@ t.test('service env: each kind of worker has a user, a key and an environment of
     SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
   })
   const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking' }
-  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator may rotate them')
+  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator can rotate them')
   t.match(controllerEnv(facts), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/data/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/data/proxied-worker-env.json',
@@ -122,28 +126,31 @@ t.test('service env: each kind of worker has a user, a key and an environment of
   t.end()
 })
 
-t.test('service env: without full Chromium the gateway gets no key for stealth, and the controller no workers', (t) => {
-  const without = { ...facts, programs: { ...facts.programs, stealthChromium: undefined } }
-  t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
-  t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
-  const workers = {
-    SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/data/stealth-worker-env.json',
-    SHUTTERFLEET_STEALTH_MAX: '2',
-  }
-  t.match(controllerEnv(facts), workers)
-  t.equal(controllerEnv(without)['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
-  t.match(workerEnv(facts, 'stealth'), {
-    SHUTTERFLEET_NATS_URL: 'nats://worker_stealth',
-    SHUTTERFLEET_WORKER_POOL: 'stealth',
-    SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of stealth',
-    SHUTTERFLEET_STEALTH_CHROMIUM: '/full-chromium',
-  })
-  t.equal(workerEnv(facts, 'proxied')['SHUTTERFLEET_STEALTH_CHROMIUM'], '/full-chromium')
-  t.end()
-})
+t.test(
+  'service env: without full Chromium the gateway gets no stealth key, and the controller no stealth workers',
+  (t) => {
+    const without = { ...facts, programs: { ...facts.programs, stealthChromium: undefined } }
+    t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
+    t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
+    const workers = {
+      SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/data/stealth-worker-env.json',
+      SHUTTERFLEET_STEALTH_MAX: '2',
+    }
+    t.match(controllerEnv(facts), workers)
+    t.equal(controllerEnv(without)['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
+    t.match(workerEnv(facts, 'stealth'), {
+      SHUTTERFLEET_NATS_URL: 'nats://worker_stealth',
+      SHUTTERFLEET_WORKER_POOL: 'stealth',
+      SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of stealth',
+      SHUTTERFLEET_STEALTH_CHROMIUM: '/full-chromium',
+    })
+    t.equal(workerEnv(facts, 'proxied')['SHUTTERFLEET_STEALTH_CHROMIUM'], '/full-chromium')
+    t.end()
+  },
+)
 
 t.test(
-  'service env: the sender of webhooks gets the database, its own filter and the key to secrets, and no queue or store',
+  'service env: webhooks gets the database, its own egress and its opening key, and no queue or object store',
   (t) => {
     const env = webhooksEnv(facts)
     t.match(env, {
@@ -168,7 +175,7 @@ t.test(
   },
 )
 
-t.test('service env: each service gets the settings that the operator made for it, and not those of others', (t) => {
+t.test("service env: each service gets the operator's settings for it, and not those of others", (t) => {
   t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
   t.equal(gatewayEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
   for (const env of [
@@ -189,7 +196,7 @@ t.test('service env: each service gets the settings that the operator made for i
   t.end()
 })
 
-t.test('service env: images are files of this machine unless a store is given', (t) => {
+t.test('service env: objects are local files unless an object store is given', (t) => {
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_STORAGE_DRIVER: 'files',
     SHUTTERFLEET_STORAGE_FOLDER: '/data/objects',
@@ -203,14 +210,14 @@ t.test('service env: images are files of this machine unless a store is given', 
   t.end()
 })
 
-t.test('service env: what is decided here is not set a second time by a file of the operator', (t) => {
+t.test("service env: an operator's file variable does not duplicate a generated setting", (t) => {
   const env = gatewayEnv(facts)
   t.equal(env['SHUTTERFLEET_KEY_PEPPER'], 'pepper')
   t.equal(env['SHUTTERFLEET_KEY_PEPPER_FILE'], undefined)
   t.end()
 })
 
-t.test('tracing: its variables, which may hold a token, are for the services that send spans alone', (t) => {
+t.test('service env: only services that send spans get the tracing variables, which may hold a token', (t) => {
   const withToken = { gatewayEnv, ledgerEnv, webhooksEnv }
   for (const [name, envOf] of Object.entries(withToken)) {
     t.equal(envOf(facts)['OTEL_EXPORTER_OTLP_HEADERS'], 'authorization=secret', name)

@@ -4,7 +4,7 @@ import { type PartPlan, supervise } from '#local/supervise.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
-/** A process that ends when it is told to. */
+/** A process that exits when told to. */
 const fakeChild = (pid: number) => {
   const exited = Promise.withResolvers<string>()
   let ended = false
@@ -22,7 +22,7 @@ const fakeChild = (pid: number) => {
   return { child, end }
 }
 
-/** A part whose starts answer in turn with what `starts` says: a process, or an error. */
+/** A part whose starts give the `starts` in order: a process, or an error. */
 const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) => {
   let started = 0
   const seen: string[] = []
@@ -51,7 +51,7 @@ t.test('supervise: the first start throws its error', async (t) => {
   await t.rejects(supervise(plan, never, watcher), { message: 'no' })
 })
 
-t.test('supervise: a part that ends is started again, and failures on the way lengthen the wait', async (t) => {
+t.test('supervise: restarts a part that exits; failed restarts lengthen the wait', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
   const { plan, watcher, seen } = createPart([one, new Error('too early'), two])
   const part = await supervise(plan, never, watcher)
@@ -62,7 +62,7 @@ t.test('supervise: a part that ends is started again, and failures on the way le
   await part.stop()
 })
 
-t.test('supervise: a part that is stopped stays down', async (t) => {
+t.test('supervise: a stopped part is not restarted', async (t) => {
   const one = fakeChild(1)
   const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
@@ -71,7 +71,7 @@ t.test('supervise: a part that is stopped stays down', async (t) => {
   t.strictSame([seen, started()], [[], 1])
 })
 
-t.test('supervise: a stop ends the wait before the next start', async (t) => {
+t.test('supervise: a stop ends the wait before a restart', async (t) => {
   const one = fakeChild(1)
   const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
@@ -81,7 +81,7 @@ t.test('supervise: a stop ends the wait before the next start', async (t) => {
   t.equal(started(), 1)
 })
 
-t.test('supervise: a process that comes up while the part is being stopped is ended too', async (t) => {
+t.test('supervise: a process that starts during the stop is stopped too', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
   const { plan, watcher } = createPart([one])
   const starting = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ t.test('supervise: a process that comes up while the part is being stopped is en
   t.equal(two.child.hasExited(), true)
 })
 
-t.test('supervise: a process that ignores the signal is killed', async (t) => {
+t.test('supervise: kills a process that ignores the signal', async (t) => {
   const exited = Promise.withResolvers<string>()
   const child: Child = {
     ...fakeChild(1).child,
@@ -116,7 +116,7 @@ t.test('supervise: a process that ignores the signal is killed', async (t) => {
   t.equal(await exited.promise, 'SIGKILL')
 })
 
-t.test('watchdog: a part that no longer responds is killed and started again', async (t) => {
+t.test('watchdog: a part that no longer responds is killed and restarted', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
   const { plan, watcher, seen } = createPart([one, two])
   const untilUnresponsive: PartPlan['untilUnresponsive'] = ({ child }) =>
@@ -128,7 +128,7 @@ t.test('watchdog: a part that no longer responds is killed and started again', a
   await part.stop()
 })
 
-t.test('watchdog: a part that is being stopped has its time, whether it responds or not', async (t) => {
+t.test('watchdog: a part that is stopping gets its full stop time, responsive or not', async (t) => {
   const { child, end } = fakeChild(1)
   const signals: string[] = []
   const { watcher } = createPart([])

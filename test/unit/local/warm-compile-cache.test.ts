@@ -5,7 +5,7 @@ import { warmCompileCache } from '#local/warm-compile-cache.ts'
 
 const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
 
-/** A project whose services would leave a mark if they ran. */
+/** A project whose services would write a file if they ran. */
 const project = (at: Pick<typeof t, 'testdir'>) => {
   const main = `import { writeFileSync } from 'node:fs'\nwriteFileSync(process.env['MARK'] as string, '')\n`
   const mains: Record<string, readonly string[]> = { local: ['main-prepare.ts'], worker: ['main.ts', 'main-job.ts'] }
@@ -18,7 +18,7 @@ const project = (at: Pick<typeof t, 'testdir'>) => {
   return { root, cache, mark: join(root, 'mark'), env: { NODE_COMPILE_CACHE: cache, MARK: join(root, 'mark') } }
 }
 
-t.test('warm compile cache: puts all modules into the cache and runs none of them', async (t) => {
+t.test('warm compile cache: caches all modules and runs none of them', async (t) => {
   const { root, cache, mark, env } = project(t)
   await warmCompileCache({ root, env })
   const stored = readdirSync(cache, { recursive: true })
@@ -26,7 +26,7 @@ t.test('warm compile cache: puts all modules into the cache and runs none of the
   t.equal(existsSync(mark), false)
 })
 
-t.test('warm compile cache: does it again only when a module has changed', async (t) => {
+t.test('warm compile cache: warms again only after a module has changed', async (t) => {
   const { root, cache, env } = project(t)
   const stamp = () => statSync(join(cache, 'warmed'), { bigint: true }).mtimeNs
   await warmCompileCache({ root, env })
@@ -38,6 +38,6 @@ t.test('warm compile cache: does it again only when a module has changed', async
   t.not(stamp(), first)
 })
 
-t.test('warm compile cache: does nothing where there is no cache', async (t) => {
+t.test('warm compile cache: does nothing without a cache folder', async (t) => {
   await warmCompileCache({ root: t.testdirName, env: {} })
 })

@@ -8,7 +8,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 const everyMs = 20
 const never = new AbortController().signal
 
-/** A probe that answers in turn with what `answers` says, and counts. */
+/** A probe that gives the `answers` in order, and counts its calls. */
 const createProbe = (answers: readonly boolean[]) => {
   let probed = 0
   const probe = async () => {
@@ -18,13 +18,13 @@ const createProbe = (answers: readonly boolean[]) => {
   return { probe, probed: () => probed }
 }
 
-t.test('watchdog: two failures in a row are an event loop that is blocked, one is none', async (t) => {
+t.test('watchdog: two failures in a row mean a blocked event loop, one does not', async (t) => {
   const { probe, probed } = createProbe([true, false, true, false, false])
   t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
   t.equal(probed(), 5)
 })
 
-t.test('watchdog: a probe without an answer fails', async (t) => {
+t.test('watchdog: a probe that times out has failed', async (t) => {
   const probe = (signal: AbortSignal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
   t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
@@ -38,7 +38,7 @@ t.test('watchdog: ends with its signal', async (t) => {
 })
 
 for (const signal of ['SIGSTOP', 'SIGUSR2'] as const) {
-  t.test(`watchdog: a process that ${signal} blocks is replaced by one that answers`, async (t) => {
+  t.test(`watchdog: a process blocked by ${signal} is replaced by one that responds`, async (t) => {
     const service = {
       name: 'blocked',
       main: join(import.meta.dirname, '../../fixtures/blocked-loop.ts'),

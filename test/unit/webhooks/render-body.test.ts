@@ -6,7 +6,7 @@ const sentAt = '2026-06-01T00:00:00.000000Z'
 const delivery = { event: 'screenshot.completed', subject: null, sentAt }
 
 // Contract: Secrets in `options`
-t.test('render body: secrets of the capture are masked in what is sent', async (t) => {
+t.test('render body: masks secrets of the capture', async (t) => {
   const options = {
     ...completedCapture.options,
     webhook_url: 'https://hooks.example/?***',
@@ -17,7 +17,7 @@ t.test('render body: secrets of the capture are masked in what is sent', async (
   t.notMatch(body, /secret|token/)
 })
 
-t.test('render body: only a hit of the cache says that it is one', async (t) => {
+t.test('render body: only a cache hit has cached', async (t) => {
   const dataOf = (cached: boolean) =>
     (JSON.parse(renderBody(delivery, { ...completedCapture, cached }, '') ?? '') as { data: object }).data
   t.match(dataOf(true), { cached: true })
@@ -25,7 +25,7 @@ t.test('render body: only a hit of the cache says that it is one', async (t) => 
 })
 
 // Contract: Metadata
-t.test('render body: the metadata of the page is there where it was asked for', async (t) => {
+t.test('render body: contains the page metadata if requested', async (t) => {
   const dataOf = (more: object) =>
     (JSON.parse(renderBody(delivery, { ...completedCapture, ...more }, '') ?? '') as { data: object }).data
   t.match(dataOf({ metadata: { title: 'T' } }), { metadata: { title: 'T' } })
@@ -34,7 +34,7 @@ t.test('render body: the metadata of the page is there where it was asked for', 
 })
 
 t.test(
-  'render body: an event about something else carries that, and one about a capture that is gone carries nothing',
+  'render body: an event without a capture has its own subject; an event of a deleted capture has no body',
   async (t) => {
     const test = renderBody({ event: 'webhook.test', subject: { id: 'x' }, sentAt }, undefined, '')
     t.strictSame(JSON.parse(test ?? ''), { event: 'webhook.test', data: { id: 'x' }, sent_at: sentAt })

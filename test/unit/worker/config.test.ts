@@ -7,7 +7,7 @@ const env = {
   SHUTTERFLEET_WORKER_OPENING_KEYS: 'a, b',
 }
 
-t.test('config: reads what is required, and isolates and sandboxes by default', async (t) => {
+t.test('config: reads required settings; isolation and sandbox are on by default', async (t) => {
   t.match(readConfig(env), {
     egress: { host: '127.0.0.1', port: 3128 },
     openingKeys: ['a', 'b'],
@@ -17,7 +17,7 @@ t.test('config: reads what is required, and isolates and sandboxes by default', 
   })
 })
 
-t.test('config: takes egress as host and port in each form, and nothing else', async (t) => {
+t.test('config: egress is host and port, with IPv6 in brackets, and nothing else', async (t) => {
   const egressOf = (value: string) => readConfig({ ...env, SHUTTERFLEET_WORKER_EGRESS: value }).egress
   t.strictSame(egressOf('egress.svc:80'), { host: 'egress.svc', port: 80 })
   t.strictSame(egressOf('[::1]:3128'), { host: '::1', port: 3128 })

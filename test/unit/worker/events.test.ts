@@ -5,7 +5,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createEvents } from '#worker/events.ts'
 
 t.test(
-  'events: a completed capture is logged with the key of the lists whose versions were logged before',
+  'events: logs a completed capture with the key of the block lists whose versions were logged before',
   async (t) => {
     const lines: object[] = []
     const logger = {

@@ -28,7 +28,7 @@ const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
   ...over,
 })
 
-/** A worker whose captures have all ended already, so that each start is over at once. */
+/** A worker whose captures have already ended, so that each start takes no time. */
 const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<Delivery | undefined>) =>
   ({
     pod,
@@ -45,7 +45,7 @@ const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<De
 
 const startsMax = 1600
 
-/** Starts of each lane while every lane holds more than there are slots. */
+/** Starts of each lane while every lane has a backlog. */
 const startsUnderLoad = async (workers: number, slots: number): Promise<Record<Lane, number>> => {
   const starts: Record<Lane, number> = { interactive: 0, normal: 0, bulk: 0 }
   const stop = new AbortController()
@@ -65,7 +65,7 @@ const startsUnderLoad = async (workers: number, slots: number): Promise<Record<L
   return starts
 }
 
-t.test('lanes: under endless interactive work each lower lane gets an eighth of the starts', async (t) => {
+t.test('lanes: under a constant interactive backlog each lower lane gets an eighth of the starts', async (t) => {
   for (const [workers, slots] of [
     [1, 1],
     [1, 3],
@@ -83,7 +83,7 @@ t.test('lanes: under endless interactive work each lower lane gets an eighth of 
   }
 })
 
-t.test('pulling: what arrives as pulling ends is handed back unserved', async (t) => {
+t.test('pulling: hands back what arrives as pulling ends', async (t) => {
   const handedBack: unknown[] = []
   const worker = workerOf('pod', 1, async () => {
     worker.lifecycle.drain()
@@ -97,5 +97,5 @@ t.test('pulling: what arrives as pulling ends is handed back unserved', async (t
   })
   worker.lifecycle[Symbol.dispose]()
   t.equal(served, undefined)
-  t.same(handedBack, [undefined], 'for somebody else at once')
+  t.same(handedBack, [undefined], 'available to other workers at once')
 })

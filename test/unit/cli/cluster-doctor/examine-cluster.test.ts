@@ -21,7 +21,7 @@ const podOf = (name: string, component: string) => ({
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 })
 
-/** What is found of a part, where the API server answers a path as `answer` says and has nothing otherwise. */
+/** The findings of one part, from an API server that responds with `answer`, or with empty lists. */
 const found = async (t: Tap, name: string, answer: (path: string) => Answer | undefined) => {
   const answerOf = ({ url = '' }: IncomingMessage): Answer => {
     const [path = ''] = url.split('?')
@@ -39,7 +39,7 @@ const found = async (t: Tap, name: string, answer: (path: string) => Answer | un
   return findings.filter((each) => each.name === name)
 }
 
-t.test('doctor: metrics are read through the API server, one pod of each component', async (t) => {
+t.test('doctor: reads metrics through the API server, from one pod of each component', async (t) => {
   const pods = [podOf('one', 'gateway'), podOf('two', 'gateway'), podOf('three', 'ledger')]
   const answer = (path: string): Answer | undefined => {
     if (path.endsWith('/pods')) return [200, { items: pods }]
@@ -51,7 +51,7 @@ t.test('doctor: metrics are read through the API server, one pod of each compone
   t.match(metrics, { ok: true, detail: /^of gateway; the API server does not reach port 9090 of ledger/ })
 })
 
-t.test('doctor: metrics of another program on that port are a trouble, and a right that lacks is not', async (t) => {
+t.test('doctor: metrics of another program on the port fail the check, a missing permission does not', async (t) => {
   const of =
     (status: number) =>
     (path: string): Answer | undefined => {
@@ -64,40 +64,43 @@ t.test('doctor: metrics of another program on that port are a trouble, and a rig
   t.match(await found(t, 'metrics', of(403)), [{ ok: true, detail: /your account may not reach pods/ }])
 })
 
-t.test('doctor: an API server that fails is a trouble of the part that needed it', async (t) => {
+t.test('doctor: an API server error fails the check that needed it', async (t) => {
   const answer = (path: string): Answer | undefined =>
     path.endsWith('/nodes') ? [500, { message: 'etcd is full' }] : undefined
   t.match(await found(t, 'nodes', answer), [{ ok: false, detail: /etcd is full/, advice: /readyz/ }])
 })
 
-t.test('doctor: without NetworkPolicies it warns', async (t) => {
+t.test('doctor: warns if there are no NetworkPolicies', async (t) => {
   t.match(await found(t, 'policies', () => undefined), [{ ok: true }, { ok: true, detail: /^warning: there are none/ }])
 })
 
-t.test('doctor: workers have Secrets as the controller was told, and advice its namespace', async (t) => {
-  const told = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
-  const env = Object.entries(told).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
-  const item = { ...controller, spec: { template: { spec: { containers: [{ name: 'controller', env }] } } } }
-  const pools = ['standard', 'proxied'].map((pool) => ({ metadata: { name: pool }, spec: { pool } }))
-  const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==' }
-  const answer = (path: string): Answer | undefined => {
-    if (path.endsWith('/deployments')) return [200, { items: [item] }]
-    if (path.endsWith('/namespaces/pools/browserpools')) return [200, { items: pools }]
-    if (path.endsWith('/namespaces/pools/secrets/worker-standard')) return [200, { data }]
-    if (path.endsWith('/namespaces/jobs/secrets/worker-proxied')) return [200, { data }]
-    return path.includes('/secrets/') ? [404, { message: 'not there' }] : undefined
-  }
-  const advice = /`helm upgrade --reset-then-reuse-values shots charts\/shutterfleet -n here`/
-  t.match(await found(t, 'secrets', answer), [
-    { ok: false, detail: 'worker-standard in pools lacks ca.crt', advice },
-    // The Job of the chart fills none in another namespace.
-    { ok: false, detail: 'worker-proxied in jobs lacks ca.crt', advice: /^docs\/kubernetes\.md/ },
-  ])
-  const [missing] = await found(t, 'deployments', answer)
-  t.match(missing, { ok: false, advice })
-})
+t.test(
+  "doctor: checks the Secrets that the controller's settings name, and gives advice with its namespace",
+  async (t) => {
+    const settings = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
+    const env = Object.entries(settings).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
+    const item = { ...controller, spec: { template: { spec: { containers: [{ name: 'controller', env }] } } } }
+    const pools = ['standard', 'proxied'].map((pool) => ({ metadata: { name: pool }, spec: { pool } }))
+    const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==' }
+    const answer = (path: string): Answer | undefined => {
+      if (path.endsWith('/deployments')) return [200, { items: [item] }]
+      if (path.endsWith('/namespaces/pools/browserpools')) return [200, { items: pools }]
+      if (path.endsWith('/namespaces/pools/secrets/worker-standard')) return [200, { data }]
+      if (path.endsWith('/namespaces/jobs/secrets/worker-proxied')) return [200, { data }]
+      return path.includes('/secrets/') ? [404, { message: 'not there' }] : undefined
+    }
+    const advice = /`helm upgrade --reset-then-reuse-values shots charts\/shutterfleet -n here`/
+    t.match(await found(t, 'secrets', answer), [
+      { ok: false, detail: 'worker-standard in pools lacks ca.crt', advice },
+      // The Job of the chart fills no Secret in another namespace.
+      { ok: false, detail: 'worker-proxied in jobs lacks ca.crt', advice: /^docs\/kubernetes\.md/ },
+    ])
+    const [missing] = await found(t, 'deployments', answer)
+    t.match(missing, { ok: false, advice })
+  },
+)
 
-t.test('doctor: without a cluster nothing else is checked', async (t) => {
+t.test('doctor: without a cluster no other check runs', async (t) => {
   const wanted = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
   const findings = await examineCluster({ env, root, wanted, stop: new AbortController().signal })

@@ -14,13 +14,13 @@ const fresh = {
   containerRuntimeVersion: 'containerd://2.0.1',
 }
 
-t.test('nodes: what is new enough has no fault, nor what does not say its version', async (t) => {
+t.test('nodes: a recent node has no fault, nor one without versions', async (t) => {
   t.strictSame(sandboxProblems(nodeOf(fresh, true)), [])
   t.strictSame(sandboxProblems(nodeOf({ ...fresh, containerRuntimeVersion: 'cri-o://1.30.2' })), [])
   t.strictSame(sandboxProblems({ metadata: { name: 'silent' } }), [])
 })
 
-t.test('nodes: every part that is too old is named with what is needed', async (t) => {
+t.test('nodes: names every part that is too old, and the required version', async (t) => {
   const old = { kubeletVersion: 'v1.32.9', kernelVersion: '5.15.0', containerRuntimeVersion: 'containerd://1.7.27' }
   t.strictSame(sandboxProblems(nodeOf(old)), [
     'kubelet 1.32, 1.33 is needed',

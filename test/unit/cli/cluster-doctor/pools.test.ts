@@ -1,7 +1,7 @@
 import t from 'tap'
 import { quantity } from '#cli/cluster-doctor/pools.ts'
 
-t.test('quantity: reads what Kubernetes writes', async (t) => {
+t.test('quantity: parses Kubernetes quantities', async (t) => {
   for (const [text, number] of [
     ['10', 10],
     ['0', 0],

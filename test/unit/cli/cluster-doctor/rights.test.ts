@@ -5,7 +5,7 @@ import { rightsIn } from '#cli/cluster-doctor/rights.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 
-t.test('rights: every right of the Role is asked for', async (t) => {
+t.test('rights: checks every permission of the Role', async (t) => {
   const role = await readFile(`${root}/k8s/controller-role.yaml`, 'utf8')
   const rights = rightsIn(role)
   const verbs = [...role.matchAll(/verbs: \[(.*)\]/g)].flatMap(([, list = '']) => list.split(', '))

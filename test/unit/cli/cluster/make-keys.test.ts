@@ -6,21 +6,21 @@ const none = { nats: undefined, postgres: undefined }
 const foreign = (natsUrls = {}, authorities?: string) => ({ natsUrls, authorities })
 const own = { nats: 'nats:4222', postgres: 'postgres:5432' }
 
-t.test('keys: what is there stays, and only what is missing is made', async (t) => {
+t.test('keys: keeps existing keys, and creates missing ones only', async (t) => {
   const keys = makeKeys({ 'key-pepper': 'kept' }, own)
   t.equal(keys['key-pepper'], 'kept')
   t.strictSame(makeKeys(keys, own), keys)
   t.not(makeKeys({}, none)['egress-token'], makeKeys({}, none)['egress-token'])
 })
 
-t.test('keys: an egress takes a list of tokens, of which its clients have one', async (t) => {
+t.test('keys: egress has a list of tokens, its clients have one of them', async (t) => {
   const keys = makeKeys({}, none)
   t.equal(keys['egress-tokens'], keys['egress-token'])
   const turning = { ...keys, 'egress-tokens': `${keys['egress-token']},next` }
   t.match(makeKeys(turning, none), { 'egress-token': keys['egress-token'], 'egress-tokens': /,next$/ })
 })
 
-t.test('keys: an own NATS gets the users of this version, whose passwords stay', async (t) => {
+t.test('keys: a bundled NATS gets the users of this version; existing passwords stay', async (t) => {
   const keys = makeKeys({}, own)
   const { 'nats.conf': before, 'worker-stealth-url': _, ...older } = keys
   const made = makeKeys({ ...older, 'nats.conf': 'of an older version' }, own)
@@ -29,7 +29,7 @@ t.test('keys: an own NATS gets the users of this version, whose passwords stay',
   t.match(before, new URL(keys['worker-stealth-url'] ?? '').password)
 })
 
-t.test('keys: both halves of a pair belong together, and one alone is refused', async (t) => {
+t.test('keys: creates both halves of a key pair, and rejects one without the other', async (t) => {
   const keys = makeKeys({}, none)
   const kidOf = (name: string) => [
     readSealingKey(keys[`sealing-key-${name}`] ?? '').kid,
@@ -40,7 +40,7 @@ t.test('keys: both halves of a pair belong together, and one alone is refused', 
   t.throws(() => makeKeys({ 'sealing-key-standard': 'half' }, none), /one of sealing-key-standard and opening-keys-/)
 })
 
-t.test('keys: passwords of an own NATS and PostgreSQL are in their addresses', async (t) => {
+t.test('keys: the passwords of bundled NATS and PostgreSQL are in their URLs', async (t) => {
   t.strictSame(
     Object.keys(makeKeys({}, none)).filter((name) => /nats|postgres|-url/.test(name)),
     [],
@@ -52,7 +52,7 @@ t.test('keys: passwords of an own NATS and PostgreSQL are in their addresses', a
   t.match(keys['nats.conf'], `{ user: gateway, password: "${password}"`)
 })
 
-t.test('keys: workers get the address of their own user of NATS', async (t) => {
+t.test('keys: workers get the URL of their own NATS user', async (t) => {
   const keys = makeKeys({}, own)
   t.match(workerKeys('stealth', keys, foreign()), { 'nats-url': keys['worker-stealth-url'] })
   t.strictSame(workerKeys('proxied', keys, foreign({ 'worker-proxied-url': 'nats://other\n' })), {
@@ -66,7 +66,7 @@ t.test('keys: workers get the address of their own user of NATS', async (t) => {
   )
 })
 
-t.test('keys: workers get the authorities that they trust, where there are some', async (t) => {
+t.test('keys: workers get the trusted authorities if there are any', async (t) => {
   const keys = makeKeys({}, own)
   t.notOk('ca.crt' in workerKeys('standard', keys, foreign()))
   t.equal(workerKeys('standard', keys, foreign({}, 'PEM'))['ca.crt'], 'PEM')

@@ -42,10 +42,10 @@ t.test('top: draws pools, queues, the slowest stages and the last errors', async
   const text = draw(snapshot, wide).join('\n')
   t.match(text, /POOL +QUEUE +READY +STARTING +MIN–MAX +SLOTS +WAITING/)
   t.match(text, /^standard +standard +3\/4 +1 +1–10 +5\/6 +█{8}░░ +12$/m)
-  t.match(text, /^proxied +proxied +–\/0 +– +0–20 +–\/– +–$/m, 'what is unknown is no zero')
+  t.match(text, /^proxied +proxied +–\/0 +– +0–20 +–\/– +–$/m, 'unknown values are not shown as zero')
   t.match(text, /^standard +12 +4\.2s +5 +240 +228 +3$/m)
   t.match(text, /^navigate +600ms +2\.4s +█{10}$/m)
-  t.notMatch(text, /settle/, 'of stages the five slowest are shown')
+  t.notMatch(text, /settle/, 'only the five slowest stages are shown')
   t.match(text, /^total +900ms +3\.1s$/m)
   t.match(text, /DNS_FAILED +nobody\.example: The host does not exist +0198c0de/)
 })
@@ -66,7 +66,7 @@ t.test('top: columns are aligned, and no line is wider than the screen', async (
   t.equal(at('WAITING'), '12')
 })
 
-t.test('top: colours are there where they are wanted, and take no room', async (t) => {
+t.test('top: uses colours only on request, without an effect on the layout', async (t) => {
   const plain = draw(snapshot, wide)
   const coloured = draw(snapshot, { ...wide, colour: true })
   t.notOk(plain.join('').includes('\u001B'))
@@ -74,11 +74,11 @@ t.test('top: colours are there where they are wanted, and take no room', async (
   t.strictSame(coloured.map(stripVTControlCharacters), plain)
 })
 
-t.test('top: no more lines than the screen has rows', async (t) => {
+t.test('top: draws no more lines than the screen has rows', async (t) => {
   t.equal(draw(snapshot, { ...wide, rows: 7 }).length, 7)
 })
 
-t.test('top: what could not be read is said in its place', async (t) => {
+t.test('top: shows a read error in place of its section', async (t) => {
   const text = draw({ ...snapshot, pools: 'no answer', captures: 'database away' }, wide).join('\n')
   t.match(text, /pools not read: no answer/)
   t.match(text, /captures not read: database away/)
@@ -87,7 +87,7 @@ t.test('top: what could not be read is said in its place', async (t) => {
   t.match(draw({ ...snapshot, captures: quiet }, wide).join('\n'), /no capture completed[^]*no capture failed/)
 })
 
-t.test('top: times are short', async (t) => {
+t.test('top: formats times briefly', async (t) => {
   for (const [ms, text] of [
     [0, '0ms'],
     [999, '999ms'],

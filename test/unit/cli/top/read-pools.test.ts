@@ -14,7 +14,7 @@ shutterfleet_pool_captures_waiting{service="controller",queue="proxied",browserp
 process_cpu_seconds_total 12
 `
 
-t.test('pools: are read from the metrics of a controller', async (t) => {
+t.test('pools: are parsed from the metrics of a controller', async (t) => {
   const unknown = { ready: undefined, coming: undefined, min: undefined, max: undefined }
   t.strictSame(poolsIn(text), [
     {
@@ -33,7 +33,7 @@ t.test('pools: are read from the metrics of a controller', async (t) => {
   t.strictSame(poolsIn(''), [])
 })
 
-t.test('pools: a controller that does not answer in time, or with an error, is refused', async (t) => {
+t.test('pools: rejects a controller that times out or responds with an error', async (t) => {
   const stop = new AbortController().signal
   await using server = await listening(
     createServer(({ url }, response) => {

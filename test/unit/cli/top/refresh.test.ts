@@ -16,14 +16,14 @@ const run = async (frames: number, fail = false) => {
   return { error: await ended, written }
 }
 
-t.test('screen: is written over frame by frame, each with one write, and never cleared before', async (t) => {
+t.test('screen: each frame overwrites the last in one write, without clearing first', async (t) => {
   const { written } = await run(2)
   t.equal(written.length, 4, 'one to enter, two frames, one to leave')
   t.equal(written[1], '\u001B[Hframe 1\u001B[K\nsecond line\u001B[K\u001B[J')
   t.notOk(written.join('').includes('\u001B[2J'))
 })
 
-t.test('screen: is left as it was, whatever happens', async (t) => {
+t.test('screen: is restored at the end, also after an error', async (t) => {
   for (const failing of [false, true]) {
     const { written, error } = await run(1, failing)
     t.equal(error instanceof Error, failing)

@@ -5,24 +5,24 @@ import type { Decision } from '#controller/pool.ts'
 const common = { wanted: 1, reason: 'steady' } as const
 
 const cases: { name: string; decision: Decision; want: string[] }[] = [
-  { name: 'does nothing to hold', decision: { ...common, kind: 'hold' }, want: [] },
+  { name: 'does nothing on hold', decision: { ...common, kind: 'hold' }, want: [] },
   { name: 'does nothing when frozen', decision: { ...common, kind: 'freeze' }, want: [] },
   {
-    name: 'takes leaving workers back before it starts others',
+    name: 'undrains workers before it starts others',
     decision: { ...common, kind: 'scale-up', to: 5, undrain: ['a', 'b'] },
     want: ['keep a,b', 'worker.stealth.a.undrain', 'worker.stealth.b.undrain', 'start 5'],
   },
   {
-    name: 'tells each worker to drain',
+    name: 'publishes a drain to each named worker',
     decision: { ...common, kind: 'drain', pods: ['a', 'b'] },
     want: ['worker.stealth.a.drain', 'worker.stealth.b.drain'],
   },
-  { name: 'replaces what is named', decision: { ...common, kind: 'replace', pods: ['a'] }, want: ['replace a'] },
-  { name: 'stops what is named', decision: { ...common, kind: 'stop', pods: ['a', 'b'] }, want: ['stop a,b'] },
+  { name: 'replaces the named workers', decision: { ...common, kind: 'replace', pods: ['a'] }, want: ['replace a'] },
+  { name: 'stops the named workers', decision: { ...common, kind: 'stop', pods: ['a', 'b'] }, want: ['stop a,b'] },
 ]
 
 for (const { name, decision, want } of cases) {
-  t.test(name, async (t) => {
+  t.test(`apply decision: ${name}`, async (t) => {
     const done: string[] = []
     const note = (word: string) => async (pods: readonly string[]) => void done.push(`${word} ${pods.join()}`)
     const deps = {
@@ -40,7 +40,7 @@ for (const { name, decision, want } of cases) {
   })
 }
 
-t.test('apply decision: gives no work back to a worker whose mark for removal could not be taken away', async (t) => {
+t.test('apply decision: publishes no undrain if its deletion mark could not be removed', async (t) => {
   const done: string[] = []
   const nothing = async () => {}
   const deps = {

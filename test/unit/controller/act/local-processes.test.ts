@@ -20,7 +20,7 @@ const begin = (t: Test, mode: StandInMode, killAfterMs = 10_000) => {
   return { actuator, notices, count }
 }
 
-t.test('local processes: starts up to a total and no more when asked again', async (t) => {
+t.test('local processes: starts up to a total, and no more on repeated calls', async (t) => {
   const { actuator, count } = begin(t, 'never-ready')
   await actuator.start(2)
   await actuator.start(2)
@@ -30,7 +30,7 @@ t.test('local processes: starts up to a total and no more when asked again', asy
   t.match(pods, [/^worker-1-[0-9a-f]{8}$/, /^worker-2-[0-9a-f]{8}$/])
 })
 
-t.test('local processes: stops exactly the named workers, and does not count them any more', async (t) => {
+t.test('local processes: stops exactly the named workers, and counts them no longer', async (t) => {
   const { actuator, notices, count } = begin(t, 'never-ready')
   await actuator.start(2)
   const [first, second] = (await actuator.list()).workers
@@ -50,20 +50,17 @@ t.test('local processes: stops exactly the named workers, and does not count the
   t.ok((await actuator.list()).workers.some(({ pod }) => pod === second!.pod))
 })
 
-t.test(
-  'local processes: leaves the start of others to the controller where workers are replaced, and keeps nothing marked',
-  async (t) => {
-    const { actuator, notices, count } = begin(t, 'never-ready')
-    await actuator.start(2)
-    const [first, second] = (await actuator.list()).workers
-    await actuator.replace([first!.pod])
-    await actuator.keep([second!.pod])
-    await eventually(async () => (await count()) === 1)
-    t.equal(notices.filter(({ kind }) => kind === 'started').length, 2)
-  },
-)
+t.test('local processes: replace leaves new starts to the controller, and keep does nothing', async (t) => {
+  const { actuator, notices, count } = begin(t, 'never-ready')
+  await actuator.start(2)
+  const [first, second] = (await actuator.list()).workers
+  await actuator.replace([first!.pod])
+  await actuator.keep([second!.pod])
+  await eventually(async () => (await count()) === 1)
+  t.equal(notices.filter(({ kind }) => kind === 'started').length, 2)
+})
 
-t.test('local processes: counts starts that became ready, with the time they took', async (t) => {
+t.test('local processes: counts starts that became ready, with their duration', async (t) => {
   const { actuator, notices } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -71,7 +68,7 @@ t.test('local processes: counts starts that became ready, with the time they too
   t.ok(notices.some(({ kind }) => kind === 'ready'))
 })
 
-t.test('local processes: counts workers that end before they are ready, and does not start them again', async (t) => {
+t.test('local processes: counts workers that exit before they are ready as failed, without a restart', async (t) => {
   const { actuator, notices, count } = begin(t, 'end-at-start')
   await actuator.start(2)
   await eventually(async () => (await count()) === 0)
@@ -85,7 +82,7 @@ t.test('local processes: counts workers that end before they are ready, and does
   )
 })
 
-t.test('local processes: kills a worker that does not end within the bound', async (t) => {
+t.test('local processes: kills a worker that does not exit in time', async (t) => {
   const { actuator, notices, count } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -101,7 +98,7 @@ t.test('local processes: leaves no process behind when disposed', async (t) => {
   t.equal(await count(), 0)
 })
 
-t.test('local processes: reports a worker that cannot be started at all as a failed start', async (t) => {
+t.test('local processes: reports a worker that cannot be started as a failed start', async (t) => {
   const notices: WorkerNotice[] = []
   await using actuator = createLocalProcesses({
     entry: resolve(import.meta.dirname, 'missing.ts'),

@@ -11,7 +11,7 @@ type Lease = {
   spec: { holderIdentity: string; leaseDurationSeconds: number; renewTime: string; leaseTransitions: number }
 }
 
-/** An API server that keeps one Lease, compares versions, and can be away. */
+/** An API server that keeps one Lease, compares versions, and can be unreachable. */
 const createLeaseApi = () => {
   const state = { lease: undefined as Lease | undefined, isAway: false, writes: 0, comparesVersions: true }
   const answer = async () => {
@@ -48,7 +48,7 @@ const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
 
 const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, identity: string) => {
   const terms: Term[] = []
-  const told: string[] = []
+  const calls: string[] = []
   const elector = new LeaderElector(
     {
       api,
@@ -56,17 +56,17 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
       random: () => 0,
       began: (term) => {
         terms.push(term)
-        told.push('began')
+        calls.push('began')
       },
-      ended: () => told.push('ended'),
-      failed: () => told.push('failed'),
+      ended: () => calls.push('ended'),
+      failed: () => calls.push('failed'),
     },
     { namespace: 'default', name: 'lead', identity, timing },
   )
-  return { elector, terms, told }
+  return { elector, terms, calls }
 }
 
-t.test('leader election: the first leads, renews, and the second waits', async (t) => {
+t.test('leader election: the first candidate leads and renews, the second waits', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -78,10 +78,10 @@ t.test('leader election: the first leads, renews, and the second waits', async (
   t.equal(state.lease?.spec.holderIdentity, 'one')
   t.equal(state.lease?.spec.leaseDurationSeconds, 15)
   t.match(state.lease?.spec.renewTime, /^2026-01-01T00:02:00\.\d{6}Z$/)
-  t.strictSame([one.told, two.told], [['began'], []])
+  t.strictSame([one.calls, two.calls], [['began'], []])
 })
 
-t.test('leader election: who stops lets the next lead within 5 s, and the terms do not overlap', async (t) => {
+t.test('leader election: a stopping leader lets the next lead within 5 s, and the terms do not overlap', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -94,11 +94,11 @@ t.test('leader election: who stops lets the next lead within 5 s, and the terms 
   await clock.advance(5000)
   t.ok(two.elector.isLeader())
   t.equal(state.lease?.spec.leaseTransitions, 1)
-  t.strictSame(one.told, ['began', 'ended'])
+  t.strictSame(one.calls, ['began', 'ended'])
 })
 
 t.test(
-  'leader election: a leader that vanishes is followed when its lease has run out here, and not before',
+  'leader election: a vanished leader is replaced once its lease has expired by the local clock, and not before',
   async (t) => {
     const { state, api } = createLeaseApi()
     const clock = createHandClock()
@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('leader election: a Lease that is renewed by a clock of another year is not taken', async (t) => {
+t.test('leader election: a Lease that is renewed by a wrong clock is not taken over', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'two')
@@ -127,10 +127,10 @@ t.test('leader election: a Lease that is renewed by a clock of another year is n
   t.notOk(elector.isLeader())
 })
 
-t.test('leader election: a leader that cannot renew has stopped before anybody else can begin', async (t) => {
+t.test('leader election: a leader that cannot renew stops before another can begin', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
-  const { elector, terms, told } = elect(api, clock, 'one')
+  const { elector, terms, calls } = elect(api, clock, 'one')
   await clock.advance(100)
   state.isAway = true
   await clock.advance(9800)
@@ -139,16 +139,16 @@ t.test('leader election: a leader that cannot renew has stopped before anybody e
   t.notOk(elector.isLeader())
   t.ok(terms[0]?.signal.aborted)
   t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
-  t.match(told, ['began', 'failed'])
+  t.match(calls, ['began', 'failed'])
   state.isAway = false
   await clock.advance(3000)
   t.ok(elector.isLeader(), 'it leads again')
   t.equal(terms.length, 2)
-  t.throws(() => terms[0]?.fence(), 'but the old term stays over')
+  t.throws(() => terms[0]?.fence(), 'the old term stays ended')
   t.doesNotThrow(() => terms[1]?.fence())
 })
 
-t.test('leader election: an own Lease of an older state is waited for like that of another', async (t) => {
+t.test('leader election: an older state of its own Lease is waited for like that of another', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -158,7 +158,7 @@ t.test('leader election: an own Lease of an older state is waited for like that 
   await clock.advance(5000)
   state.isAway = true
   await clock.advance(12_000)
-  t.notOk(elector.isLeader(), 'another may have led since')
+  t.notOk(elector.isLeader(), 'another may have led meanwhile')
   state.lease = older && { ...older, metadata: { resourceVersion: 'older' } }
   state.isAway = false
   await clock.advance(10_000)
@@ -167,7 +167,7 @@ t.test('leader election: an own Lease of an older state is waited for like that 
   t.ok(elector.isLeader())
 })
 
-t.test('leader election: who was frozen finds its fence closed before anything else has run', async (t) => {
+t.test('leader election: after a freeze the fence is closed before anything else runs', async (t) => {
   const { api } = createLeaseApi()
   const clock = createHandClock()
   const { elector, terms } = elect(api, clock, 'one')
@@ -175,10 +175,10 @@ t.test('leader election: who was frozen finds its fence closed before anything e
   clock.freeze(60_000)
   t.notOk(elector.isLeader())
   t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
-  t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
+  t.notOk(terms[0]?.signal.aborted, 'no timer has fired')
 })
 
-t.test('leader election: who sees another in its Lease stops at once', async (t) => {
+t.test('leader election: a leader that finds another holder in its Lease stops immediately', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -189,8 +189,8 @@ t.test('leader election: who sees another in its Lease stops at once', async (t)
   t.notOk(elector.isLeader())
 })
 
-t.test('leader election: of two who take a Lease at once, one leads', async (t) => {
-  /** How many lead after both have read the same free Lease. */
+t.test('leader election: of two concurrent candidates one leads', async (t) => {
+  /** The number of leaders after both candidates have read the same free Lease. */
   const leaders = async (comparesVersions: boolean) => {
     const { state, api } = createLeaseApi()
     const clock = createHandClock()

@@ -8,7 +8,7 @@ t.test('object cache: compares versions as numbers of any length', async (t) => 
   t.ok(isNewer('90071992547409931', '90071992547409930'))
 })
 
-t.test('object cache: of versions that are no numbers only the same is known to be no news', async (t) => {
+t.test('object cache: of non-numeric versions only an equal one is not newer', async (t) => {
   t.ok(isNewer('a', 'b'))
   t.ok(isNewer('b', 'a'))
   t.notOk(isNewer('a', 'a'))

@@ -37,7 +37,7 @@ const setUp = () => {
   return { clock, created, counts, warnings, state, recorder }
 }
 
-t.test('recorder: writes what happened as an event of events.k8s.io/v1', async (t) => {
+t.test('recorder: writes an event of events.k8s.io/v1', async (t) => {
   const { clock, created, recorder } = setUp()
   recorder.record(scaledUp)
   await clock.advance(0)
@@ -58,7 +58,7 @@ t.test('recorder: writes what happened as an event of events.k8s.io/v1', async (
   ])
 })
 
-t.test('recorder: counts repeats of object, reason and action in one event, told together', async (t) => {
+t.test('recorder: counts repeats of object, reason and action in one event, updated in batches', async (t) => {
   const { clock, created, counts, recorder } = setUp()
   for (let time = 0; time < 5; time += 1) recorder.record(scaledUp)
   await clock.advance(29_000)
@@ -71,7 +71,7 @@ t.test('recorder: counts repeats of object, reason and action in one event, told
   t.strictSame(counts, [5, 6])
 })
 
-t.test('recorder: repeats whose newest has another note become an event of their own, that says it', async (t) => {
+t.test('recorder: repeats whose latest note differs become a new event with that note', async (t) => {
   const { clock, created, counts, recorder } = setUp()
   for (const to of [2, 3, 4]) recorder.record({ ...scaledUp, note: `to ${to}` })
   await clock.advance(30_000)
@@ -79,7 +79,7 @@ t.test('recorder: repeats whose newest has another note become an event of their
   t.notOk('series' in created[0]!)
   recorder.record({ ...scaledUp, note: 'to 4' })
   await clock.advance(30_000)
-  t.strictSame(counts, [3], 'and is counted on')
+  t.strictSame(counts, [3], 'counting continues')
   recorder.record({ ...scaledUp, note: 'to 5' })
   await clock.advance(30_000)
   t.equal(created.length, 3)
@@ -99,7 +99,7 @@ t.test('recorder: another object, reason, action or type is another event', asyn
   t.equal(created.length, 5)
 })
 
-t.test('recorder: a repeat after six quiet minutes is an event of its own', async (t) => {
+t.test('recorder: a repeat after six minutes is a new event', async (t) => {
   const { clock, created, recorder } = setUp()
   recorder.record(scaledUp)
   await clock.advance(360_000)
@@ -108,7 +108,7 @@ t.test('recorder: a repeat after six quiet minutes is an event of its own', asyn
   t.equal(created.length, 2)
 })
 
-t.test('recorder: writes at most 25 at once and one per second, and says once that it drops', async (t) => {
+t.test('recorder: writes at most 25 at once and one per second, and warns once about dropped events', async (t) => {
   const { clock, created, warnings, recorder } = setUp()
   const many = () => {
     for (let each = 0; each < 100; each += 1) recorder.record({ ...scaledUp, reason: `R${each}x${created.length}` })
@@ -122,7 +122,7 @@ t.test('recorder: writes at most 25 at once and one per second, and says once th
   t.equal(warnings.length, 1)
 })
 
-t.test('recorder: keeps at most 50 back while the server does not answer', async (t) => {
+t.test('recorder: queues at most 50 while the server does not respond', async (t) => {
   const { clock, created, state, recorder } = setUp()
   const { promise, resolve } = Promise.withResolvers<void>()
   state.untilAnswer = promise
@@ -135,7 +135,7 @@ t.test('recorder: keeps at most 50 back while the server does not answer', async
   t.equal(created.length, 50)
 })
 
-t.test('recorder: a failure is logged, reaches nobody, and the next time begins anew', async (t) => {
+t.test('recorder: logs a failure without throwing, and creates the event on the next repeat', async (t) => {
   const { clock, created, warnings, state, recorder } = setUp()
   state.fails = true
   recorder.record(scaledUp)
@@ -147,7 +147,7 @@ t.test('recorder: a failure is logged, reaches nobody, and the next time begins 
   t.equal(created.length, 1)
 })
 
-t.test('recorder: writes the counts that are left at its end, and nothing afterwards', async (t) => {
+t.test('recorder: writes pending counts when disposed, and nothing afterwards', async (t) => {
   const { clock, created, counts, recorder } = setUp()
   recorder.record(scaledUp)
   recorder.record(scaledUp)

@@ -54,7 +54,7 @@ t.test('reflector: reads all pages, then watches from the version of the list wi
   t.strictSame(changes, ['added n/a', 'added n/b'])
 })
 
-t.test('reflector: follows events, and ignores repeats and stragglers, also of what is gone', async (t) => {
+t.test('reflector: applies events, and ignores repeats and late events, also of deleted objects', async (t) => {
   const { clock, lists, watches, changes, create, names } = setUp()
   lists.push(page([pod('a', 1)], 9))
   await using reflector = create()
@@ -73,7 +73,7 @@ t.test('reflector: follows events, and ignores repeats and stragglers, also of w
   t.strictSame(changes, ['added n/a', 'added n/b', 'updated n/a', 'deleted n/b'])
 })
 
-t.test('reflector: goes on from the last event or bookmark when a watch ends or breaks', async (t) => {
+t.test('reflector: resumes from the last event or bookmark when a watch ends or breaks', async (t) => {
   const { clock, lists, watches, ends, create } = setUp()
   lists.push(page([], 9))
   await using _reflector = create()
@@ -92,21 +92,24 @@ t.test('reflector: goes on from the last event or bookmark when a watch ends or 
   ])
 })
 
-t.test('reads everything anew after nobody was there to connect to: the server may have been set back', async (t) => {
-  const { clock, lists, watches, ends, create, names } = setUp()
-  lists.push(page([pod('a', 9)], 9))
-  await using reflector = create()
-  await clock.advance(0)
-  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
-  watches[0]?.fail(new KubeError('unavailable', { message: 'refused', cause: refused }))
-  lists.push(page([pod('b', 4)], 5))
-  await clock.advance(500)
-  t.equal(watches[1]?.query.resourceVersion, '5')
-  t.strictSame(names(reflector), ['b'])
-  t.strictSame(ends, [['failed', 500]])
-})
+t.test(
+  'reflector: lists again after a refused connection, as the server may have been restored from a backup',
+  async (t) => {
+    const { clock, lists, watches, ends, create, names } = setUp()
+    lists.push(page([pod('a', 9)], 9))
+    await using reflector = create()
+    await clock.advance(0)
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+    watches[0]?.fail(new KubeError('unavailable', { message: 'refused', cause: refused }))
+    lists.push(page([pod('b', 4)], 5))
+    await clock.advance(500)
+    t.equal(watches[1]?.query.resourceVersion, '5')
+    t.strictSame(names(reflector), ['b'])
+    t.strictSame(ends, [['failed', 500]])
+  },
+)
 
-t.test('reflector: reads everything anew when its version is too old, and tells what went meanwhile', async (t) => {
+t.test('reflector: lists again when its version is too old, and reports objects deleted meanwhile', async (t) => {
   const { clock, lists, watches, changes, create, names } = setUp()
   lists.push(page([pod('a', 1), pod('b', 2)], 9), page([pod('b', 2), pod('c', 30)], 40))
   await using reflector = create()
@@ -119,7 +122,7 @@ t.test('reflector: reads everything anew when its version is too old, and tells 
   t.equal(watches[1]?.query.resourceVersion, '40')
 })
 
-t.test('reflector: holds the old copy whole until the new list is complete', async (t) => {
+t.test('reflector: keeps the old copy until the new list is complete', async (t) => {
   const { clock, lists, watches, create, names } = setUp()
   lists.push(page([pod('a', 1)], 9))
   await using reflector = create()
@@ -138,7 +141,7 @@ t.test('reflector: holds the old copy whole until the new list is complete', asy
   t.strictSame(names(reflector), ['c'])
 })
 
-t.test('takes a list of older versions as it is: the server was set back', async (t) => {
+t.test('reflector: accepts a list of older versions, as the server was restored from a backup', async (t) => {
   const { clock, lists, watches, create } = setUp()
   lists.push(page([pod('a', 100), pod('b', 100)], 100), page([pod('a', 50)], 50))
   await using reflector = create()
@@ -153,7 +156,7 @@ t.test('takes a list of older versions as it is: the server was set back', async
   t.equal(reflector.get('n/b')?.metadata?.resourceVersion, '61')
 })
 
-t.test('reflector: gives a watch up that was silent for 90 s, and reads everything anew', async (t) => {
+t.test('reflector: closes a watch that was silent for 90 s, and lists again', async (t) => {
   const { clock, lists, watches, ends, create, names } = setUp()
   lists.push(page([], 9), page([pod('a', 1)], 9))
   await using reflector = create()
@@ -167,7 +170,7 @@ t.test('reflector: gives a watch up that was silent for 90 s, and reads everythi
   t.strictSame(names(reflector), ['a'])
 })
 
-t.test('reflector: waits longer after each failure, up to 30 s, and anew after the first word', async (t) => {
+t.test('reflector: backs off after each failure, up to 30 s, and resets after the first event', async (t) => {
   const { clock, lists, watches, ends, create } = setUp(0.999)
   await using _reflector = create()
   await clock.advance(400_000)
@@ -182,7 +185,7 @@ t.test('reflector: waits longer after each failure, up to 30 s, and anew after t
   t.ok((ends.at(-1)?.[1] ?? 0) < 1000)
 })
 
-t.test('reflector: does not wait longer and longer for what is only quiet', async (t) => {
+t.test('reflector: does not back off after watches that end without events', async (t) => {
   const { clock, lists, watches, ends, create } = setUp()
   lists.push(page([], 9))
   await using _reflector = create()
@@ -197,7 +200,7 @@ t.test('reflector: does not wait longer and longer for what is only quiet', asyn
   )
 })
 
-t.test('reflector: waits as long as the server asked', async (t) => {
+t.test('reflector: waits for the Retry-After of the server', async (t) => {
   const { clock, lists, ends, create } = setUp()
   lists.push(() => {
     throw new KubeError('too-many-requests', { message: 'busy', retryAfterSeconds: 17 })
@@ -207,7 +210,7 @@ t.test('reflector: waits as long as the server asked', async (t) => {
   t.strictSame(ends, [['failed', 17_000]])
 })
 
-t.test('reflector: asks nothing more once it is disposed', async (t) => {
+t.test('reflector: sends no requests once disposed', async (t) => {
   const { clock, lists, asked, watches, ends, create } = setUp()
   lists.push(page([], 9))
   const watching = create()
@@ -222,34 +225,31 @@ t.test('reflector: asks nothing more once it is disposed', async (t) => {
   t.equal(ends.length, 1)
 })
 
-t.test(
-  'a watch that stands is told from none: at first, after its end, and while the server does not answer',
-  async (t) => {
-    const { clock, lists, watches, create } = setUp()
-    lists.push(page([], 1))
-    await using reflector = create()
-    t.equal(reflector.downMs(), 0)
-    await clock.advance(0)
-    t.equal(watches.length, 1)
-    await clock.advance(5000)
-    t.equal(reflector.downMs(), 0)
-    watches[0]!.fail(reset())
-    await clock.advance(300)
-    t.equal(reflector.downMs(), 300)
-    await clock.advance(200)
-    t.equal(watches.length, 2)
-    t.equal(reflector.downMs(), 0)
-  },
-)
+t.test('reflector: downMs is 0 while a watch is open, and counts from its end', async (t) => {
+  const { clock, lists, watches, create } = setUp()
+  lists.push(page([], 1))
+  await using reflector = create()
+  t.equal(reflector.downMs(), 0)
+  await clock.advance(0)
+  t.equal(watches.length, 1)
+  await clock.advance(5000)
+  t.equal(reflector.downMs(), 0)
+  watches[0]!.fail(reset())
+  await clock.advance(300)
+  t.equal(reflector.downMs(), 300)
+  await clock.advance(200)
+  t.equal(watches.length, 2)
+  t.equal(reflector.downMs(), 0)
+})
 
-t.test('reflector: before anything was read, no watch stands', async (t) => {
+t.test('reflector: downMs counts until the first list was read', async (t) => {
   const { clock, create } = setUp()
   await using reflector = create()
   await clock.advance(3000)
   t.equal(reflector.downMs(), 3000)
 })
 
-t.test('reflector: a watch that the server has not begun to answer does not stand', async (t) => {
+t.test('reflector: downMs counts until the server has begun to respond to the watch', async (t) => {
   const clock = createHandClock()
   const { promise: never } = Promise.withResolvers<never>()
   let open = () => {}
@@ -271,7 +271,7 @@ t.test('reflector: a watch that the server has not begun to answer does not stan
   t.equal(reflector.downMs(), 0)
 })
 
-t.test('reflector: of each object only what is wanted of it is kept, from lists and from watches', async (t) => {
+t.test('reflector: keeps trimmed objects only, from lists and from watches', async (t) => {
   const { clock, api, lists, watches } = createScripted()
   lists.push(page([{ ...pod('a', 1), spec: 'large' } as KubeObject], 9))
   const changes: KubeObject[] = []

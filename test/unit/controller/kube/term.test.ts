@@ -1,14 +1,14 @@
 import t from 'tap'
 import { Term } from '#controller/kube/term.ts'
 
-/** A clock whose timers never fire, as those of a process that was frozen. */
+/** A clock whose timers never fire, as in a frozen process. */
 const frozenAt = (nowMs: number) => {
   const state = { nowMs }
   const clock = { nowMs: () => state.nowMs, date: () => new Date(0), after: () => ({ [Symbol.dispose]: () => {} }) }
   return { state, clock }
 }
 
-t.test('term: is over at the very moment of its end, whether or not its timer has fired', async (t) => {
+t.test('term: is over exactly at its end, whether or not its timer has fired', async (t) => {
   const { state, clock } = frozenAt(0)
   const term = new Term(clock, 1000)
   state.nowMs = 999
@@ -19,7 +19,7 @@ t.test('term: is over at the very moment of its end, whether or not its timer ha
   t.throws(term.fence, { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('term: is extended while it lasts, and never once it is over', async (t) => {
+t.test('term: can be extended while it lasts, and never once it is over', async (t) => {
   const { state, clock } = frozenAt(0)
   const term = new Term(clock, 1000)
   state.nowMs = 999

@@ -12,7 +12,7 @@ const setUp = () => {
         ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       }),
     )
-  /** Milliseconds of throttle from now on. */
+  /** Milliseconds until the throttle ends. */
   const left = () => {
     const beganMs = state.nowMs
     while (throttle.isActive()) state.nowMs += 100
@@ -21,7 +21,7 @@ const setUp = () => {
   return { state, throttle, refuse, left }
 }
 
-t.test('throttle: throttle lasts as long as the server asks for, from 1 to 30 s', async (t) => {
+t.test('throttle: lasts as long as the server requests, from 1 to 30 s', async (t) => {
   for (const [asked, want] of [
     [7, 7000],
     [0, 1000],
@@ -34,14 +34,14 @@ t.test('throttle: throttle lasts as long as the server asks for, from 1 to 30 s'
   }
 })
 
-t.test('throttle: a later answer that asks for less does not shorten it', async (t) => {
+t.test('throttle: a later response with a shorter wait does not shorten it', async (t) => {
   const { refuse, left } = setUp()
   refuse(7)
   refuse(2)
   t.equal(left(), 7000)
 })
 
-t.test('throttle: nothing else asks for throttle', async (t) => {
+t.test('throttle: other errors do not start it', async (t) => {
   const { throttle } = setUp()
   t.notOk(throttle.isActive())
   throttle.observe(new KubeError('unavailable', { message: '' }))

@@ -7,7 +7,7 @@ const env = {
   SHUTTERFLEET_POD_EGRESS: 'egress:3128',
 }
 
-t.test('operator settings: image and egress of the workers are all that is required in a pod', async (t) => {
+t.test('operator settings: only image and egress of the workers are required in a pod', async (t) => {
   t.match(readConfig(env), {
     kubeconfig: '',
     poolsNamespace: '',
@@ -23,15 +23,15 @@ t.test('operator settings: image and egress of the workers are all that is requi
   })
 })
 
-t.test('operator settings: everything that is missing is named at once', async (t) => {
+t.test('operator settings: all missing settings are reported at once', async (t) => {
   t.throws(() => readConfig({}), /SHUTTERFLEET_NATS_URL.*SHUTTERFLEET_POD_IMAGE.*SHUTTERFLEET_POD_EGRESS/s)
 })
 
-t.test('operator settings: the settings of a single pool come from its BrowserPool alone', async (t) => {
+t.test('operator settings: the settings of a pool come from its BrowserPool only', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
 })
 
-t.test('operator settings: the name of an installation can be a label', async (t) => {
+t.test('operator settings: the name of an installation must be a valid label', async (t) => {
   const named = (instance: string) => readConfig({ ...env, SHUTTERFLEET_INSTANCE: instance }).instance
   for (const name of ['a', 'Team.a_b-1', 'a'.repeat(63)]) t.equal(named(name), name)
   for (const name of ['', '-a', 'a-', 'a b', 'a,b=c', 'a'.repeat(64)])

@@ -21,7 +21,7 @@ const setUp = () => {
   return { events: createOperatorEvents(logger, metrics), value, lines }
 }
 
-t.test('operator events: the leader is shown', async (t) => {
+t.test('operator events: exports whether this process leads', async (t) => {
   const { events, value } = setUp()
   t.match(await value('operator_leads'), [/ 0$/])
   events.termBegan()
@@ -31,7 +31,7 @@ t.test('operator events: the leader is shown', async (t) => {
 })
 
 t.test(
-  'operator events: conditions of each pool are shown with their reason, and none of a deleted pool',
+  'operator events: exports the conditions of each pool with their reason, and none of a deleted pool',
   async (t) => {
     const { events, value } = setUp()
     const web = { metadata: { name: 'web' }, spec: { pool: 'standard' } } as BrowserPool
@@ -50,7 +50,7 @@ t.test(
   },
 )
 
-t.test('operator events: watches that end are counted; only what is unusual is a warning', async (t) => {
+t.test('operator events: counts ended watches; only failed ones are a warning', async (t) => {
   const { events, value, lines } = setUp()
   const { listed, ended } = events.reflectionOf(pods)
   listed(3)
@@ -61,7 +61,7 @@ t.test('operator events: watches that end are counted; only what is unusual is a
   t.match(lines, [/^debug listed/, /^debug watch closed/, /^warn watch failed.*reset/])
 })
 
-t.test('operator events: failures are counted by what failed, and logged with their cause', async (t) => {
+t.test('operator events: counts failures by kind, and logs them with their cause', async (t) => {
   const { events, value, lines } = setUp()
   const error = new KubeError('forbidden', { message: 'not allowed' })
   events.electionFailed(error)
@@ -71,42 +71,42 @@ t.test('operator events: failures are counted by what failed, and logged with th
   t.match(lines[1], /^warn apply failed.*"pool":"web".*not allowed.*forbidden/)
 })
 
-t.test('operator events: requests to the API server are counted and timed', async (t) => {
+t.test('operator events: counts and times requests to the API server', async (t) => {
   const { events, value } = setUp()
   events.requested({ method: 'GET', resource: 'pods', code: '200', ms: 40 })
   t.match(await value('operator_api_requests_total'), [/method="GET",resource="pods",code="200"\} 1$/])
   t.match(await value('operator_api_request_seconds_sum'), [/method="GET"\} 0.04$/])
 })
 
-t.test('operator events: an occurrence of a pool is logged with its note', async (t) => {
+t.test('operator events: logs an occurrence of a pool with its note', async (t) => {
   const { events, lines } = setUp()
   events.occurred('web', { type: 'Warning', reason: 'ImagePull', action: 'Degrade', note: 'no image' })
   events.occurred('web', { type: 'Normal', reason: 'ScaledUp', action: 'ScaleUp', note: 'From 1 to 2 workers.' })
   t.match(lines, [/^warn ImagePull .*no image/, /^info ScaledUp .*From 1 to 2/])
 })
 
+t.test('operator events: exports captures waiting in an unserved queue, and logs its reason once', async (t) => {
+  const { events, value, lines } = setUp()
+  const shown = async () => (await value('operator_queue_unserved_captures')).filter((line) => !line.endsWith(' 0'))
+  events.queueChecked('stealth', 'no-pool', 0)
+  t.strictSame([await shown(), lines], [[], []])
+  for (const waiting of [3, 4]) events.queueChecked('stealth', 'no-pool', waiting)
+  t.match(await shown(), [/reason="no-pool"\} 4$/])
+  t.match(lines, [/^warn queue is not served.*"queue":"stealth"/])
+  events.queueChecked('stealth', undefined, 4)
+  t.strictSame(await shown(), [])
+  t.equal(lines.length, 1)
+})
+
 t.test(
-  'operator events: captures that wait in an unserved queue are shown, and its reason is logged once',
+  'operator events: a former leader exports no queues, and logs their reasons again as a new leader',
   async (t) => {
     const { events, value, lines } = setUp()
-    const shown = async () => (await value('operator_queue_unserved_captures')).filter((line) => !line.endsWith(' 0'))
-    events.queueChecked('stealth', 'no-pool', 0)
-    t.strictSame([await shown(), lines], [[], []])
-    for (const waiting of [3, 4]) events.queueChecked('stealth', 'no-pool', waiting)
-    t.match(await shown(), [/reason="no-pool"\} 4$/])
-    t.match(lines, [/^warn queue is not served.*"queue":"stealth"/])
-    events.queueChecked('stealth', undefined, 4)
-    t.strictSame(await shown(), [])
-    t.equal(lines.length, 1)
+    const look = () => events.queueChecked('stealth', 'no-pool', 3)
+    look()
+    events.termEnded()
+    t.strictSame(await value('operator_queue_unserved_captures'), [])
+    look()
+    t.equal(lines.filter((line) => line.startsWith('warn queue is not served')).length, 2)
   },
 )
-
-t.test('operator events: a former leader shows no queues, and logs their reasons again as a new leader', async (t) => {
-  const { events, value, lines } = setUp()
-  const look = () => events.queueChecked('stealth', 'no-pool', 3)
-  look()
-  events.termEnded()
-  t.strictSame(await value('operator_queue_unserved_captures'), [])
-  look()
-  t.equal(lines.filter((line) => line.startsWith('warn queue is not served')).length, 2)
-})

@@ -43,18 +43,18 @@ type Case = {
 
 const cases: Case[] = [
   {
-    name: 'makes nothing and says nothing while the Jobs are unknown',
+    name: 'creates no Jobs and publishes no state while the Jobs are unknown',
     seen: { jobs: 'unknown', depth: waiting(5) },
     want: { create: 0, reason: 'workers-unknown', state: undefined },
   },
   {
-    name: 'makes nothing and says nothing while the pool is paused',
+    name: 'creates no Jobs and publishes no state while the pool is paused',
     seen: { depth: waiting(5), jobs: jobs('idle', 1) },
     policy: { isPaused: true },
     want: { create: 0, wanted: 1, reason: 'paused', state: undefined },
   },
   {
-    name: 'makes nothing while JetStream is unknown',
+    name: 'creates no Jobs while the depth of JetStream is unknown',
     seen: { depth: 'unknown', jobs: jobs('serving', 2) },
     policy: { spares: 3 },
     want: {
@@ -65,37 +65,37 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'makes one for each capture that waits',
+    name: 'creates one Job for each waiting capture',
     seen: { depth: waiting(3) },
     want: { create: 3, wanted: 3, reason: 'backlog' },
   },
   {
-    name: 'counts what a worker holds that is not known to serve',
+    name: 'counts captures in flight that no Job is known to serve',
     seen: { depth: waiting(0, 2) },
     want: { create: 2, reason: 'backlog' },
   },
   {
-    name: 'makes none for what Jobs serve',
+    name: 'creates none for captures that Jobs serve',
     seen: { depth: waiting(0, 4), jobs: jobs('serving', 4) },
     want: { create: 0, wanted: 4, reason: 'steady' },
   },
   {
-    name: 'makes none for captures that Jobs will take, whether these come, wait, or are about to go',
+    name: 'creates none for captures that starting, idle or leaving Jobs will take',
     seen: { depth: waiting(3), jobs: [...jobs('coming', 1), ...jobs('idle', 1), ...jobs('leaving', 1)] },
     want: { create: 0, wanted: 3, reason: 'starting' },
   },
   {
-    name: 'does not count Jobs that have served, or are lost, as help',
+    name: 'does not count spent or lost Jobs as capacity',
     seen: { depth: waiting(2), jobs: [...jobs('spent', 3), ...jobs('lost', 1)] },
     want: { create: 2, wanted: 2, reason: 'backlog' },
   },
   {
-    name: 'never has more unfinished Jobs than the maximum, those that have served among them',
+    name: 'never exceeds the maximum of unfinished Jobs, spent ones included',
     seen: { depth: waiting(50, 4), jobs: [...jobs('serving', 4), ...jobs('spent', 4)] },
     want: { create: 2, wanted: 10, reason: 'at-maximum' },
   },
   {
-    name: 'makes none beyond the maximum where it was lowered',
+    name: 'creates none above a lowered maximum',
     seen: { depth: waiting(50), jobs: jobs('spent', 12) },
     want: { create: 0, wanted: 10, reason: 'at-maximum' },
   },
@@ -106,29 +106,29 @@ const cases: Case[] = [
     want: { create: 2, wanted: 3, reason: 'buffer' },
   },
   {
-    name: 'keeps spares on top of what waits',
+    name: 'keeps spares on top of the backlog',
     seen: { depth: waiting(1, 1), jobs: [...jobs('idle', 2), ...jobs('serving', 1)] },
     policy: { spares: 2 },
     want: { create: 1, wanted: 4, reason: 'buffer' },
   },
   {
-    name: 'keeps its spares where fewer captures are held than Jobs were heard to serve',
+    name: 'keeps its spares if the depth is below the number of serving Jobs',
     seen: { depth: waiting(0), jobs: [...jobs('serving', 2), ...jobs('idle', 1)] },
     policy: { spares: 1 },
     want: { create: 0, wanted: 3, reason: 'steady' },
   },
   {
-    name: 'says so when nothing is to be done',
+    name: 'has the reason steady without work',
     seen: {},
     want: { create: 0, wanted: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
   },
   {
-    name: 'passes claims on, also while it makes nothing',
+    name: 'returns claims, even while it creates no Jobs',
     seen: { depth: 'unknown', claims: [{ job: 'serving-0', captureId: 'c' }] },
     want: { claims: [{ job: 'serving-0', captureId: 'c' }] },
   },
   {
-    name: 'takes a Job that is stuck for a trouble, and waits a second before it tries again',
+    name: 'treats a stuck Job as a trouble, and creates no more at first',
     seen: { depth: waiting(4), jobs: stuck(2, 0) },
     want: {
       create: 0,
@@ -138,95 +138,95 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'makes none on top of stuck Jobs for the same captures',
+    name: 'creates none in addition to stuck Jobs for the same captures',
     seen: { depth: waiting(2), jobs: stuck(2, 9000) },
     memory: troubled,
     want: { create: 0, reason: 'image-pull', state: { canStart: false, forMs: 9000, reason: 'image-pull' } },
   },
   {
-    name: 'tries one when its time has come',
+    name: 'retries one Job at its retry time',
     seen: { depth: waiting(9), jobs: stuck(2, 9000) },
     memory: troubled,
     want: { create: 1, reason: 'image-pull' },
   },
   {
-    name: 'tries none while another is on its way',
+    name: 'retries none while another is starting',
     seen: { depth: waiting(9), jobs: [...stuck(2, 9000), ...jobs('coming', 1)] },
     memory: troubled,
     want: { create: 0, reason: 'image-pull' },
   },
   {
-    name: 'tries none before its time',
+    name: 'retries none before its retry time',
     seen: { depth: waiting(9) },
     memory: { ...troubled, retryAtMs: nowMs + 1 },
     want: { create: 0, reason: 'image-pull' },
   },
   {
-    name: 'does not try beyond the maximum',
+    name: 'does not retry above the maximum',
     seen: { depth: waiting(90), jobs: stuck(10, 9000) },
     memory: troubled,
     want: { create: 0, reason: 'image-pull' },
   },
   {
-    name: 'takes a Job that failed before its claim for a trouble',
+    name: 'treats a Job that failed before its claim as a trouble',
     seen: { depth: waiting(2), starts: { ready: 0, failed: 1, last: { why: 'crash-looping', message: 'x' } } },
     want: { create: 0, reason: 'crash-looping', trouble: { why: 'crash-looping', message: 'x' } },
   },
   {
-    name: 'is out of its trouble as soon as a Job comes up',
+    name: 'ends the trouble as soon as a Job is ready',
     seen: { depth: waiting(3), starts: { ready: 1, failed: 0, last: undefined } },
     memory: troubled,
     want: { create: 3, reason: 'backlog', trouble: undefined, state: { canStart: true, forMs: 0, reason: 'backlog' } },
   },
   {
-    name: 'does not take a failure for a trouble while others come up',
+    name: 'a failure is no trouble while other Jobs become ready',
     seen: { depth: waiting(3), starts: { ready: 5, failed: 3, last: { why: 'crash-looping', message: 'x' } } },
     want: { create: 3, trouble: undefined },
   },
   {
-    name: 'is not held up by a Job that is stuck since before another came up',
+    name: 'a Job stuck since before another became ready is no trouble',
     seen: { depth: waiting(4), jobs: stuck(1, 30_000) },
     memory: { ...calm, readyAtMs: nowMs - 10_000 },
     want: { create: 3, reason: 'backlog', trouble: undefined },
   },
   {
-    name: 'is held up by a Job that got stuck after the last one came up',
+    name: 'a Job stuck since the last one became ready is a trouble',
     seen: { depth: waiting(4), jobs: stuck(1, 5000) },
     memory: { ...calm, readyAtMs: nowMs - 10_000 },
     want: { create: 0, reason: 'image-pull' },
   },
   {
-    name: 'gives up a Job that has been stuck on its node for more than a minute, which counts until it has ended',
+    name: 'gives up a Job stuck on its node for more than a minute, and counts it until it has ended',
     seen: { depth: waiting(1), jobs: stuck(1, 60_001) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
-    name: 'leaves a Job for three minutes more whose node may still fetch its image',
+    name: 'keeps a Job for three minutes while its node may still pull the image',
     seen: { depth: waiting(1), jobs: stuck(1, 180_000, { why: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: [] },
   },
   {
-    name: 'gives up a Job that its node does not start for longer',
+    name: 'gives up a Job that its node has not started for more than three minutes',
     seen: { depth: waiting(1), jobs: stuck(1, 180_001, { why: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
-    name: 'leaves a Job alone that waits for room on any node',
+    name: 'keeps an unschedulable Job',
     seen: { depth: waiting(1), jobs: stuck(1, 600_000, { why: 'unschedulable' }) },
     memory: { ...troubled, readyAtMs: Number.NEGATIVE_INFINITY },
     want: { create: 0, giveUp: [], reason: 'unschedulable' },
   },
   {
-    name: 'gives up stuck Jobs that are made of what is not wanted any more, and forgets their trouble',
+    name: 'gives up stuck Jobs of an old revision, and clears their trouble',
     seen: { depth: waiting(1), jobs: stuck(1, 5000, { why: 'unschedulable', revision: 'old' }) },
     memory: { ...troubled, revision: 'old' },
     want: { create: 0, giveUp: ['stuck-0'], trouble: undefined, state: { canStart: true, forMs: 0, reason: 'steady' } },
   },
   {
-    name: 'keeps Jobs of an older template that work',
+    name: 'keeps working Jobs of an old revision',
     seen: {
       depth: waiting(0, 1),
       jobs: [...jobs('serving', 1, { revision: 'old' }), ...jobs('idle', 1, { revision: 'old' })],
@@ -235,7 +235,7 @@ const cases: Case[] = [
     want: { create: 0, giveUp: [], reason: 'steady' },
   },
   {
-    name: 'tries a quota at once where a Job has ended',
+    name: 'retries after a quota refusal as soon as a Job has ended',
     seen: { depth: waiting(5), jobs: jobs('spent', 2) },
     memory: { ...troubled, trouble: { why: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
     want: { create: 1, reason: 'quota' },
@@ -243,7 +243,7 @@ const cases: Case[] = [
 ]
 
 for (const { name, want, ...given } of cases) {
-  t.test(name, (t) => {
+  t.test(`decide proxied: ${name}`, (t) => {
     const { decision } = decideProxied(seen(given.seen), { ...policy, ...given.policy }, given.memory ?? calm)
     t.match(decision, want)
     // An empty list matches any.
@@ -252,7 +252,7 @@ for (const { name, want, ...given } of cases) {
   })
 }
 
-t.test('decide proxied: waits twice as long after each try, at most a minute', (t) => {
+t.test('decide proxied: doubles the wait after each try, up to a minute', (t) => {
   let memory: ProxiedMemory = { ...troubled, tries: 0 }
   const waits: number[] = []
   for (let atMs = nowMs; waits.length < 8;) {
@@ -266,7 +266,7 @@ t.test('decide proxied: waits twice as long after each try, at most a minute', (
   t.end()
 })
 
-t.test('decide proxied: counts anew for how long something is so after it was unknown or paused', (t) => {
+t.test('decide proxied: restarts the duration of a state after it was unknown or paused', (t) => {
   const at = (ms: number, given: Partial<ProxiedObservation> = {}) =>
     seen({ nowMs: nowMs + ms, jobs: stuck(1, 9000), ...given })
   let memory = troubled

@@ -24,7 +24,7 @@ const begin = () => {
   }
 }
 
-t.test('job reports: knows nothing of a worker that is only starting', (t) => {
+t.test('job reports: a starting worker has no report', (t) => {
   const { reports } = begin()
   reports.heartbeat(heartbeat('a', 'starting'))
   t.equal(reports.of('a'), undefined)
@@ -32,7 +32,7 @@ t.test('job reports: knows nothing of a worker that is only starting', (t) => {
   t.end()
 })
 
-t.test('job reports: remembers a claim from a heartbeat or from the report, until the worker has served it', (t) => {
+t.test('job reports: keeps a claim from a heartbeat or a report until the worker has served it', (t) => {
   const { reports } = begin()
   reports.heartbeat(heartbeat('a', 'ready'))
   t.match(reports.of('a'), { captureId: undefined, isSpent: false })
@@ -48,7 +48,7 @@ t.test('job reports: remembers a claim from a heartbeat or from the report, unti
   t.end()
 })
 
-t.test('job reports: takes no claim from an attempt that was handed back or could not be read', (t) => {
+t.test('job reports: an attempt that was handed back or unreadable is no claim', (t) => {
   const { reports } = begin()
   reports.started(started('a', 'handed-back'))
   reports.started(started('b', 'unreadable'))
@@ -56,7 +56,7 @@ t.test('job reports: takes no claim from an attempt that was handed back or coul
   t.end()
 })
 
-t.test('job reports: counts a worker that goes without ever having been ready as one that did not come up', (t) => {
+t.test('job reports: a worker that drains without ever having been ready does not count as a successful start', (t) => {
   const { reports } = begin()
   reports.heartbeat(heartbeat('a', 'drained'))
   t.match(reports.of('a'), { isSpent: true })
@@ -64,12 +64,12 @@ t.test('job reports: counts a worker that goes without ever having been ready as
   t.end()
 })
 
-t.test('job reports: forgets Jobs that are gone, a minute after they said something', (t) => {
+t.test('job reports: removes Jobs that are gone, a minute after their last report', (t) => {
   const { reports, pass } = begin()
   reports.started(started('a'))
   reports.started(started('b'))
   reports.keep(new Set(['b']))
-  t.ok(reports.of('a'), 'it may not be seen yet')
+  t.ok(reports.of('a'), 'it may not be listed yet')
   pass(60_001)
   reports.keep(new Set(['b']))
   t.equal(reports.of('a'), undefined)
@@ -77,7 +77,7 @@ t.test('job reports: forgets Jobs that are gone, a minute after they said someth
   t.end()
 })
 
-t.test('job reports: remembers a bounded number', (t) => {
+t.test('job reports: keeps a bounded number', (t) => {
   const { reports } = begin()
   for (let turn = 0; turn <= 8192; turn += 1) reports.started(started(`job-${turn}`))
   t.equal(reports.of('job-0'), undefined)

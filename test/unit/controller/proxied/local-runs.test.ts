@@ -19,7 +19,7 @@ const begin = (t: Test, of: { entry: string; env: Record<string, string> }, life
   return { runner, notices, names }
 }
 
-t.test('local runs: starts as many processes as it is asked for, each under a name of its own', async (t) => {
+t.test('local runs: starts the requested number of processes, each with a unique name', async (t) => {
   const { runner, notices, names } = begin(t, worker('never-ready'))
   await runner.create(2)
   await runner.create(0)
@@ -27,7 +27,7 @@ t.test('local runs: starts as many processes as it is asked for, each under a na
   t.match(notices, [{ kind: 'created' }, { kind: 'created' }])
 })
 
-t.test('local runs: shows the claim of a process that runs', async (t) => {
+t.test('local runs: lists the claim of a running process', async (t) => {
   const { runner, names } = begin(t, worker('never-ready'))
   await runner.create(1)
   const [name] = await names()
@@ -36,7 +36,7 @@ t.test('local runs: shows the claim of a process that runs', async (t) => {
   t.match((await runner.list()).jobs, [{ name, captureId: 'c' }])
 })
 
-t.test('local runs: forgets a process that has ended, and counts one that failed before it claimed', async (t) => {
+t.test('local runs: removes an exited process, and counts one that failed before it claimed', async (t) => {
   const { runner, notices, names } = begin(t, failing)
   await runner.create(2)
   const [claimed] = await names()
@@ -46,7 +46,7 @@ t.test('local runs: forgets a process that has ended, and counts one that failed
   t.equal(notices.filter(({ kind }) => kind === 'ended').length, 2)
 })
 
-t.test('local runs: takes an end that nobody asked for, but a good one, for no failure', async (t) => {
+t.test('local runs: an unrequested exit with code 0 is no failure', async (t) => {
   const { runner, notices, names } = begin(t, worker('end-at-start'))
   await runner.create(1)
   await eventually(async () => (await names()).length === 0)
@@ -54,14 +54,14 @@ t.test('local runs: takes an end that nobody asked for, but a good one, for no f
   t.match(notices.at(-1), { kind: 'ended', how: 'succeeded' })
 })
 
-t.test('local runs: tells a process to end that has outlived what it could wait and serve', async (t) => {
+t.test('local runs: stops a process that exceeds its wait and its service time', async (t) => {
   const { runner, names } = begin(t, worker('never-ready'), 500)
   await runner.create(1)
   await eventually(async () => (await names()).length === 0)
   t.equal((await runner.list()).failed, 0)
 })
 
-t.test('local runs: lists a process that was told to end as one that takes nothing more', async (t) => {
+t.test('local runs: lists a process that was told to stop as stopping', async (t) => {
   const { runner, names } = begin(t, worker('ignore-stop'))
   await runner.create(1)
   const [name] = await names()
@@ -69,7 +69,7 @@ t.test('local runs: lists a process that was told to end as one that takes nothi
   t.match((await runner.list()).jobs, [{ name, worker: 'stopping' }])
 })
 
-t.test('local runs: leaves no process behind', async (t) => {
+t.test('local runs: leaves no process behind when disposed', async (t) => {
   const { runner, names } = begin(t, worker('never-ready'))
   await runner.create(3)
   await runner[Symbol.asyncDispose]()

@@ -19,10 +19,10 @@ const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) =>
   const now = () => clock.nowMs
   const reports = createJobReports(now)
   const heartbeats = new Map<string, ReceivedHeartbeat>()
-  const hear = (pod: string, state: HeartbeatMessage['state'], captures: string[] = []) => {
-    const heartbeat = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
-    heartbeats.set(pod, { heartbeat, atMs: now() })
-    reports.heartbeat(heartbeat)
+  const heartbeat = (pod: string, state: HeartbeatMessage['state'], captures: string[] = []) => {
+    const message = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
+    heartbeats.set(pod, { heartbeat: message, atMs: now() })
+    reports.heartbeat(message)
   }
   const observe = createProxiedObserver({
     runner: { list: async () => given.list ?? listWorkers() },
@@ -36,10 +36,10 @@ const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) =>
     const { jobs } = await observe()
     return jobs === 'unknown' ? jobs : Object.fromEntries(jobs.map(({ name, state }) => [name, state]))
   }
-  return { observe, statesOf, reports, hear, clock }
+  return { observe, statesOf, reports, heartbeat, clock }
 }
 
-t.test('observe proxied: tells the states of Jobs from what runs them and from what their workers say', async (t) => {
+t.test('observe proxied: derives the states of Jobs from their runner and from reports of their workers', async (t) => {
   const list = listWorkers(
     ...['coming', 'idle', 'serving', 'spent', 'expired'].map((name) => job(name)),
     job('stuck', { trouble }),
@@ -50,12 +50,13 @@ t.test('observe proxied: tells the states of Jobs from what runs them and from w
     job('ended, idle', { worker: 'ended' }),
     job('ended, serving', { worker: 'ended' }),
   )
-  const { statesOf, hear } = begin({ list })
-  for (const name of ['idle', 'up after all', 'ended, idle', 'told to end']) hear(name, 'ready')
-  for (const name of ['serving', 'spent', 'told to end, serving', 'ended, serving']) hear(name, 'ready', [`of ${name}`])
-  hear('spent', 'drained')
-  hear('expired', 'ready')
-  hear('expired', 'drained')
+  const { statesOf, heartbeat } = begin({ list })
+  for (const name of ['idle', 'up after all', 'ended, idle', 'told to end']) heartbeat(name, 'ready')
+  for (const name of ['serving', 'spent', 'told to end, serving', 'ended, serving'])
+    heartbeat(name, 'ready', [`of ${name}`])
+  heartbeat('spent', 'drained')
+  heartbeat('expired', 'ready')
+  heartbeat('expired', 'drained')
   t.strictSame(await statesOf(), {
     coming: 'coming',
     idle: 'idle',
@@ -73,7 +74,7 @@ t.test('observe proxied: tells the states of Jobs from what runs them and from w
 })
 
 t.test(
-  'observe proxied: takes a worker for lost that was up and has been silent for longer than its capture is kept for it',
+  'observe proxied: a worker is lost once it was silent for longer than its capture is reserved for it',
   async (t) => {
     const list = listWorkers(
       job('idle'),
@@ -81,31 +82,31 @@ t.test(
       job('coming'),
       job('labelled', { captureId: 'c', ageMs: 16_000 }),
     )
-    const { statesOf, hear, clock } = begin({ list })
-    hear('idle', 'ready')
-    hear('serving', 'ready', ['c'])
+    const { statesOf, heartbeat, clock } = begin({ list })
+    heartbeat('idle', 'ready')
+    heartbeat('serving', 'ready', ['c'])
     clock.nowMs += 15_000
     t.match(await statesOf(), { idle: 'idle', serving: 'serving', labelled: 'lost' })
     clock.nowMs += 1
     t.strictSame(await statesOf(), { idle: 'lost', serving: 'lost', coming: 'coming', labelled: 'lost' })
-    hear('idle', 'ready')
+    heartbeat('idle', 'ready')
     t.match(await statesOf(), { idle: 'idle' })
   },
 )
 
-t.test('observe proxied: loses nobody while it cannot hear', async (t) => {
-  const { statesOf, hear, clock } = begin({
+t.test('observe proxied: no worker is lost while the subscription has failed', async (t) => {
+  const { statesOf, heartbeat, clock } = begin({
     list: listWorkers(job('a')),
     subscription: { backlog: () => 'unknown', heartbeats: new Map(), listeningMs: () => 0 },
   })
-  hear('a', 'ready')
+  heartbeat('a', 'ready')
   clock.nowMs += 60_000
   t.strictSame(await statesOf(), { a: 'idle' })
 })
 
-t.test('observe proxied: looks at the Jobs before it asks for the depth', async (t) => {
+t.test('observe proxied: lists the Jobs before it reads the depth', async (t) => {
   const calls: string[] = []
-  const { observe, hear } = begin({
+  const { observe, heartbeat } = begin({
     runner: {
       list: async () => {
         calls.push('list')
@@ -114,7 +115,7 @@ t.test('observe proxied: looks at the Jobs before it asks for the depth', async 
     },
     readDepth: async () => {
       calls.push('depth')
-      hear('a', 'ready', ['c'])
+      heartbeat('a', 'ready', ['c'])
       return { waiting: 0, inFlight: 1 }
     },
   })
@@ -122,26 +123,26 @@ t.test('observe proxied: looks at the Jobs before it asks for the depth', async 
   t.strictSame(calls, ['list', 'depth'])
 })
 
-t.test('observe proxied: names claims that are not shown yet, of Jobs that have ended too', async (t) => {
+t.test('observe proxied: returns claims that are not recorded yet, also of Jobs that have ended', async (t) => {
   const list = { ...listWorkers(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
-  const { observe, hear } = begin({ list })
-  for (const name of ['a', 'b', 'c', 'unknown']) hear(name, 'ready', [`of ${name}`])
+  const { observe, heartbeat } = begin({ list })
+  for (const name of ['a', 'b', 'c', 'unknown']) heartbeat(name, 'ready', [`of ${name}`])
   t.strictSame((await observe()).claims, [
     { job: 'a', captureId: 'of a' },
     { job: 'c', captureId: 'of c' },
   ])
 })
 
-t.test('observe proxied: counts workers that came up and starts that failed', async (t) => {
+t.test('observe proxied: counts workers that became ready and starts that failed', async (t) => {
   const last = { why: 'quota', message: 'x' } as const
-  const { observe, hear } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
-  hear('a', 'ready')
-  hear('a', 'ready', ['c'])
-  hear('b', 'ready')
+  const { observe, heartbeat } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
+  heartbeat('a', 'ready')
+  heartbeat('a', 'ready', ['c'])
+  heartbeat('b', 'ready')
   t.strictSame((await observe()).starts, { ready: 2, failed: 2, last })
 })
 
-t.test('observe proxied: what cannot be read is unknown', async (t) => {
+t.test('observe proxied: a failed read is unknown', async (t) => {
   const broken = async () => {
     throw new Error('planted')
   }
@@ -149,7 +150,7 @@ t.test('observe proxied: what cannot be read is unknown', async (t) => {
   t.match(await begin({ readDepth: broken }).observe(), { jobs: [], depth: 'unknown' })
 })
 
-t.test('observe proxied: what takes too long is unknown, and so is what comes of it later', async (t) => {
+t.test('observe proxied: a read that times out is unknown, and its late result is discarded', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ waiting: number; inFlight: number }>()
   let asked = 0
   const readDepth = () => {
@@ -164,5 +165,5 @@ t.test('observe proxied: what takes too long is unknown, and so is what comes of
   await promise
   await new Promise((wake) => setImmediate(wake))
   t.strictSame((await observe()).depth, { waiting: 9, inFlight: 9 })
-  t.equal(asked, 2, 'a depth from before the Jobs were looked at is never used')
+  t.equal(asked, 2, 'a depth read before the Jobs is never used')
 })

@@ -21,7 +21,7 @@ const empty: ProxiedObservation = {
   starts: { ready: 0, failed: 0, last: undefined },
 }
 
-/** Runs the real loop over these observations without pause; answers what it did and said. */
+/** Runs the real loop over these observations without pause; returns its calls and published states. */
 const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = false) => {
   const stop = new AbortController()
   const calls: string[] = []
@@ -51,13 +51,16 @@ const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = fals
   return { calls, states, failures }
 }
 
-t.test('run proxied: makes Jobs, and makes sure of those that nobody knows of even when none is missing', async (t) => {
-  const { calls } = await run([{ depth: { waiting: 3, inFlight: 0 } }, {}])
-  t.strictSame(calls, ['create 3', 'create 0'])
-})
+t.test(
+  'run proxied: creates Jobs, and calls create even with nothing to create, to check unconfirmed ones',
+  async (t) => {
+    const { calls } = await run([{ depth: { waiting: 3, inFlight: 0 } }, {}])
+    t.strictSame(calls, ['create 3', 'create 0'])
+  },
+)
 
 t.test(
-  'run proxied: asks for nothing while the Jobs are unknown or the pool is paused, but shows claims',
+  'run proxied: creates nothing while the Jobs are unknown or the pool is paused, but records claims',
   async (t) => {
     const claims = [{ job: 'a', captureId: 'c' }]
     t.strictSame((await run([{ jobs: 'unknown' }])).calls, [])
@@ -65,23 +68,20 @@ t.test(
   },
 )
 
-t.test(
-  'run proxied: gives up what is hopeless, and a claim that fails keeps nothing else from being done',
-  async (t) => {
-    const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
-    const { calls, failures } = await run([
-      {
-        jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
-        claims: [{ job: 'broken', captureId: 'c' }],
-      },
-    ])
-    t.strictSame(calls, ['create 0', 'give up stuck', 'claim broken c'])
-    t.match(failures, [{ message: 'planted' }])
-  },
-)
+t.test('run proxied: gives up stuck Jobs of an old revision, and continues after a failed claim', async (t) => {
+  const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
+  const { calls, failures } = await run([
+    {
+      jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
+      claims: [{ job: 'broken', captureId: 'c' }],
+    },
+  ])
+  t.strictSame(calls, ['create 0', 'give up stuck', 'claim broken c'])
+  t.match(failures, [{ message: 'planted' }])
+})
 
 t.test(
-  'run proxied: says each second whether Jobs can start, at once where that changes, and nothing while nobody knows',
+  'run proxied: publishes each second whether Jobs can start, changes at once, and nothing while unknown',
   async (t) => {
     const failed = { starts: { ready: 0, failed: 1, last: { why: 'quota', message: '' } } } as const
     const { states } = await run([
@@ -101,7 +101,7 @@ t.test(
   },
 )
 
-t.test('run proxied: looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
+t.test('run proxied: ticks after a wakeup; wakeups are coalesced for a tenth of a second', async (t) => {
   let wakePool = () => {}
   const rings: number[] = []
   const { subscribeToPoolWakeups } = proxiedQueue({
@@ -128,10 +128,10 @@ const poisson = (seed: number, of: { count: number; perSecond: number }): number
   return Array.from({ length: of.count }, () => (atMs += (-Math.log(1 - random()) / of.perSecond) * 1000))
 }
 
-/** What must hold whatever happens. */
+/** Invariants of every scenario. */
 const holds = (t: Test, { world }: ProxiedOutcome, { spares }: { spares: number }) => {
-  t.strictSame(world.violations, [], 'no Job too many at any time')
-  t.strictSame(world.unserved(), [], 'nothing waits for ever')
+  t.strictSame(world.violations, [], 'no excess Jobs at any time')
+  t.strictSame(world.unserved(), [], 'no capture waits forever')
   t.ok(world.created <= world.arrived + world.deaths + spares, 'one Job for each capture')
 }
 
@@ -150,16 +150,16 @@ const troubled: Omit<ProxiedScenario, 'seed'> = {
 }
 
 for (const seed of seeds) {
-  t.test(`gives each of 60 captures a Job of its own, 10 at a time, with seed ${seed}`, async (t) => {
+  t.test(`run proxied: gives each of 60 captures its own Job, 10 at a time, with seed ${seed}`, async (t) => {
     const outcome = await simulateProxied({ ...bursts, seed })
     holds(t, outcome, small)
     t.equal(outcome.world.created, 60)
-    t.equal(outcome.world.claimWrites, 60, 'and shows each claim once')
+    t.equal(outcome.world.claimWrites, 60, 'each claim is recorded once')
     t.strictSame(outcome.failures, [])
     t.ok(outcome.states.every(({ canStart }) => canStart))
   })
 
-  t.test(`keeps spares on top of what captures need with seed ${seed}`, async (t) => {
+  t.test(`run proxied: keeps spares on top of what captures need, with seed ${seed}`, async (t) => {
     const policy = { max: 50, spares: 3 }
     const arrivals = poisson(seed, { count: 150, perSecond: 3 })
     const outcome = await simulateProxied({ seed, arrivals, policy, untilMs: 100_000 })
@@ -168,7 +168,7 @@ for (const seed of seeds) {
     t.ok(outcome.world.created === 153)
   })
 
-  t.test(`replaces spares whose time is over with seed ${seed}`, async (t) => {
+  t.test(`run proxied: replaces expired spares, with seed ${seed}`, async (t) => {
     const policy = { max: 10, spares: 2 }
     const outcome = await simulateProxied({ seed, arrivals: [], policy, spareMs: 10_000, untilMs: 60_000 })
     t.strictSame(outcome.world.violations, [])
@@ -176,29 +176,32 @@ for (const seed of seeds) {
   })
 
   t.test(
-    `gets over dying workers, lost messages and requests, and two ends of its own with seed ${seed}`,
+    `run proxied: recovers from dying workers, lost messages and requests, and two restarts, with seed ${seed}`,
     async (t) => {
       holds(t, await simulateProxied({ ...troubled, seed }), small)
     },
   )
 
-  t.test(`tells for how long no Job can start, and goes on once one can, with seed ${seed}`, async (t) => {
-    const isImageThere = (atMs: number) => atMs > 60_000
-    const outcome = await simulateProxied({ ...bursts, seed, isImageThere, untilMs: 180_000 })
-    t.strictSame(outcome.world.violations, [])
-    t.strictSame(outcome.world.unserved(), [])
-    const stuck = outcome.states.filter(({ canStart }) => !canStart)
-    t.ok(stuck.every(({ reason }) => reason === 'image-pull'))
-    t.ok((stuck.at(-1)?.forMs ?? 0) > 55_000)
-    t.strictSame(
-      stuck.map(({ forMs }) => forMs),
-      stuck.map(({ forMs }) => forMs).toSorted((one, other) => one - other),
-      'without a break',
-    )
-    t.equal(outcome.states.at(-1)?.canStart, true)
-  })
+  t.test(
+    `run proxied: publishes for how long no Job could start, and continues once one can, with seed ${seed}`,
+    async (t) => {
+      const isImageThere = (atMs: number) => atMs > 60_000
+      const outcome = await simulateProxied({ ...bursts, seed, isImageThere, untilMs: 180_000 })
+      t.strictSame(outcome.world.violations, [])
+      t.strictSame(outcome.world.unserved(), [])
+      const stuck = outcome.states.filter(({ canStart }) => !canStart)
+      t.ok(stuck.every(({ reason }) => reason === 'image-pull'))
+      t.ok((stuck.at(-1)?.forMs ?? 0) > 55_000)
+      t.strictSame(
+        stuck.map(({ forMs }) => forMs),
+        stuck.map(({ forMs }) => forMs).toSorted((one, other) => one - other),
+        'without interruption',
+      )
+      t.equal(outcome.states.at(-1)?.canStart, true)
+    },
+  )
 
-  t.test(`waits without complaint while pods come one after the other, with seed ${seed}`, async (t) => {
+  t.test(`run proxied: reports no trouble while pods are created one by one, with seed ${seed}`, async (t) => {
     const policy = { max: 400, spares: 0 }
     const arrivals = Array.from({ length: 300 }, (_, index) => 1000 + (index * 5000) / 300)
     const outcome = await simulateProxied({ seed, arrivals, policy, podsPerSecond: 8, untilMs: 60_000 })
@@ -209,7 +212,7 @@ for (const seed of seeds) {
     )
   })
 
-  t.test(`tries a quota again, at once where a Job has made room, with seed ${seed}`, async (t) => {
+  t.test(`run proxied: retries after a quota refusal, at once when a Job has ended, with seed ${seed}`, async (t) => {
     const quota = (atMs: number) => (atMs < 40_000 ? 4 : Infinity)
     const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 160_000 })
     holds(t, outcome, small)
@@ -225,11 +228,11 @@ const violates = async (scenario: Omit<ProxiedScenario, 'seed'>, fault: Fault): 
 }
 const isSome = (t: Test, outcomes: readonly unknown[]) => t.not(outcomes.length, 0)
 
-t.test('run proxied: the simulation finds a depth that is older than the Jobs', async (t) =>
+t.test('run proxied: the simulation detects a depth read before the Jobs', async (t) =>
   isSome(t, await violates(bursts, { depthFirst: true })),
 )
 
-t.test('run proxied: the simulation finds Jobs that are forgotten until they come up', async (t) => {
+t.test('run proxied: the simulation detects Jobs that are ignored until they are ready', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const seen = await honest()
     return seen.jobs === 'unknown' ? seen : { ...seen, jobs: seen.jobs.filter(({ state }) => state !== 'coming') }
@@ -237,7 +240,7 @@ t.test('run proxied: the simulation finds Jobs that are forgotten until they com
   isSome(t, await violates({ ...bursts, untilMs: 3000 }, { observe }))
 })
 
-t.test('run proxied: the simulation finds captures that are counted although they are being served', async (t) => {
+t.test('run proxied: the simulation detects captures counted although they are being served', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const seen = await honest()
     if (seen.jobs === 'unknown') return seen
@@ -246,7 +249,7 @@ t.test('run proxied: the simulation finds captures that are counted although the
   isSome(t, await violates(bursts, { observe }))
 })
 
-t.test('run proxied: the simulation finds a runner that trusts its late copy alone', async (t) => {
+t.test('run proxied: the simulation detects a runner that uses only its stale cache', async (t) => {
   const runner: Fault['runner'] = (real, world) => ({
     list: async () => {
       const roster = await real.list()
@@ -260,7 +263,7 @@ t.test('run proxied: the simulation finds a runner that trusts its late copy alo
   isSome(t, await violates(bursts, { runner }))
 })
 
-t.test('run proxied: the simulation finds a lost answer that is taken for a refusal', async (t) => {
+t.test('run proxied: the simulation detects a lost response treated as a refusal', async (t) => {
   const api: Fault['api'] = (real) => ({
     ...real,
     create: async (of, object, given) => {
@@ -274,13 +277,13 @@ t.test('run proxied: the simulation finds a lost answer that is taken for a refu
   isSome(t, await violates({ ...bursts, chance: { 'loses-answer': 0.2 } }, { api }))
 })
 
-t.test('run proxied: the simulation finds a successor that does not ask which Jobs there are', async (t) => {
+t.test('run proxied: the simulation detects a successor that does not list existing Jobs', async (t) => {
   const api: Fault['api'] = (real) => ({ ...real, list: async () => ({ items: [], resourceVersion: '1' }) })
   const runs = await violates({ ...bursts, killedAtMs: [1060], restartMs: 1 }, { api })
   isSome(t, runs)
 })
 
-t.test('run proxied: the simulation finds a controller that gives up', async (t) => {
+t.test('run proxied: the simulation detects a controller that gives up', async (t) => {
   const runner: Fault['runner'] = (real) => {
     let hasFailed = false
     return {

@@ -3,48 +3,48 @@ import { requestSocks5Tunnel } from '#egress/callers-proxy/request-socks5-tunnel
 import type { Line } from '#shared/net/handshake.ts'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
 
-/** A line on which the proxy's answers lie ready; it ends where they do. */
+/** A line with the proxy's replies buffered; reads fail at its end. */
 const lineOf = (answers: readonly number[]) => {
-  const said: string[] = []
+  const sent: string[] = []
   let rest = Buffer.from(answers)
   const line: Line = {
-    write: (bytes) => void said.push(Buffer.from(bytes as Uint8Array).toString('hex')),
+    write: (bytes) => void sent.push(Buffer.from(bytes as Uint8Array).toString('hex')),
     read: async (bytes) => {
       if (rest.length < bytes) throw new Error('no more')
-      const heard = rest.subarray(0, bytes)
+      const bytesRead = rest.subarray(0, bytes)
       rest = rest.subarray(bytes)
-      return heard
+      return bytesRead
     },
     readHead: () => Promise.reject(new Error('SOCKS has no head')),
   }
-  return { line, said, left: () => rest.length }
+  return { line, sent, left: () => rest.length }
 }
 
 const proxyOf = (credentials = '') => parseCallersProxy(`socks5://${credentials}p.test:1080`)!
 const granted = [5, 0, 0, 1, 9, 9, 9, 9, 0, 1]
 
-t.test('ask socks5 proxy: addresses names, IPv4 and IPv6 as RFC 1928 does', async (t) => {
+t.test('ask socks5 proxy: encodes names, IPv4 and IPv6 as RFC 1928 does', async (t) => {
   for (const [host, hex] of [
     ['a.test', '0306612e74657374'],
     ['1.2.3.4', '0101020304'],
     ['2606:4700::1', '0426064700000000000000000000000001'],
   ] as const) {
-    const { line, said } = lineOf([5, 0, ...granted])
+    const { line, sent } = lineOf([5, 0, ...granted])
     await requestSocks5Tunnel(line, proxyOf(), { host, port: 443 })
-    t.same(said, ['050100', `050100${hex}01bb`], host)
+    t.same(sent, ['050100', `050100${hex}01bb`], host)
   }
 })
 
-t.test('ask socks5 proxy: gives the credentials where the proxy asks for them, in UTF-8', async (t) => {
-  const { line, said } = lineOf([5, 2, 1, 0, ...granted])
+t.test('ask socks5 proxy: sends the credentials in UTF-8 if the proxy requests them', async (t) => {
+  const { line, sent } = lineOf([5, 2, 1, 0, ...granted])
   await requestSocks5Tunnel(line, proxyOf('%C3%A9:pw@'), { host: '1.2.3.4', port: 80 })
-  t.same(said, ['05020002', '0102c3a9027077', '05010001010203040050'])
+  t.same(sent, ['05020002', '0102c3a9027077', '05010001010203040050'])
   const open = lineOf([5, 0, ...granted])
   await requestSocks5Tunnel(open.line, proxyOf('u:pw@'), { host: '1.2.3.4', port: 80 })
-  t.same(open.said, ['05020002', '05010001010203040050'], 'not where it does not')
+  t.same(open.sent, ['05020002', '05010001010203040050'], 'none are sent if the proxy does not request them')
 })
 
-t.test('ask socks5 proxy: reads the whole answer, whatever address it holds, and not a byte more', async (t) => {
+t.test('ask socks5 proxy: reads the whole reply with any kind of address, and not a byte more', async (t) => {
   const answers = [granted, [5, 0, 0, 4, ...Array(18).fill(7)], [5, 0, 0, 3, 2, 7, 7, 0, 1], [5, 0, 0, 3, 0, 0, 1]]
   for (const answer of answers as number[][]) {
     const { line, left } = lineOf([5, 0, ...answer, 1, 2, 3])
@@ -53,7 +53,7 @@ t.test('ask socks5 proxy: reads the whole answer, whatever address it holds, and
   }
 })
 
-t.test('ask socks5 proxy: takes nothing for a yes but a yes', async (t) => {
+t.test('ask socks5 proxy: any reply but success is CONNECTION_FAILED', async (t) => {
   for (const answers of [
     [4, 0, ...granted],
     [72, 84, 84, 80],
@@ -72,9 +72,9 @@ t.test('ask socks5 proxy: takes nothing for a yes but a yes', async (t) => {
   await t.rejects(refused, { code: 'CONNECTION_FAILED', message: /^it refused the credentials$/ })
 })
 
-t.test('ask socks5 proxy: asks for no name that does not fit', async (t) => {
-  const { line, said } = lineOf([5, 0, ...granted])
+t.test('ask socks5 proxy: rejects a name that is too long, without a request', async (t) => {
+  const { line, sent } = lineOf([5, 0, ...granted])
   const asked = requestSocks5Tunnel(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
   await t.rejects(asked, { code: 'CONNECTION_FAILED' })
-  t.same(said, [])
+  t.same(sent, [])
 })

@@ -29,7 +29,7 @@ t.test('internal domains: those of the operator are internal, with all names bel
   for (const host of ['compute.example', 'xeu.compute.example', 'k8s.test']) t.notOk(isInternalName(host, more), host)
 })
 
-t.test('internal domains: the search list of a resolv.conf, without the root', async (t) => {
+t.test('internal domains: reads the search list of a resolv.conf, without the root', async (t) => {
   const pod = 'nameserver 10.96.0.10\nsearch default.svc.k8s.test svc.k8s.test  K8s.Test.\noptions ndots:5\n'
   t.same(searchDomains(pod), ['default.svc.k8s.test', 'svc.k8s.test', 'k8s.test'])
   t.same(searchDomains('domain a.test\n\tsearch b.test\t. 10.0.0.1\n# search c.test\nsearches d.test'), [

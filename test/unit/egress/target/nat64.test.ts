@@ -16,19 +16,19 @@ const rfcExamples = [
   ['64:ff9b::/96', '64:ff9b::192.0.2.33'],
 ] as const
 
-t.test('NAT64: an address behind a prefix of any length stands for the IPv4 address that it carries', async (t) => {
+t.test('NAT64: extracts the embedded IPv4 address behind a prefix of any length', async (t) => {
   for (const [prefix, ip] of rfcExamples) t.same(translated(ip, blocksOf([prefix])), ['192.0.2.33'], ip)
   const all = blocksOf(['2001:db8:122:344::/64', '2001:db8:122:344::/96'])
-  t.same(translated('2001:db8:122:344::192.0.2.33', all), ['0.0.0.192', '192.0.2.33'], 'behind each of several')
+  t.same(translated('2001:db8:122:344::192.0.2.33', all), ['0.0.0.192', '192.0.2.33'], 'for each of several prefixes')
 })
 
-t.test('NAT64: an address behind no prefix stands for itself', async (t) => {
+t.test('NAT64: an address outside every prefix is not translated', async (t) => {
   for (const ip of ['64:ff9b:1::1', '2606:4700::1', '192.0.2.33', 'a.test']) {
     t.same(translated(ip, blocksOf(['64:ff9b::/96'])), [], ip)
   }
 })
 
-t.test('NAT64: the answers for ipv4only.arpa show the prefixes, of every length', async (t) => {
+t.test('NAT64: derives the prefixes of every length from the addresses of ipv4only.arpa', async (t) => {
   for (const [ip, prefix] of [
     ['64:ff9b::192.0.0.170', '64:ff9b::c000:aa/96'],
     ['64:ff9b:1:fffe::192.0.0.171', '64:ff9b:1:fffe::c000:ab/96'],
@@ -42,7 +42,7 @@ t.test('NAT64: the answers for ipv4only.arpa show the prefixes, of every length'
   }
 })
 
-t.test('NAT64: an answer cannot turn a private network into a translated one', async (t) => {
+t.test('NAT64: a private network never becomes a prefix', async (t) => {
   for (const ip of ['fd00:ec2::192.0.0.170', 'fe80::192.0.0.170', '::ffff:192.0.0.170', '2002:a00:1::192.0.0.170']) {
     t.same(prefixesIn([ip]), [], ip)
   }
@@ -66,7 +66,7 @@ const startDiscovery = (answers: (readonly string[] | undefined)[]) => {
   return { discovery, clock, asked, failures: () => failures }
 }
 
-t.test('NAT64 discovery: one query serves all for ten minutes, and what was known stays meanwhile', async (t) => {
+t.test('NAT64 discovery: caches one query for ten minutes, and returns the old result during the next', async (t) => {
   const { discovery, clock, asked } = startDiscovery([['64:ff9b::192.0.0.170'], [], undefined])
   const first = await Promise.all([discovery(), discovery(), discovery()])
   for (const prefixes of first) t.same(written(prefixes), ['64:ff9b::c000:aa/96'])
@@ -74,16 +74,16 @@ t.test('NAT64 discovery: one query serves all for ten minutes, and what was know
   await discovery()
   t.same(asked, [discoveryName])
   clock.nowMs = 600_000
-  t.same(written(await discovery()), ['64:ff9b::c000:aa/96'], 'nobody waits for the second query')
+  t.same(written(await discovery()), ['64:ff9b::c000:aa/96'], 'no lookup waits for the second query')
   t.same(asked.length, 2)
-  t.same(await discovery(), [], 'its answer holds from then on')
+  t.same(await discovery(), [], 'its result applies from then on')
   clock.nowMs = 1_200_000
   await discovery()
   t.same(await discovery(), [], 'a failed query changes nothing')
   t.equal(asked.length, 3)
 })
 
-t.test('NAT64 discovery: without an answer nothing is known, and it is repeated after ten seconds', async (t) => {
+t.test('NAT64 discovery: is unknown after a failed query, and retries after ten seconds', async (t) => {
   const { discovery, clock, asked, failures } = startDiscovery([undefined, undefined, ['64:ff9b::192.0.0.171']])
   t.equal(await discovery(), undefined)
   clock.nowMs = 9999

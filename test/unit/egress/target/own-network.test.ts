@@ -2,7 +2,7 @@ import t from 'tap'
 import { createOwnNetwork } from '#egress/target/own-network.ts'
 import { inAny, parseAddress } from '#shared/policy/cidr.ts'
 
-t.test('own network: finds loopback, and every address in a network of its own', async (t) => {
+t.test('own network: includes loopback, and every address lies in one of its networks', async (t) => {
   const { addresses, networks } = createOwnNetwork(() => 0)()
   t.ok(addresses.has('127.0.0.1'))
   for (const ip of addresses) {

@@ -4,10 +4,10 @@ import { parseAbsolute, parseAuthority, parseOrigin } from '#egress/target/parse
 t.test('parse target: reads the authority of a CONNECT', async (t) => {
   t.same(parseAuthority('Example.COM.:443'), { host: 'example.com', port: 443 })
   t.same(parseAuthority('[2606:4700::1]:8443'), { host: '2606:4700::1', port: 8443 })
-  t.same(parseAuthority('0x7f.1:80'), { host: '127.0.0.1', port: 80 }, 'in the form in which it is judged')
+  t.same(parseAuthority('0x7f.1:80'), { host: '127.0.0.1', port: 80 }, 'in the canonical form that is checked')
 })
 
-t.test('parse target: refuses an authority that is not host and port', async (t) => {
+t.test('parse target: rejects an authority that is not host and port', async (t) => {
   const texts = [
     '',
     'example.com',
@@ -40,7 +40,7 @@ t.test('parse target: reads the absolute form of a plain request', async (t) => 
   for (const [text, want] of cases) t.same(parseAbsolute(text), want)
 })
 
-t.test('parse target: refuses a plain request in another form', async (t) => {
+t.test('parse target: rejects any other form of a plain request', async (t) => {
   for (const text of [
     '',
     '/',
@@ -56,7 +56,7 @@ t.test('parse target: refuses a plain request in another form', async (t) => {
   }
 })
 
-t.test('origin form: a path says where on the target, never another target', async (t) => {
+t.test('origin form: a path never changes the target', async (t) => {
   const target = { host: 'page.test', port: 80 }
   t.same(parseOrigin('/a?b', target), { ...target, hostHeader: 'page.test', path: '/a?b' })
   t.same(parseOrigin('//evil.test/', target), { ...target, hostHeader: 'page.test', path: '//evil.test/' })

@@ -9,7 +9,7 @@ const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
   openAdmin(gateway, { adminToken, adminTokens, keyPepper: 'pepper', windowCaptures: 1 })
 
 // Contract: Off without a token
-t.test('admin app: there is no administration without a token', async (t) => {
+t.test('admin app: is absent unless an admin token is set', async (t) => {
   t.equal(open(''), undefined)
   await using admin = open('x'.repeat(16))
   t.ok(admin)

@@ -22,7 +22,7 @@ const start = () => {
   return { clock, find, codeOf, use: (token: string, network?: string) => codeOf(`Bearer ${token}`, network) }
 }
 
-t.test('admin tokens: several tokens hold at a time, and each has the name of its owner', async (t) => {
+t.test('admin tokens: accepts several tokens at a time, each with the name of its owner', async (t) => {
   const { codeOf, use } = start()
   t.same([use(own), use(alice), use(bob)], ['admin', 'admin:alice', 'admin:bob'])
   t.equal(codeOf(`bearer  ${alice}`), 'admin:alice')
@@ -33,18 +33,21 @@ t.test('admin tokens: several tokens hold at a time, and each has the name of it
   t.same([...adminActors('', named).values()], ['admin:alice', 'admin:bob'])
 })
 
-t.test('admin tokens: ten wrong tokens of a client are judged, then none until the time that is told', async (t) => {
-  const { clock, find, use } = start()
-  for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
-  const other = () => ({ network: 'a', site: 'a' })
-  t.throws(() => find('Bearer guess', other), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 6 })
-  t.equal(use(alice), 'RATE_LIMIT_EXCEEDED', 'a right one is not told from a guess')
-  t.equal(use(alice, 'b'), 'admin:alice', 'others are not limited')
-  clock.ms += 6000
-  t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])
-})
+t.test(
+  'admin tokens: checks ten wrong tokens of a client, then rejects every token until Retry-After has passed',
+  async (t) => {
+    const { clock, find, use } = start()
+    for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
+    const other = () => ({ network: 'a', site: 'a' })
+    t.throws(() => find('Bearer guess', other), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 6 })
+    t.equal(use(alice), 'RATE_LIMIT_EXCEEDED', 'a valid token is rejected like a guess')
+    t.equal(use(alice, 'b'), 'admin:alice', 'others are not limited')
+    clock.ms += 6000
+    t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])
+  },
+)
 
-t.test('admin tokens: neither right tokens nor requests without one count', async (t) => {
+t.test('admin tokens: neither valid tokens nor requests without a token count against the limit', async (t) => {
   const { codeOf, use } = start()
   for (let n = 0; n < 50; n += 1) {
     t.equal(use(alice), 'admin:alice')
@@ -54,27 +57,30 @@ t.test('admin tokens: neither right tokens nor requests without one count', asyn
   t.equal(use('guess'), 'INVALID_API_KEY')
 })
 
-t.test('admin tokens: named tokens are read from one setting, whose faults are told without the tokens', async (t) => {
-  const read = (value: string) => adminSettings.adminTokens.parse(value)
-  t.same(read(''), { ok: true, value: [] })
-  t.same(read(`alice:${alice}, bob:${bob}`), { ok: true, value: named })
-  t.same(read(`a.b@c-d_e:x:y:zzzzzzzzzzzzzzz\n`), {
-    ok: true,
-    value: [{ name: 'a.b@c-d_e', token: 'x:y:zzzzzzzzzzzzzzz' }],
-  })
-  for (const wrong of [
-    alice,
-    `alice:${'x'.repeat(15)}`,
-    `:${alice}`,
-    `al ice:${alice}`,
-    `${'n'.repeat(65)}:${alice}`,
-  ]) {
-    t.match(read(wrong), { ok: false, problem: /NAME:TOKEN.*16 characters/ }, wrong)
-  }
-  for (const twice of [`alice:${alice},alice:${bob}`, `alice:${alice},bob:${alice}`]) {
-    t.match(read(twice), { ok: false, problem: /once/ })
-  }
-  t.throws(() => readConfig({ SHUTTERFLEET_ADMIN_TOKENS: 'alice:secret' }), {
-    message: /^(?!.*alice:secret).*SHUTTERFLEET_ADMIN_TOKENS/s,
-  })
-})
+t.test(
+  'admin tokens: reads named tokens from one setting, and keeps the tokens out of its error messages',
+  async (t) => {
+    const read = (value: string) => adminSettings.adminTokens.parse(value)
+    t.same(read(''), { ok: true, value: [] })
+    t.same(read(`alice:${alice}, bob:${bob}`), { ok: true, value: named })
+    t.same(read(`a.b@c-d_e:x:y:zzzzzzzzzzzzzzz\n`), {
+      ok: true,
+      value: [{ name: 'a.b@c-d_e', token: 'x:y:zzzzzzzzzzzzzzz' }],
+    })
+    for (const wrong of [
+      alice,
+      `alice:${'x'.repeat(15)}`,
+      `:${alice}`,
+      `al ice:${alice}`,
+      `${'n'.repeat(65)}:${alice}`,
+    ]) {
+      t.match(read(wrong), { ok: false, problem: /NAME:TOKEN.*16 characters/ }, wrong)
+    }
+    for (const twice of [`alice:${alice},alice:${bob}`, `alice:${alice},bob:${alice}`]) {
+      t.match(read(twice), { ok: false, problem: /once/ })
+    }
+    t.throws(() => readConfig({ SHUTTERFLEET_ADMIN_TOKENS: 'alice:secret' }), {
+      message: /^(?!.*alice:secret).*SHUTTERFLEET_ADMIN_TOKENS/s,
+    })
+  },
+)

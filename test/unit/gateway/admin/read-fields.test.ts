@@ -4,7 +4,7 @@ import { readMoment, fieldsReader, line } from '#gateway/admin/read-fields.ts'
 
 const read = fieldsReader({ name: Type.String({ maxLength: 3, description: 'short' }) })
 
-t.test('read fields: bodies that fit are read, and all that is wrong with others is told at once', async (t) => {
+t.test('read fields: reads valid bodies, and reports all faults of invalid ones at once', async (t) => {
   t.same(read({ name: 'abc' }), { name: 'abc' })
   const errors: [unknown, object][] = [
     [{ name: 'abcd' }, { name: ['must be short'] }],
@@ -18,7 +18,7 @@ t.test('read fields: bodies that fit are read, and all that is wrong with others
   }
 })
 
-t.test('read fields: a text that PostgreSQL cannot hold is refused', async (t) => {
+t.test('read fields: rejects text that PostgreSQL cannot store', async (t) => {
   const readText = fieldsReader({ name: line(1, 3) })
   t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
   for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
@@ -26,7 +26,7 @@ t.test('read fields: a text that PostgreSQL cannot hold is refused', async (t) =
   }
 })
 
-t.test('read fields: a moment is read, and one that no calendar has is refused', async (t) => {
+t.test('read fields: reads a date-time, and rejects one that does not exist in the calendar', async (t) => {
   t.same(readMoment('since', '2026-02-28T23:59:59.5Z', 'a moment'), new Date('2026-02-28T23:59:59.500Z'))
   for (const text of ['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '0000-01-01T00:00:00Z']) {
     const fault = { code: 'VALIDATION_ERROR', details: { since: ['must be a moment'] } }

@@ -33,34 +33,31 @@ const capturePath = '/v1/screenshots/capture'
 const createPath = '/v1/screenshots'
 
 // Contract: `response_type=json` on capture
-t.test(
-  'capture synchronously: with response_type json a capture answers with the record of its end, completed or failed',
-  async (t) => {
-    const { context, app, post } = start(t)
-    context.answers.find = () => completedCapture
-    const done = await post(capturePath, { response_type: 'json' })
-    t.match(
-      [done.statusCode, done.json()],
-      [200, { data: { id: completedCapture.id, status: 'completed', cached: false } }],
-    )
-    t.match(done.headers, { 'x-screenshot-id': completedCapture.id, 'x-cache': 'MISS' })
-    const get = await app.inject({
-      url: `${capturePath}?url=${encodeURIComponent(url)}&response_type=json`,
-      headers: { authorization: `Bearer ${testKey}` },
-    })
-    t.same([get.statusCode, get.json()], [200, done.json()])
-    context.answers.find = () => failedCapture
-    const failed = await post(capturePath, { response_type: 'json' })
-    t.match(
-      [failed.statusCode, failed.json()],
-      [200, { data: { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } } }],
-    )
-    t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is taken back')
-  },
-)
+t.test('capture synchronously: response_type=json returns the final record, completed or failed', async (t) => {
+  const { context, app, post } = start(t)
+  context.answers.find = () => completedCapture
+  const done = await post(capturePath, { response_type: 'json' })
+  t.match(
+    [done.statusCode, done.json()],
+    [200, { data: { id: completedCapture.id, status: 'completed', cached: false } }],
+  )
+  t.match(done.headers, { 'x-screenshot-id': completedCapture.id, 'x-cache': 'MISS' })
+  const get = await app.inject({
+    url: `${capturePath}?url=${encodeURIComponent(url)}&response_type=json`,
+    headers: { authorization: `Bearer ${testKey}` },
+  })
+  t.same([get.statusCode, get.json()], [200, done.json()])
+  context.answers.find = () => failedCapture
+  const failed = await post(capturePath, { response_type: 'json' })
+  t.match(
+    [failed.statusCode, failed.json()],
+    [200, { data: { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } } }],
+  )
+  t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is released')
+})
 
 // Contract: `response_type=image` on create
-t.test('capture synchronously: with response_type image a create is a synchronous capture', async (t) => {
+t.test('capture synchronously: response_type=image makes a create synchronous', async (t) => {
   const { context, post } = start(t)
   context.answers.find = () => completedCapture
   const answer = await post(createPath, { response_type: 'image' })
@@ -73,7 +70,7 @@ t.test('capture synchronously: with response_type image a create is a synchronou
 
 // Contract: `response_type=image` on create
 t.test(
-  'capture synchronously: with a webhook every operation answers at once; a capture operation says where, whole',
+  'capture synchronously: with a webhook every operation returns immediately; a capture operation echoes its full address',
   async (t) => {
     const { context, app, post } = start(t)
     const webhook = 'HTTPS://hooks.example.com:443/in?token=s3cr3t'
@@ -99,7 +96,7 @@ t.test(
 )
 
 t.test(
-  'capture synchronously: a shared result is answered at once, marked as a hit, and neither published nor waited for',
+  'capture synchronously: returns a cached result immediately as a hit, without publishing or waiting',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ shared: 'hit' })
@@ -119,7 +116,7 @@ t.test(
 )
 
 t.test(
-  'capture synchronously: who follows another capture waits for its end, and sees the charge released that they shared',
+  'capture synchronously: a follower waits for the end of the capture it shares, and sees its charge released',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ shared: 'follows' })
@@ -130,21 +127,24 @@ t.test(
   },
 )
 
-t.test('capture synchronously: only a capture with a cache_ttl shares, by all that decides how it looks', async (t) => {
-  const { context, post } = start(t)
-  await post(createPath, {})
-  await post(createPath, { cache_ttl: 0 })
-  await post(createPath, { cache_ttl: 60 })
-  await post(createPath, { cache_ttl: 90, width: 1280, webhook_url: 'https://a.example.com/', response_type: 'json' })
-  await post(createPath, { cache_ttl: 60, width: 1281 })
-  const [none, zero, one, same, other] = context.seen.accepted.map(({ sharing }) => sharing)
-  t.same([none, zero], [undefined, undefined])
-  t.same([one?.seconds, same?.seconds, one?.key], [60, 90, same?.key])
-  t.notSame(other?.key, one?.key)
-})
+t.test(
+  'capture synchronously: shares only captures with a cache_ttl, keyed by all parameters that affect the image',
+  async (t) => {
+    const { context, post } = start(t)
+    await post(createPath, {})
+    await post(createPath, { cache_ttl: 0 })
+    await post(createPath, { cache_ttl: 60 })
+    await post(createPath, { cache_ttl: 90, width: 1280, webhook_url: 'https://a.example.com/', response_type: 'json' })
+    await post(createPath, { cache_ttl: 60, width: 1281 })
+    const [none, zero, one, same, other] = context.seen.accepted.map(({ sharing }) => sharing)
+    t.same([none, zero], [undefined, undefined])
+    t.same([one?.seconds, same?.seconds, one?.key], [60, 90, same?.key])
+    t.notSame(other?.key, one?.key)
+  },
+)
 
 t.test(
-  'capture synchronously: a request that is sent again is told its capture as it is now, and marked',
+  'capture synchronously: a repeated request returns its capture in its current state, marked as replayed',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ replayOf: completedCapture.id })
@@ -168,7 +168,7 @@ t.test(
     t.match([image.statusCode, image.headers['idempotent-replayed'], image.rawPayload], [200, 'true', testImage])
     const looks = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
     context.answers.find = () => looks.shift()
-    t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the capture that runs')
+    t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the running capture')
     t.equal(begins.at(-1), completedCapture.id)
 
     accepts({ replayOf: completedCapture.id })
@@ -182,7 +182,7 @@ t.test(
 )
 
 t.test(
-  'capture synchronously: a repeated request sees the charge released that ran when it came, not one that was released before',
+  'capture synchronously: a repeated request shows the release of a charge only if the capture ended during the request',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ replayOf: failedCapture.id })
@@ -199,7 +199,7 @@ t.test(
 
 // Contract: After retention
 t.test(
-  'capture synchronously: a repeated request is told that the image is over once its retention has passed',
+  'capture synchronously: a repeated request for an image returns 410 after the retention has passed',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ replayOf: completedCapture.id })
@@ -213,7 +213,7 @@ t.test(
 )
 
 t.test(
-  'capture synchronously: requests under a key are the same where operation and body are, to the byte',
+  'capture synchronously: requests with one key match only if operation and body are identical to the byte',
   async (t) => {
     const { context, post, app } = start(t)
     const key = { 'idempotency-key': 'k' }
@@ -229,12 +229,12 @@ t.test(
       url: `${capturePath}?url=${encodeURIComponent(url)}`,
       headers: { authorization: `Bearer ${testKey}`, ...key },
     })
-    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET takes no key')
+    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET ignores the key')
   },
 )
 
 t.test(
-  'capture synchronously: a key is 1 to 255 visible ASCII characters, and its fault is told with all others',
+  'capture synchronously: a key is 1 to 255 visible ASCII characters, and its fault is reported with all others',
   async (t) => {
     const { context, post } = start(t)
     for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'one, two']) {

@@ -28,7 +28,7 @@ const start = (t: Test) => {
 const padded = (bytes: number) => `{"url":"${url}"${' '.repeat(bytes - url.length - 10)}}`
 
 t.test(
-  'create capture: a small body is read before the key is known, a large one after, and no request is counted twice',
+  'create capture: parses a small body before the key is checked, a large one after, and counts each request once',
   async (t) => {
     const { context, post } = start(t)
     const counted: boolean[] = []
@@ -47,16 +47,16 @@ t.test(
     t.same([context.seen.checks, counted], [0, [false]])
     t.equal((await post(padded(bytesMax + 1))).statusCode, 202)
     t.same([context.seen.checks, counted], [1, [false, true]])
-    t.equal((await post(Readable.from([`{"url":"${url}"}`]))).statusCode, 202, 'one without a length')
+    t.equal((await post(Readable.from([`{"url":"${url}"}`]))).statusCode, 202, 'a body without Content-Length')
     t.same([context.seen.checks, counted], [2, [false, true, true]])
     await post(`{"url":"${url}","retina":true${' '.repeat(bytesMax)}}`)
     t.same([context.seen.checks, counted], [3, [false, true, true, true]])
     t.equal((await post(padded(bytesMax + 1).replace(url, 'nonsense'))).statusCode, 422)
-    t.equal(context.seen.checks, 4, 'refused parameters too are counted once')
+    t.equal(context.seen.checks, 4, 'a request with invalid parameters is counted once too')
   },
 )
 
-t.test('create capture: a large query is judged after the key, whose refusal leaves it unread', async (t) => {
+t.test('create capture: parses a large query only after the key is accepted', async (t) => {
   const { app, context } = start(t)
   const get = (query: string) =>
     app.inject({
@@ -65,7 +65,7 @@ t.test('create capture: a large query is judged after the key, whose refusal lea
     })
   const rest = bytesMax - `url=${url}&webhook_url=${url}&css=`.length
   t.equal((await get(`css=${'a'.repeat(rest)}`)).statusCode, 422, 'css has at most 10,000 characters')
-  t.equal(context.seen.checks, 1, 'a small one is judged first, its verdict held back')
+  t.equal(context.seen.checks, 1, 'a small query is parsed first, and its faults are held back')
   context.answers.accept = () => t.fail('nothing is made of it') as never
   context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
   const parse = t.capture(JSON, 'parse')
@@ -73,7 +73,7 @@ t.test('create capture: a large query is judged after the key, whose refusal lea
   t.same(parse.args(), [])
 })
 
-t.test('create capture: a large body of a caller who is refused is not read', async (t) => {
+t.test('create capture: does not read a large body if the key is rejected', async (t) => {
   const { context, post } = start(t)
   context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
   let reads = 0
@@ -88,51 +88,52 @@ t.test('create capture: a large body of a caller who is refused is not read', as
   t.ok(reads < 10, `${reads} chunks were read`)
 })
 
-t.test('create capture: a body of values without end is refused before it is parsed', async (t) => {
+t.test('create capture: rejects a body with too many values before it is parsed', async (t) => {
   const { context, post } = start(t)
-  const said = { error: { code: 'VALIDATION_ERROR', details: { body: ['must have at most 10000 values'] } } }
+  const rejection = { error: { code: 'VALIDATION_ERROR', details: { body: ['must have at most 10000 values'] } } }
   for (const body of ['['.repeat(100_000), `{"cookies":[${'1,'.repeat(10_000)}1]}`, `[${'{"a":1},'.repeat(6000)}1]`]) {
     const answer = await post(body)
-    t.match([answer.statusCode, answer.json()], [422, said], body.slice(0, 20))
+    t.match([answer.statusCode, answer.json()], [422, rejection], body.slice(0, 20))
   }
-  t.equal((await post(JSON.stringify({ html: ',[{"'.repeat(100_000) }))).statusCode, 202, 'a source may hold anything')
+  t.equal(
+    (await post(JSON.stringify({ html: ',[{"'.repeat(100_000) }))).statusCode,
+    202,
+    'a source may contain anything',
+  )
   t.equal(context.seen.accepted.length, 1)
 })
 
-t.test(
-  'create capture: where the database does not answer, the error names the capture that may have been accepted',
-  async (t) => {
-    const { context, post } = start(t)
-    const failing = (code: 'SERVICE_UNAVAILABLE' | 'SERVER_ERROR') => () => {
-      throw new AppError(code)
-    }
-    context.answers.accept = failing('SERVICE_UNAVAILABLE')
-    for (const path of ['/v1/screenshots', '/v1/screenshots/capture']) {
-      const answer = await post(`{"url":"${url}"}`, path)
-      const id = context.seen.accepted.at(-1)?.id
-      t.match(answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', retry_after: 5, screenshot_id: id } })
-      t.match(answer.headers, { 'retry-after': '5', 'x-screenshot-id': id })
-    }
-    for (const accept of [
-      failing('SERVER_ERROR'),
-      () => ({ ok: false, code: 'QUEUE_FULL', caller: testCaller, retryAfterSeconds: 10 }) as const,
-    ]) {
-      context.answers.accept = accept
-      t.notOk('screenshot_id' in (await post(`{"url":"${url}"}`)).json<{ error: object }>().error)
-    }
-    context.answers.check = failing('SERVICE_UNAVAILABLE')
-    const early = await post(padded(bytesMax + 1))
-    t.strictSame(Object.keys(early.json<{ error: object }>().error).toSorted(), [
-      'code',
-      'message',
-      'request_id',
-      'retry_after',
-      'status',
-    ])
-  },
-)
+t.test('create capture: an error of the database names the capture that may have been accepted', async (t) => {
+  const { context, post } = start(t)
+  const failing = (code: 'SERVICE_UNAVAILABLE' | 'SERVER_ERROR') => () => {
+    throw new AppError(code)
+  }
+  context.answers.accept = failing('SERVICE_UNAVAILABLE')
+  for (const path of ['/v1/screenshots', '/v1/screenshots/capture']) {
+    const answer = await post(`{"url":"${url}"}`, path)
+    const id = context.seen.accepted.at(-1)?.id
+    t.match(answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', retry_after: 5, screenshot_id: id } })
+    t.match(answer.headers, { 'retry-after': '5', 'x-screenshot-id': id })
+  }
+  for (const accept of [
+    failing('SERVER_ERROR'),
+    () => ({ ok: false, code: 'QUEUE_FULL', caller: testCaller, retryAfterSeconds: 10 }) as const,
+  ]) {
+    context.answers.accept = accept
+    t.notOk('screenshot_id' in (await post(`{"url":"${url}"}`)).json<{ error: object }>().error)
+  }
+  context.answers.check = failing('SERVICE_UNAVAILABLE')
+  const early = await post(padded(bytesMax + 1))
+  t.strictSame(Object.keys(early.json<{ error: object }>().error).toSorted(), [
+    'code',
+    'message',
+    'request_id',
+    'retry_after',
+    'status',
+  ])
+})
 
-t.test('create capture: the answer of a failed capture has its charge taken back', async (t) => {
+t.test('create capture: the response of a failed capture shows its charge released', async (t) => {
   const { context, app } = start(t)
   context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
   const usageAfter = async (usage: Partial<(typeof testCaller)['usage']>) => {

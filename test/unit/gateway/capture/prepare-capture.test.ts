@@ -18,7 +18,7 @@ const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
 }
 
 t.test(
-  "a capture with a caller's proxy is sealed for its own pool alone, and its password shown to nobody",
+  "prepare capture: seals a capture with a caller's proxy for the proxied pool only, and masks its password",
   async (t) => {
     const proxy = 'socks5://user:s3cr3t@proxy.example.com:1080'
     const { capture, openWith } = await prepare({ url: 'https://example.com/', proxy })
@@ -30,14 +30,14 @@ t.test(
   },
 )
 
-t.test('prepare capture: a capture with stealth is sealed for the workers with full Chromium alone', async (t) => {
+t.test('prepare capture: seals a capture with stealth for the stealth pool only', async (t) => {
   const { capture, openWith } = await prepare({ url: 'https://example.com/', stealth: true })
   t.match(capture, { pool: 'stealth', features: ['stealth'] })
   t.equal(openWith('stealth').options.stealth, true)
   t.throws(() => openWith('standard'), { code: 'JOB_FAILED' })
 })
 
-t.test('prepare capture: every other capture goes to the pool of all', async (t) => {
+t.test('prepare capture: sends every other capture to the standard pool', async (t) => {
   const { capture, openWith } = await prepare({ url: 'https://example.com/' })
   t.equal(capture.pool, 'standard')
   t.equal(openWith('standard').options.url, 'https://example.com/')
@@ -45,7 +45,7 @@ t.test('prepare capture: every other capture goes to the pool of all', async (t)
 })
 
 // Contract: Time budget
-t.test('prepare capture: an attempt has the time-out, the delay and 20 seconds', async (t) => {
+t.test('prepare capture: an attempt has timeout, delay and 20 seconds', async (t) => {
   const budgetOf = async (parameters: object) =>
     (await prepare({ url: 'https://example.com/', ...parameters })).capture.budgetMs
   t.equal(await budgetOf({}), 50_000)
@@ -57,7 +57,7 @@ const text = (supplied: CaptureParameters) => cacheTextOf(withDefaults(supplied)
 const plain = { url: 'https://example.com/' }
 
 // Contract: Cache key
-t.test('cache text: what looks the same has one text', async (t) => {
+t.test('cache text: is the same for captures that look the same', async (t) => {
   const same: readonly CaptureParameters[] = [
     { width: 1280, full_page: false, ...plain },
     { url: 'HTTPS://EXAMPLE.com:443' },
@@ -69,7 +69,7 @@ t.test('cache text: what looks the same has one text', async (t) => {
 })
 
 // Contract: Cache key
-t.test('cache text: every other parameter makes another text', async (t) => {
+t.test('cache text: differs for every other parameter', async (t) => {
   const others: CaptureParameters = {
     ...{ html: '<p>', markdown: '#', width: 400, height: 300, device: 'mobile', retina: true, format: 'webp' },
     ...{ quality: 1, resize_width: 20, resize_height: 20, omit_background: true, pdf_landscape: true },

@@ -44,16 +44,16 @@ const start = (
   return { publisher, seen }
 }
 
-t.test('publisher: rows of published captures are deleted together, soon', async (t) => {
+t.test('publisher: deletes the rows of published captures in one batch, after a short wait', async (t) => {
   const { publisher, seen } = start()
   for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
   await eventually(() => seen.deleted.length > 0)
   t.same(seen.deleted, [['a', 'b', 'c']])
-  t.same([seen.published, seen.poolWakeups, seen.relayWakeups], [3, 1, 0], 'one look at the pool is enough for all')
+  t.same([seen.published, seen.poolWakeups, seen.relayWakeups], [3, 1, 0], 'one wakeup of the pool is enough for all')
   await publisher[Symbol.asyncDispose]()
 })
 
-t.test('publisher: a hundred rows do not wait', async (t) => {
+t.test('publisher: deletes a hundred rows without the wait', async (t) => {
   const { publisher, seen } = start()
   for (let count = 0; count < 150; count += 1) publisher.publish(capture(String(count)))
   await publisher[Symbol.asyncDispose]()
@@ -63,7 +63,7 @@ t.test('publisher: a hundred rows do not wait', async (t) => {
   )
 })
 
-t.test('publisher: what cannot be published keeps its row, and the relay is told', async (t) => {
+t.test('publisher: keeps the row of a capture that could not be published, and notifies the relay', async (t) => {
   const { publisher, seen } = start(({ id }) => (id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()))
   publisher.publish(capture('bad'))
   publisher.publish(capture('good'))
@@ -71,14 +71,14 @@ t.test('publisher: what cannot be published keeps its row, and the relay is told
   t.same([seen.deleted, seen.relayWakeups, seen.notPublished], [[['good']], 1, 1])
 })
 
-t.test('publisher: rows that cannot be deleted are left to the relay', async (t) => {
+t.test('publisher: leaves rows that cannot be deleted to the relay', async (t) => {
   const { publisher, seen } = start(undefined, () => Promise.reject(new Error('no')))
   publisher.publish(capture('a'))
   await publisher[Symbol.asyncDispose]()
   t.equal(seen.kept, 1)
 })
 
-t.test('publisher: publishes under way are bounded; the rest is the relay’s', async (t) => {
+t.test('publisher: leaves the capture to the relay above 1,000 in flight', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   let begun = 0
   const { publisher, seen } = start(() => {
@@ -90,5 +90,5 @@ t.test('publisher: publishes under way are bounded; the rest is the relay’s', 
   t.equal(seen.relayWakeups, 1)
   resolve()
   await publisher[Symbol.asyncDispose]()
-  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for what is under way')
+  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for publishes in flight')
 })

@@ -15,7 +15,7 @@ const capture = {
   sha256: createHash('sha256').update(image).digest('hex'),
 }
 
-/** A gateway that may hold two of the images. */
+/** A gateway that may buffer two of the images. */
 const start = async (t: Test) => {
   const bufferedImages = createBufferedBytes(15 * mebibyte)
   const context = { ...createTestContext(), bufferedImages }
@@ -25,7 +25,7 @@ const start = async (t: Test) => {
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => app.close())
   const headers = { authorization: `Bearer ${testKey}` }
-  /** Answers once the head is there; the image is left unread. */
+  /** Resolves once the head has arrived; the image is left unread. */
   const ask = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
       get(`${url}/v1/screenshots/${capture.id}/image`, { headers, agent: false }, resolve).on('error', reject)
@@ -34,7 +34,7 @@ const start = async (t: Test) => {
 }
 
 t.test(
-  'read image: clients that do not read hold no more in memory than is allowed, and get their image all the same',
+  'read image: buffers no more than the bound for clients that do not read, and serves all of them in full',
   async (t) => {
     const { bufferedImages, ask } = await start(t)
     const answers: IncomingMessage[] = []
@@ -45,10 +45,10 @@ t.test(
   },
 )
 
-t.test('read image: as many that ask at the same moment hold no more either', async (t) => {
+t.test('read image: the bound on buffered bytes also holds for simultaneous requests', async (t) => {
   const { bufferedImages, ask } = await start(t)
   const answers = await Promise.all(Array.from({ length: 5 }, ask))
   t.equal(bufferedImages.count(), 2 * image.length)
   for (const answer of answers) answer.destroy()
-  await eventually(() => bufferedImages.count() === 0, { what: 'what clients that went away were sent is not held' })
+  await eventually(() => bufferedImages.count() === 0, { what: 'the bytes of disconnected clients are released' })
 })

@@ -27,7 +27,7 @@ const start = (waitersMax = 10) => {
     },
     waitersMax,
   })
-  const say = (filter: string, subject: string, data: Uint8Array) =>
+  const deliver = (filter: string, subject: string, data: Uint8Array) =>
     listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
   const result = (changes: object = {}) =>
     resultCodec.encode({
@@ -44,55 +44,58 @@ const start = (waitersMax = 10) => {
       warnings: [],
       ...changes,
     })
-  return { waiters, listeners, reads, say, result }
+  return { waiters, listeners, reads, deliver, result }
 }
 
-t.test('waiters: an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
-  const { waiters, say } = start()
+t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
+  const { waiters, deliver } = start()
   using waiter = waiters.begin(id)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await waiter?.waitForChange(longMs)
   const again = waiter?.waitForChange(longMs)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await again
   t.equal(waiters.count(), 1)
 })
 
-t.test('waiters: a result begins the reading of its object, once, and wakes nobody', async (t) => {
-  const { waiters, reads, say, result } = start()
+t.test('waiters: a result starts to read its object, once, and wakes no waiter', async (t) => {
+  const { waiters, reads, deliver, result } = start()
   using waiter = waiters.begin(id)
-  say(resultFilter, reported, result())
-  say(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  deliver(resultFilter, reported, result())
+  deliver(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
   t.same(reads, [objectKey])
   t.equal(waiter?.prefetch()?.objectKey, objectKey)
   t.same(await waiter?.prefetch()?.bytes, Buffer.from('image'))
 })
 
-t.test("a result that names another capture's object, or is malformed, begins nothing", async (t) => {
-  const { waiters, reads, say, result } = start()
-  using waiter = waiters.begin(id)
-  const other = id.replace(/2$/, '3')
-  say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
-  say(resultFilter, reported, result({ id: other }))
-  say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
-  say(resultFilter, reported, Buffer.from('{'))
-  say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
-  say(
-    resultFilter,
-    resultSubject({ pool: 'standard', id: other }),
-    result({ id: other, objectKey: objectKey.replace(id, other) }),
-  )
-  t.same([reads, waiter?.prefetch()], [[], undefined])
-})
+t.test(
+  'waiters: ignores malformed results and events, and results that name the object of another capture',
+  async (t) => {
+    const { waiters, reads, deliver, result } = start()
+    using waiter = waiters.begin(id)
+    const other = id.replace(/2$/, '3')
+    deliver(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+    deliver(resultFilter, reported, result({ id: other }))
+    deliver(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+    deliver(resultFilter, reported, Buffer.from('{'))
+    deliver(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+    deliver(
+      resultFilter,
+      resultSubject({ pool: 'standard', id: other }),
+      result({ id: other, objectKey: objectKey.replace(id, other) }),
+    )
+    t.same([reads, waiter?.prefetch()], [[], undefined])
+  },
+)
 
-t.test('waiters: the time bounds a wait that nothing wakes', async (t) => {
+t.test('waiters: a wait without an event ends at its timeout', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   await waiter?.waitForChange(1)
   t.pass()
 })
 
-t.test('waiters: stopping wakes all waiters, and none waits after it', async (t) => {
+t.test('waiters: stopping wakes all waiters, and later waits end immediately', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   const waiting = waiter?.waitForChange(longMs)
@@ -102,7 +105,7 @@ t.test('waiters: stopping wakes all waiters, and none waits after it', async (t)
   t.equal(waiters.isStopping(), true)
 })
 
-t.test('waiters: waiters are bounded, and their places become free', async (t) => {
+t.test('waiters: the number of waiters is bounded, and disposing of one frees its slot', async (t) => {
   const { waiters } = start(1)
   const first = waiters.begin(id)
   t.equal(first?.takeSlot('a'), true)
@@ -111,7 +114,7 @@ t.test('waiters: waiters are bounded, and their places become free', async (t) =
   t.same(
     unknown.map((waiter) => waiter !== undefined),
     [true, false],
-    'those whose account is not known are bounded too',
+    'waiters of unknown accounts are bounded too',
   )
   first?.[Symbol.dispose]()
   t.equal(waiters.begin('other')?.takeSlot('b'), true)
@@ -124,35 +127,35 @@ t.test('waiters: disposing ends both subscriptions', async (t) => {
   t.equal(listeners.size, 0)
 })
 
-t.test('waiters: an event wakes all that follow its capture or its account, and nobody else', async (t) => {
-  const { waiters, reads, say, result } = start(1)
+t.test('waiters: an event wakes all followers of its capture or its account, and no others', async (t) => {
+  const { waiters, reads, deliver, result } = start(1)
   using capture = waiters.watch(id)
   using again = waiters.watch(id)
   using account = waiters.watch('a')
   using other = waiters.watch('b')
   let others = 0
   void other.waitForChange(longMs).then(() => (others += 1))
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
   t.equal(others, 0)
-  say(resultFilter, reported, result())
-  t.same(reads, [], 'followers want no image')
-  t.ok(waiters.begin(id), 'and take no place of a synchronous capture')
+  deliver(resultFilter, reported, result())
+  t.same(reads, [], 'followers read no image')
+  t.ok(waiters.begin(id), 'followers take no slot of a synchronous capture')
   other.wake()
 })
 
-t.test('waiters: one of several that listen for a capture may go', async (t) => {
-  const { waiters, say } = start()
+t.test('waiters: one of several followers of a capture can unsubscribe', async (t) => {
+  const { waiters, deliver } = start()
   using stays = waiters.watch(id)
   const goes = waiters.watch(id)
   goes[Symbol.dispose]()
   goes[Symbol.dispose]()
   t.equal(waiters.count(), 1)
-  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await stays.waitForChange(longMs)
 })
 
-t.test('waiters: one account leaves places for others, which share what there is', async (t) => {
+t.test('waiters: accounts share the slots; each leaves free slots for others', async (t) => {
   const { waiters } = start(12)
   const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.takeSlot(accountId) === true
   const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
@@ -160,11 +163,11 @@ t.test('waiters: one account leaves places for others, which share what there is
   t.equal(hold('busy'), false)
 })
 
-t.test('waiters: a place is given up once, whoever gives it up first', async (t) => {
+t.test('waiters: a slot is released once, even if disposed of twice', async (t) => {
   const { waiters } = start(2)
   using first = waiters.begin(id)
   t.equal(first?.takeSlot('a'), true)
-  t.equal(first?.takeSlot('a'), true, 'the second time it has it already')
+  t.equal(first?.takeSlot('a'), true, 'a second call keeps the slot')
   const second = waiters.begin(id)
   t.equal(second?.takeSlot('a'), false)
   second?.[Symbol.dispose]()
@@ -190,17 +193,17 @@ const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
   return { deps, waiter, waits }
 }
 
-t.test('wait for end: the row decides, however often it is woken', async (t) => {
+t.test('wait for end: only the row ends the wait, however often it is woken', async (t) => {
   const { deps, waiter, waits } = startLooks([
     () => pendingCapture,
     () => ({ ...pendingCapture, status: 'processing' }),
     () => completedCapture,
   ])
   t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
-  t.same(waits, [1000, 1000, 1000], 'it looks every second at least')
+  t.same(waits, [1000, 1000, 1000], 'it reads the row at least every second')
 })
 
-t.test('wait for end: a database that is away for a while does not end the wait', async (t) => {
+t.test('wait for end: continues while the database is temporarily unavailable', async (t) => {
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE')
   }
@@ -208,7 +211,7 @@ t.test('wait for end: a database that is away for a while does not end the wait'
   t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
 })
 
-t.test('wait for end: a deleted capture ends the wait, and so does any other fault', async (t) => {
+t.test('wait for end: ends when the capture is deleted, or on any other error', async (t) => {
   const gone = startLooks([() => undefined])
   await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
   const broken = startLooks([
@@ -219,7 +222,7 @@ t.test('wait for end: a deleted capture ends the wait, and so does any other fau
   await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
 })
 
-t.test('wait for end: the capture goes on when the time is over or the gateway stops', async (t) => {
+t.test('wait for end: returns goes-on at the timeout or when the gateway stops', async (t) => {
   const { deps, waiter } = startLooks([])
   t.equal(await waitForEnd(deps, waiter, of, 0), 'goes-on')
   t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'goes-on')

@@ -12,7 +12,7 @@ const found = {
 } as const
 
 // Contract: Batch status
-t.test('find batch: the status of a batch follows from its counts', async (t) => {
+t.test('find batch: derives the status of a batch from its counts', async (t) => {
   const statusOf = (counts: object) => {
     const { status, pending } = toBatchRecord({ ...found, ...counts })
     return [status, pending]
@@ -24,8 +24,11 @@ t.test('find batch: the status of a batch follows from its counts', async (t) =>
 })
 
 // Contract: Batch response
-t.test('find batch: a completed screenshot shows the main parameters, others what was requested', async (t) => {
-  const [pending, completed] = toBatchRecord(found).screenshots
-  t.same(pending?.options, { width: 1 })
-  t.match(completed, { index: 2, options: { width: 1, quality: 80 } })
-})
+t.test(
+  'find batch: a completed screenshot shows the main parameters, any other those that were requested',
+  async (t) => {
+    const [pending, completed] = toBatchRecord(found).screenshots
+    t.same(pending?.options, { width: 1 })
+    t.match(completed, { index: 2, options: { width: 1, quality: 80 } })
+  },
+)

@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
 import { errorAnswer } from '#gateway/http/answer.ts'
 
-t.test('answer: every code has an HTTP answer, which shows clients nothing internal', async (t) => {
+t.test('error response: every code has an HTTP status, and its internal message is not shown', async (t) => {
   for (const code of Object.keys(catalog) as ErrorCode[]) {
     const { status, body } = errorAnswer(new AppError(code, { message: 'internal: host db-7' }), 'r-1')
     t.ok(status >= 400 && status <= 599, code)
@@ -12,7 +12,7 @@ t.test('answer: every code has an HTTP answer, which shows clients nothing inter
   }
 })
 
-t.test('answer: details and retry_after of an error appear where they are given', async (t) => {
+t.test('error response: details and retry_after appear only if the error has them', async (t) => {
   const error = new AppError('VALIDATION_ERROR', { details: { width: ['must be a number'] }, retryAfterSeconds: 3 })
   t.match(errorAnswer(error, 'r').body, { error: { details: { width: ['must be a number'] }, retry_after: 3 } })
   t.notMatch(errorAnswer(new AppError('NOT_FOUND'), 'r').body, { error: { details: {}, retry_after: Number } })

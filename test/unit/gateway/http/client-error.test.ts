@@ -31,7 +31,7 @@ const start = async (t: Test) => {
   return { context, open, send }
 }
 
-/** All that comes back on a connection until it ends, however it ends. */
+/** Collects all that is received on a connection until it closes, for whatever reason. */
 const collect = (socket: Socket) => {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -40,14 +40,14 @@ const collect = (socket: Socket) => {
   return { read: () => Buffer.concat(chunks).toString('latin1'), closed }
 }
 
-t.test('client error: nothing is written into an answer that has begun', async (t) => {
+t.test('client error: writes nothing into a response that has begun', async (t) => {
   const { context, open } = await start(t)
   const image = Buffer.alloc(16 * 1024 * 1024, 7)
   context.answers.find = () => ({ ...completedCapture, fileSize: image.length })
   context.answers.object = () => image
   const socket = await open()
   const { read, closed } = collect(socket)
-  // The rest of the answer stays with the server, which cannot have sent it whole.
+  // The rest of the response stays with the server, which cannot have sent all of it.
   socket.once('data', () => socket.pause())
   socket.write(head(`GET /v1/screenshots/${completedCapture.id}/image`, host, 'Range: bytes=0-'))
   await eventually(() => read().includes('206 Partial Content'))
@@ -57,7 +57,7 @@ t.test('client error: nothing is written into an answer that has begun', async (
   t.notOk(/BAD_REQUEST|400 Bad Request/.test(read()))
 })
 
-t.test('client error: an error that is not the turn of the waiting answer is not answered', async (t) => {
+t.test('client error: does not respond to garbage while an earlier response is pending', async (t) => {
   const { context, open } = await start(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
@@ -76,7 +76,7 @@ t.test('client error: an error that is not the turn of the waiting answer is not
   t.equal(read(), '')
 })
 
-t.test('client error: no second answer follows one that came before the end of its body', async (t) => {
+t.test('client error: sends no second response if the first was sent before the end of the body', async (t) => {
   const { open } = await start(t)
   const socket = await open()
   const { read, closed } = collect(socket)
@@ -87,7 +87,7 @@ t.test('client error: no second answer follows one that came before the end of i
   t.equal(read().match(/HTTP\/1\.1/g)?.length, 1)
 })
 
-t.test('client error: a broken body, and garbage after a whole answer, are answered', async (t) => {
+t.test('client error: responds to a broken body, and to garbage after a complete response', async (t) => {
   const { open, send } = await start(t)
   const broken = await send(`${head('POST /v1/screenshots', host, 'Transfer-Encoding: chunked')}no chunk\r\n`)
   t.match(broken, /^HTTP\/1\.1 400 .*"code":"BAD_REQUEST"/s)
@@ -100,7 +100,7 @@ t.test('client error: a broken body, and garbage after a whole answer, are answe
   t.match(read(), /^HTTP\/1\.1 200 .*HTTP\/1\.1 400 .*"code":"BAD_REQUEST"/s)
 })
 
-t.test('client error: what Node or the framework would answer has the envelope and its headers', async (t) => {
+t.test('client error: errors of Node and of the framework have the envelope and its headers', async (t) => {
   const { context, send } = await start(t)
   const close = 'Connection: close'
   const status = `GET /v1/screenshots/${pendingCapture.id}`
@@ -122,10 +122,14 @@ t.test('client error: what Node or the framework would answer has the envelope a
   context.answers.find = () => pendingCapture
   t.match(await send(head(status, host, close, 'Expect: foo')), /^HTTP\/1\.1 200 .*x-request-id/s)
   const many = Array.from({ length: 3000 }, (_, n) => `x${n}: 1`)
-  t.match(await send(head(status, host, close, ...many)), /^HTTP\/1\.1 200 /, 'their size counts, not their number')
+  t.match(
+    await send(head(status, host, close, ...many)),
+    /^HTTP\/1\.1 200 /,
+    'the size of the headers counts, not their number',
+  )
 })
 
-t.test('client error: batch is a path of its own, never an id', async (t) => {
+t.test('client error: batch is a path, never an id', async (t) => {
   const { context, send } = await start(t)
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PROPFIND']) {
     for (const prefix of ['/v1', '/api/v1']) {

@@ -38,7 +38,7 @@ const received = (socket: Socket) => {
   return () => all
 }
 
-t.test('connections: connections on which nothing was sent, or all is answered, are closed at once', async (t) => {
+t.test('connections: closes idle connections immediately on stop', async (t) => {
   const { open, stop } = await start(t, (_, response) => response.end('ok'))
   const [silent, used] = [await open(), await open()]
   const answer = received(used)
@@ -50,7 +50,7 @@ t.test('connections: connections on which nothing was sent, or all is answered, 
   t.same([silent.closed, used.closed], [true, true])
 })
 
-t.test('connections: a connection whose answer had begun is closed after its last byte', async (t) => {
+t.test('connections: closes a connection after the last byte of a response in progress', async (t) => {
   let finish = () => {}
   const { open, stop } = await start(t, (_, response) => {
     response.write('begun ')
@@ -67,7 +67,7 @@ t.test('connections: a connection whose answer had begun is closed after its las
   t.match(answer(), /and ended\r\n0\r\n\r\n$/)
 })
 
-t.test('connections: a request whose head was on its way is answered', async (t) => {
+t.test('connections: serves a request whose head was incomplete at the stop', async (t) => {
   let heads = 0
   const { open, stop } = await start(t, (_, response) => {
     heads += 1

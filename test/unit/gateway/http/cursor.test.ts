@@ -12,7 +12,7 @@ const cursors: fc.Arbitrary<Cursor> = fc.record({
 })
 const bounds = { seed: 5, numRuns: 500 }
 
-t.test('cursor: any cursor reads as what was written, and needs no escaping in an address', async (t) => {
+t.test('cursor: any cursor survives a round trip, and needs no escaping in a URL', async (t) => {
   fc.assert(
     fc.property(cursors, (cursor) => {
       const text = writeCursor(cursor)
@@ -22,7 +22,7 @@ t.test('cursor: any cursor reads as what was written, and needs no escaping in a
   )
 })
 
-t.test('cursor: whatever text is read as a cursor is exactly the one that is written for it', async (t) => {
+t.test('cursor: any text that is read as a cursor is its canonical form', async (t) => {
   const bytes = fc.uint8Array({ maxLength: 90 }).map((each) => Buffer.from(each).toString('base64url'))
   fc.assert(
     fc.property(fc.oneof(fc.string(), bytes, cursors.map(writeCursor)), (text) => {
@@ -34,7 +34,7 @@ t.test('cursor: whatever text is read as a cursor is exactly the one that is wri
   t.pass('for 500 of them')
 })
 
-t.test('cursor: no cursor is read of which one character was changed, dropped or added', async (t) => {
+t.test('cursor: rejects a cursor with one character changed, dropped or added', async (t) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const below = seeded(2)
   const text = writeCursor(fc.sample(cursors, { seed: 5, numRuns: 1 })[0]!)
@@ -47,7 +47,7 @@ t.test('cursor: no cursor is read of which one character was changed, dropped or
   for (const more of ['=', '==', ' ', '\n', 'A', '%']) t.equal(readCursor(text + more), undefined, JSON.stringify(more))
 })
 
-t.test('cursor: what is no cursor is none, a forged one that no calendar has included', async (t) => {
+t.test('cursor: rejects invalid text, and forged cursors with impossible dates', async (t) => {
   for (const text of ['', 'x', '1', 'undefined', 'A'.repeat(100_000)]) t.equal(readCursor(text), undefined)
   const id = '22222222-2222-4222-8222-222222222222'
   for (const createdAt of [

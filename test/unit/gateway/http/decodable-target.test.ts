@@ -3,7 +3,7 @@ import t from 'tap'
 import { decodableTarget } from '#gateway/http/decodable-target.ts'
 
 t.test(
-  'decodable target: a segment that is not percent-encoded UTF-8 stands for itself, and nothing else is changed',
+  'decodable target: escapes the percent signs of a segment that is not percent-encoded UTF-8, and nothing else',
   async (t) => {
     const same = ['/', '/v1/a%20b?x=%zz', '*', '', '/%E2%82%AC/?', '//a']
     for (const target of same) t.equal(decodableTarget(target), target)
@@ -13,11 +13,14 @@ t.test(
   },
 )
 
-t.test('decodable target: a path longer than any operation has keeps its segments and loses its escapes', async (t) => {
-  const longest = `/${'a'.repeat(508)}%20`
-  t.equal(decodableTarget(longest), longest)
-  t.equal(decodableTarget(`${longest}/%?a=%20`), `${longest.replace('%', '_')}/_?a=%20`)
-})
+t.test(
+  'decodable target: replaces the percent signs of a path that is longer than any route, and keeps its segments',
+  async (t) => {
+    const longest = `/${'a'.repeat(508)}%20`
+    t.equal(decodableTarget(longest), longest)
+    t.equal(decodableTarget(`${longest}/%?a=%20`), `${longest.replace('%', '_')}/_?a=%20`)
+  },
+)
 
 t.test('decodable target: the path of every target can be decoded', async () => {
   const texts = fc.string({ unit: fc.constantFrom('%', '2', 'f', 'z', '/', '?', 'é') })

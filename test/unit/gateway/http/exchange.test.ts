@@ -3,7 +3,7 @@ import { createApp } from '#gateway/app.ts'
 import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 
 // Contract: Another account's id, malformed id
-t.test('exchange: unknown and malformed ids have the same answer, after the same look into the database', async (t) => {
+t.test('exchange: unknown and malformed ids get the same response, after the same database query', async (t) => {
   const context = createTestContext()
   const app = createApp(context)
   t.teardown(() => app.close())
@@ -21,7 +21,7 @@ t.test('exchange: unknown and malformed ids have the same answer, after the same
       })
       t.equal(answer.statusCode, 404)
       bodies.push(answer.body)
-      t.equal(looks, bodies.length, 'one look for each')
+      t.equal(looks, bodies.length, 'one query for each')
     }
   }
   t.equal(new Set(bodies).size, 1)

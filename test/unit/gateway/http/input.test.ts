@@ -11,7 +11,7 @@ const faultsOf = (query: string) => {
   }
 }
 
-t.test('query: its parameters are text by name', async (t) => {
+t.test('query: reads its parameters as text by name', async (t) => {
   t.same(gatherPlainQuery('', names).given, {})
   t.same(gatherPlainQuery('page=2&from=2026-01-01T00%3A00%3A00+z', names).given, {
     page: '2',
@@ -20,7 +20,7 @@ t.test('query: its parameters are text by name', async (t) => {
   t.same(gatherPlainQuery('page&&from=a=b', names).given, { page: '', from: 'a=b' })
 })
 
-t.test('query: all faults are reported at once, each by its name', async (t) => {
+t.test('query: reports all faults at once, each under its name', async (t) => {
   t.same(faultsOf('page=1&page=2&pgae=3&from=%ff&__proto__=1'), {
     page: ['is given more than once'],
     pgae: ['is not a parameter'],
@@ -30,22 +30,22 @@ t.test('query: all faults are reported at once, each by its name', async (t) => 
   t.same(faultsOf('%ff=1'), { query: ['is not a parameter'] })
 })
 
-t.test('query: more than 200 pairs are not read', async (t) => {
+t.test('query: rejects more than 200 pairs', async (t) => {
   t.same(faultsOf('x&'.repeat(201)), { query: ['must have at most 200 pairs'] })
 })
 
 const exceeds = (json: string, most: number) => isOverstructured(Buffer.from(json), most)
 
-t.test('input: commas, lists and objects count, closing brackets and colons do not', async (t) => {
+t.test('input: counts commas, lists and objects, not closing brackets or colons', async (t) => {
   const json = '{"a":[1,2],"b":{}}'
   t.same([exceeds(json, 5), exceeds(json, 4)], [false, true])
   t.equal(exceeds('', 0), false)
 })
 
-t.test('input: nothing inside of a text counts, however it is escaped', async (t) => {
+t.test('input: counts nothing inside a string, however it is escaped', async (t) => {
   for (const text of ['a,[{', String.raw`\",[`, String.raw`\\`, String.raw`\\\",`, '\u{1f600},']) {
     t.equal(exceeds(`{"${text}":"${text}"}`, 1), false, text)
     t.equal(exceeds(`{"${text}":"${text}",}`, 1), true, text)
   }
-  t.equal(exceeds('"[[[[', 0), false, 'a text that does not end')
+  t.equal(exceeds('"[[[[', 0), false, 'an unterminated string')
 })

@@ -42,7 +42,7 @@ const start = async (t: Test, objectBytesMax = 1000) => {
   return { files, put, kept, statuses, later: (ms: number) => (now = new Date(now.getTime() + ms)) }
 }
 
-t.test('objects endpoint: what is put to a signed address is stored, once', async (t) => {
+t.test('objects endpoint: stores a PUT to a signed address, once', async (t) => {
   const { files, put } = await start(t)
   const key = newObjectKey(id, new Date())
   const url = await files.signPut(key, 60)
@@ -54,24 +54,21 @@ t.test('objects endpoint: what is put to a signed address is stored, once', asyn
   t.same(again && (await buffer(again.body)), image, 'the first stays')
 })
 
-t.test(
-  'objects endpoint: an address that is not signed, or not for this object, or too late, is refused',
-  async (t) => {
-    const { files, put, kept, later } = await start(t)
-    const url = await files.signPut(newObjectKey(id, new Date()), 60)
-    const other = new URL(url)
-    other.pathname = `/objects/${newObjectKey(id, new Date())}`
-    const longer = new URL(url)
-    longer.searchParams.set('expires', '99999999999')
-    for (const bad of [url.split('?')[0] ?? '', other.href, longer.href, `${url.slice(0, -1)}x`])
-      t.equal(await put(bad), 403, bad)
-    later(61_000)
-    t.equal(await put(url), 403, 'too late')
-    t.same(await kept(), [])
-  },
-)
+t.test('objects endpoint: rejects an address that is unsigned, for another object or expired', async (t) => {
+  const { files, put, kept, later } = await start(t)
+  const url = await files.signPut(newObjectKey(id, new Date()), 60)
+  const other = new URL(url)
+  other.pathname = `/objects/${newObjectKey(id, new Date())}`
+  const longer = new URL(url)
+  longer.searchParams.set('expires', '99999999999')
+  for (const bad of [url.split('?')[0] ?? '', other.href, longer.href, `${url.slice(0, -1)}x`])
+    t.equal(await put(bad), 403, bad)
+  later(61_000)
+  t.equal(await put(url), 403, 'too late')
+  t.same(await kept(), [])
+})
 
-t.test('objects endpoint: nothing but putting objects is served', async (t) => {
+t.test('objects endpoint: serves PUT of objects only', async (t) => {
   const { files } = await start(t)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) t.equal((await fetch(url, { method })).status, 405, method)
@@ -81,7 +78,7 @@ t.test('objects endpoint: nothing but putting objects is served', async (t) => {
   t.equal((await fetch(new URL('/objects/%2e%2e%2fetc', url), { method: 'PUT' })).status, 403)
 })
 
-t.test('objects endpoint: an upload that is too large leaves nothing, with or without a length', async (t) => {
+t.test('objects endpoint: a too large upload leaves no file, with or without Content-Length', async (t) => {
   const { files, put, kept } = await start(t, 1000)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   t.equal(await put(url, Buffer.alloc(1001)), 413)
@@ -95,7 +92,7 @@ t.test('objects endpoint: an upload that is too large leaves nothing, with or wi
   t.equal(await put(url, Buffer.alloc(1000)), 201)
 })
 
-t.test('objects endpoint: an upload that breaks off leaves nothing', async (t) => {
+t.test('objects endpoint: an aborted upload leaves no file', async (t) => {
   const { files, put, kept, statuses } = await start(t)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   const upload = request(url, { method: 'PUT', headers: { 'content-length': '100' } })

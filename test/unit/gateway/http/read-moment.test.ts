@@ -12,23 +12,23 @@ t.test('read moment: a date is its first or its last microsecond in UTC', async 
 })
 
 // Contract: List parameters
-t.test('read moment: a date-time is one microsecond, on either side', async (t) => {
+t.test('read moment: a date-time is one microsecond, as either end of a range', async (t) => {
   for (const side of ['first', 'last'] as const) {
     t.equal(readMoment('2026-01-31T12:34:56.123456Z', side), '2026-01-31T12:34:56.123456Z')
     t.equal(readMoment('2026-01-31T12:34:56.7Z', side), '2026-01-31T12:34:56.700000Z')
     t.equal(readMoment('2026-01-31T12:34:56z', side), '2026-01-31T12:34:56.000000Z')
     t.equal(readMoment('2026-01-31t12:34Z', side), '2026-01-31T12:34:00.000000Z')
-    t.equal(readMoment('2026-01-31T12:34:56', side), '2026-01-31T12:34:56.000000Z', 'UTC where no offset is given')
+    t.equal(readMoment('2026-01-31T12:34:56', side), '2026-01-31T12:34:56.000000Z', 'UTC if no offset is given')
   }
 })
 
-t.test('read moment: an offset is taken off, and a plus that came as a space is one', async (t) => {
+t.test('read moment: subtracts the offset, and reads a plus that was decoded to a space', async (t) => {
   t.equal(readMoment('2026-01-01T00:30:00.5+02:00', 'first'), '2025-12-31T22:30:00.500000Z')
   t.equal(readMoment('2026-01-01T00:30:00 02:00', 'first'), '2025-12-31T22:30:00.000000Z')
   t.equal(readMoment('2026-01-01T00:30:00-0930', 'first'), '2026-01-01T10:00:00.000000Z')
 })
 
-t.test('read moment: what no calendar and no clock has is no moment', async (t) => {
+t.test('read moment: rejects dates and times that do not exist, and other formats', async (t) => {
   for (const text of [
     '',
     'today',
@@ -60,7 +60,7 @@ t.test('read moment: what no calendar and no clock has is no moment', async (t) 
   }
 })
 
-t.test('read moment: what was read reads as itself, for any moment', async (t) => {
+t.test('read moment: any result reads as itself', async (t) => {
   const below = seeded(1)
   for (let turn = 0; turn < 500; turn += 1) {
     const second = new Date(below(253_402_300_800) * 1000).toISOString().slice(0, 19)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createApp } from '#gateway/app.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 
-t.test('redirect to reference: redirects the root and every prefix', async (t) => {
+t.test('redirect to reference: redirects to the reference under every prefix', async (t) => {
   const app = createApp(createTestContext())
   t.teardown(() => app.close())
   for (const path of ['/', '/v1', '/api/v1']) {
@@ -14,7 +14,7 @@ t.test('redirect to reference: redirects the root and every prefix', async (t) =
   t.equal((await app.inject({ method: 'POST', url: '/' })).statusCode, 404)
 })
 
-t.test('public probes: answer without a key or details, and are not ready once the service stops', async (t) => {
+t.test('public probes: respond without key and details, and are not ready once the service stops', async (t) => {
   let stopping = false
   const app = createApp({ ...createTestContext(), isStopping: () => stopping })
   t.teardown(() => app.close())

@@ -37,7 +37,7 @@ const start = (
 }
 
 // Contract: Signed URL form
-t.test('links: a link leads to the image without a key and costs the account nothing', async (t) => {
+t.test('links: a link serves the image without a key and costs the account nothing', async (t) => {
   const { context, ask } = start(t)
   const answer = await ask(link, { host: 'evil.example', 'x-forwarded-host': 'evil.example' })
   t.same([answer.statusCode, answer.rawPayload], [200, testImage])
@@ -48,7 +48,7 @@ t.test('links: a link leads to the image without a key and costs the account not
     'cross-origin-resource-policy': 'cross-origin',
   })
   t.notOk(answer.headers['x-ratelimit-limit'])
-  t.equal(context.seen.checks, 0, 'no minute is counted')
+  t.equal(context.seen.checks, 0, 'the minute limit is not charged')
   const head = await ask(link, {}, 'HEAD')
   t.same([head.statusCode, head.headers['content-length']], [200, String(testImage.length)])
   t.equal((await ask(`v=2&${link}`)).statusCode, 200, 'other parameters are ignored')
@@ -56,7 +56,7 @@ t.test('links: a link leads to the image without a key and costs the account not
 })
 
 // Contract: Signed URL errors
-t.test('links: what a link does not lead to is told in the words of the interface', async (t) => {
+t.test('links: errors have the codes of the API, without the cause of a failure', async (t) => {
   const { context, ask, codeOf } = start(t)
   t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
   t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
@@ -66,7 +66,7 @@ t.test('links: what a link does not lead to is told in the words of the interfac
   t.same(await codeOf(), [404, 'NOT_READY'])
   const answers = { link: await ask(), key: await ask('', { authorization: `Bearer ${testKey}` }) }
   t.match(answers.key.json().error.message, /TIMEOUT slow/)
-  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'why it failed is for the account alone')
+  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'only the account sees the cause of a failure')
   context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
   t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
   context.answers.find = () => undefined
@@ -74,7 +74,7 @@ t.test('links: what a link does not lead to is told in the words of the interfac
 })
 
 // Contract: Signed URL errors
-t.test('links: neither key nor signature is 401, and a key goes before a signature', async (t) => {
+t.test('links: a request without key and signature is 401; a key takes precedence over a signature', async (t) => {
   const { context, codeOf } = start(t)
   t.same(await codeOf(''), [401, 'INVALID_API_KEY'])
   t.same(await codeOf(`expires=${soon}&kid=test`), [401, 'INVALID_API_KEY'])
@@ -83,17 +83,14 @@ t.test('links: neither key nor signature is 401, and a key goes before a signatu
   t.equal(context.seen.checks, 1)
 })
 
-t.test(
-  'links: a link whose head is larger than the contract allows is refused before its signature is judged',
-  async (t) => {
-    const { codeOf } = start(t)
-    t.same(await codeOf(`${link}&v=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
-    t.same(await codeOf(`signature=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
-    t.same(await codeOf(`${link}&v=${'0'.repeat(48 * 1024)}`), [200, undefined])
-  },
-)
+t.test('links: rejects a too large head before the signature is checked', async (t) => {
+  const { codeOf } = start(t)
+  t.same(await codeOf(`${link}&v=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await codeOf(`signature=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await codeOf(`${link}&v=${'0'.repeat(48 * 1024)}`), [200, undefined])
+})
 
-t.test('links: a link is good for no other operation', async (t) => {
+t.test('links: a link works for no other operation', async (t) => {
   const context = createTestContext()
   const app = createApp(context)
   t.teardown(() => app.close())
@@ -107,7 +104,7 @@ t.test('links: a link is good for no other operation', async (t) => {
 })
 
 // Contract: Signed URL form
-t.test('links: each client address has a limit, whatever it says of itself', async (t) => {
+t.test('links: each client address has a limit, whatever its X-Forwarded-For', async (t) => {
   const { ask } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
   t.equal((await ask(link, { 'x-forwarded-for': '203.0.113.1' })).statusCode, 200)
   const refused = await ask(link, { 'x-forwarded-for': '203.0.113.2' })
@@ -121,10 +118,10 @@ t.test('links: only links with a valid signature count against the limit of a cl
   for (const query of [...invalid, ...invalid]) t.match(await codeOf(query), [403])
   t.same(await codeOf(link), [200, undefined])
   t.same(await codeOf(link), [429, 'RATE_LIMIT_EXCEEDED'])
-  t.match(await codeOf('signature=x'), [403], 'and are refused as such afterwards too')
+  t.match(await codeOf('signature=x'), [403], 'invalid signatures are still rejected as such')
 })
 
-t.test('links: behind a trusted proxy its clients are told apart', async (t) => {
+t.test('links: clients behind a trusted proxy are limited separately', async (t) => {
   const { codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 }, ['127.0.0.0/8'])
   t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.1' }), [200, undefined])
   t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.2' }), [200, undefined])
@@ -143,7 +140,7 @@ const judge = (query: string, { keys = [first, second], of = id, at = now } = {}
 }
 
 // Contract: Signed URL form
-t.test('links: a link has the form that the interface gives it, and holds until its time', async (t) => {
+t.test('links: a link has the documented form, and is valid until it expires', async (t) => {
   const query = signLink(first, id, inAMinute)
   t.match(query, new RegExp(`^expires=${inAMinute}&kid=new&signature=[0-9a-f]{64}$`))
   t.equal(judge(query), 'good')
@@ -152,21 +149,21 @@ t.test('links: a link has the form that the interface gives it, and holds until 
 })
 
 // Contract: Signed URL form
-t.test('links: a permanent link has no time and holds for ever', async (t) => {
+t.test('links: a permanent link has no expiry and stays valid', async (t) => {
   const query = signLink(first, id, undefined)
   t.match(query, /^kid=new&signature=[0-9a-f]{64}$/)
   t.equal(judge(query, { at: new Date('9999-01-01') }), 'good')
 })
 
 // Contract: Signed URL form
-t.test('links: every key of the list is taken, and a link dies with its key', async (t) => {
+t.test('links: accepts every key of the list, and rejects links of a removed key', async (t) => {
   const query = signLink(second, id, inAMinute)
   t.equal(judge(query), 'good')
   t.equal(judge(query, { keys: [first] }), 'forged')
 })
 
 // Contract: Signed URL form
-t.test('links: nothing of a link can be exchanged', async (t) => {
+t.test('links: no part of a link can be changed', async (t) => {
   const query = signLink(first, id, inAMinute)
   const permanent = signLink(first, id, undefined)
   const forged = {
@@ -195,7 +192,7 @@ t.test('links: nothing of a link can be exchanged', async (t) => {
   for (const [name, verdict] of Object.entries(forged)) t.equal(verdict, 'forged', name)
 })
 
-t.test('links: a query without a signature is no link; what else stands in it does not matter', async (t) => {
+t.test('links: a query without a signature is not a link; its other parameters are ignored', async (t) => {
   t.equal(readLink(`expires=${inAMinute}&kid=new`), undefined)
   t.equal(judge(`v=1&${signLink(first, id, inAMinute)}&utm_source=x`), 'good')
 })

@@ -15,14 +15,14 @@ const withPlaces = (max: number, accountMax: number) => ({
   streamLimit: createConcurrencyLimit({ max, accountMax }),
 })
 
-t.test('event streams: 503 for everybody at the bound of all, 429 for the account that has too many', async (t) => {
+t.test('event streams: 503 at the global bound, 429 at the bound of the account', async (t) => {
   const full = withPlaces(0, 1)
   t.throws(() => answerStream(full, headers, of, report), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 10 })
   const own = withPlaces(1, 0)
   t.throws(() => answerStream(own, headers, of, report), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 10 })
 })
 
-t.test('answer stream: a stream that has ended leaves its place', async (t) => {
+t.test('event streams: a stream that has ended frees its slot', async (t) => {
   const context = withPlaces(1, 1)
   const { status, body } = answerStream(context, headers, of, report)
   t.equal(context.streamLimit.count(), 1)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 
-t.test('batched loader: looks at the same time are one read', async (t) => {
+t.test('batched loader: concurrent lookups share one read', async (t) => {
   const reads: (readonly string[])[] = []
   const look = createBatchedLoader(async (ids) => {
     reads.push(ids)
@@ -13,11 +13,11 @@ t.test('batched loader: looks at the same time are one read', async (t) => {
     { id: 'a' },
     undefined,
   ])
-  t.same(await look('a'), { id: 'a' }, 'a later look reads again')
+  t.same(await look('a'), { id: 'a' }, 'a later lookup reads again')
   t.same(reads, [['a', 'b', 'c'], ['a']])
 })
 
-t.test('batched loader: a read that fails fails for all, and the next is made', async (t) => {
+t.test('batched loader: a failed read fails all its lookups; the next lookup reads again', async (t) => {
   let fails = true
   const look = createBatchedLoader(async (ids) => {
     if (fails) throw new Error('away')

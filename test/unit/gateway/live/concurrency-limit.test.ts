@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
 
-t.test('concurrency limit: places are bounded for all and for each account, and become free once', async (t) => {
+t.test('concurrency limit: bounds the slots globally and per account, and frees each slot once', async (t) => {
   const places = createConcurrencyLimit({ max: 3, accountMax: 2 })
   const first = places.take('a')
   places.take('a')

@@ -14,7 +14,7 @@ import { streamBounds } from '#gateway/live/answer-stream.ts'
 
 const longMs = 60_000
 
-t.test('event stream: texts are produced only while the client takes them', async (t) => {
+t.test('event stream: produces text only as the client reads it', async (t) => {
   let produced = 0
   let released = 0
   const stream = eventStream(
@@ -26,13 +26,13 @@ t.test('event stream: texts are produced only while the client takes them', asyn
   )
   stream.read(0)
   for (let turns = 0; turns < 20; turns += 1) await turn()
-  t.equal(produced, 1, 'one is held, no more')
+  t.equal(produced, 1, 'one text is buffered, no more')
   t.equal(await text(stream), '1;2;3;4;5;')
   if (!stream.closed) await once(stream, 'close')
   t.equal(released, 1)
 })
 
-t.test('event stream: a client that goes frees its place at once, whatever is waited for', async (t) => {
+t.test('event stream: a client that disconnects frees its slot immediately', async (t) => {
   const released = Promise.withResolvers<void>()
   let gone: AbortSignal | undefined
   const stream = eventStream(
@@ -51,7 +51,7 @@ t.test('event stream: a client that goes frees its place at once, whatever is wa
   t.equal(gone?.aborted, true)
 })
 
-t.test('event stream: a stream of which nothing is taken is broken off in the end', async (t) => {
+t.test('event stream: closes a stream whose client does not read', async (t) => {
   const released = Promise.withResolvers<void>()
   const stream = eventStream(
     async function* texts() {
@@ -64,7 +64,7 @@ t.test('event stream: a stream of which nothing is taken is broken off in the en
   t.equal(stream.destroyed, true)
 })
 
-t.test('event stream: what goes wrong breaks the stream off', async (t) => {
+t.test('event stream: an error closes the stream', async (t) => {
   const stream = eventStream(
     async function* texts() {
       yield 'a'
@@ -98,25 +98,25 @@ const start = (
   return { ends, texts, all: async () => Array.fromAsync(texts) }
 }
 
-/** Yields one list of texts at each look, and the end with the last. */
+/** Yields one list of texts for each look, and ends with the last. */
 const looks = (...lists: string[][]): ChangeReporter =>
   async function* report() {
     yield* lists.shift() ?? []
     return lists.length === 0 ? 'over' : 'goes-on'
   }
 
-t.test('event stream: it looks until the end has been told', async (t) => {
+t.test('event stream: reports until the end is reported', async (t) => {
   const { ends, all } = start(looks(['a', 'b'], [], ['c']))
   t.same(await all(), ['retry: 2000\n\n', 'a', 'b', 'c'])
   t.same(ends, ['over'])
 })
 
-t.test('event stream: silence is broken by comments', async (t) => {
+t.test('event stream: sends comments as heartbeats while there are no changes', async (t) => {
   const { all } = start(looks(['a'], [], ['c']), { bounds: { ...calm, heartbeatMs: 0 } })
   t.same(await all(), ['retry: 2000\n\n', 'a', ': still here\n\n', ': still here\n\n', 'c'])
 })
 
-t.test('event stream: time and a stopping gateway end it with a word', async (t) => {
+t.test('event stream: ends with a comment at its maximum age or when the gateway stops', async (t) => {
   const late = start(looks(['a'], ['b']), { bounds: { ...calm, lifeMs: 0 } })
   t.match(await late.all(), ['retry: 2000\n\n', 'a', /lasted as long/])
   const stopped = start(looks(['a'], ['b']), { isStopping: () => true })
@@ -124,7 +124,7 @@ t.test('event stream: time and a stopping gateway end it with a word', async (t)
   t.same([late.ends, stopped.ends], [['time'], ['stopping']])
 })
 
-t.test('event stream: a client that has gone ends it', async (t) => {
+t.test('event stream: ends when the client has disconnected', async (t) => {
   const leaving = new AbortController()
   const report: ChangeReporter = async function* report() {
     leaving.abort()
@@ -136,7 +136,7 @@ t.test('event stream: a client that has gone ends it', async (t) => {
   t.same(ends, ['gone'])
 })
 
-t.test('event stream: a database that is away for a while does not end it; what is broken does', async (t) => {
+t.test('event stream: continues while the database is temporarily unavailable; any other error ends it', async (t) => {
   const throws = (error: AppError, then: ChangeReporter): ChangeReporter => {
     let thrown = false
     return async function* report() {
@@ -150,22 +150,19 @@ t.test('event stream: a database that is away for a while does not end it; what 
   await t.rejects(start(throws(new AppError('SERVER_ERROR'), looks(['a']))).all(), { code: 'SERVER_ERROR' })
 })
 
-t.test(
-  'event stream: a key that is no longer valid ends it before anything else is told, with an event that says so',
-  async (t) => {
-    let checks = 0
-    const isAuthorized = async () => {
-      checks += 1
-      return checks < 3
-    }
-    const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
-    t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
-    t.same(ends, ['unauthorized'])
-  },
-)
+t.test('event stream: ends with an unauthorized event, and no further changes, once the key is invalid', async (t) => {
+  let checks = 0
+  const isAuthorized = async () => {
+    checks += 1
+    return checks < 3
+  }
+  const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
+  t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
+  t.same(ends, ['unauthorized'])
+})
 
 t.test(
-  'event stream: while the database does not answer whether the key is valid the stream goes on; what is broken ends it',
+  'event stream: continues while the key check is unavailable; any other error of it ends the stream',
   async (t) => {
     const answers: (() => Promise<boolean>)[] = [
       () => Promise.reject(new AppError('SERVICE_UNAVAILABLE')),
@@ -180,7 +177,7 @@ t.test(
   },
 )
 
-t.test('event stream: a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
+t.test('event stream: checks the key at least every 30 s with the default bounds', async (t) => {
   let now = 0
   const checkedMs = [0]
   const watcher = {
@@ -195,7 +192,7 @@ t.test('event stream: a key is checked at least every 30 s, with the bounds that
   }
   const bounds = { ...streamBounds, gapMs: 0, lifeMs: 900_000 }
   const report: ChangeReporter = async function* report() {
-    // As long as a statement may take.
+    // As long as the statement timeout.
     now += 10_000
     yield 'a'
     return 'goes-on'

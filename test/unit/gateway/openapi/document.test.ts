@@ -30,28 +30,28 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const schemas = document.components.schemas as Record<string, Record<string, unknown>>
 const asJson = <T>(value: T) => JSON.parse(JSON.stringify(value)) as T
 
-t.test('document: the document is valid OpenAPI 3.1', async (t) => {
+t.test('document: is valid OpenAPI 3.1', async (t) => {
   const verdict = await new Validator().validate(asJson(document))
   t.same([verdict.valid, verdict.errors], [true, undefined])
   const broken = await new Validator().validate({ ...asJson(document), info: {} })
-  t.equal(broken.valid, false, 'the validator sees what is wrong')
+  t.equal(broken.valid, false, 'the validator detects a fault')
 })
 
-t.test('document: every reference leads to a component', (t) => {
+t.test('document: every reference resolves to a component', (t) => {
   const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)
   const components = document.components as Record<string, Record<string, unknown>>
   for (const [ref, kind = '', name = ''] of refs) t.ok(components[kind]?.[name], ref)
   t.end()
 })
 
-t.test('document: document and routes name the same operations', (t) => {
+t.test('document: lists the same operations as the routes', (t) => {
   const named = operations.map(({ method, path, operation }) => `${operation.operationId} ${method} ${path}`)
   const served = routes.map(({ name, method, path }) => `${name} ${method} /v1${path.replaceAll(/:(\w+)/g, '{$1}')}`)
   t.same(named.toSorted(), served.toSorted())
   t.end()
 })
 
-t.test('document: every capture parameter is named in query and body, with the bounds that validate', (t) => {
+t.test('document: has every capture parameter in query and body, with the bounds of the validation', (t) => {
   const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, Record<string, unknown>>
   const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
   const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'maxProperties', 'enum', 'default']
@@ -67,27 +67,24 @@ t.test('document: every capture parameter is named in query and body, with the b
   t.end()
 })
 
-t.test(
-  'document: every event is described, with an example and its signature; only those of a request may come unsigned',
-  (t) => {
-    const contract = createContract()
-    const webhooks = document.webhooks as Record<string, { post: Required<Operation> }>
-    t.same(Object.keys(webhooks), webhookEvents)
-    const names = ['X-Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
-    for (const [event, { post }] of Object.entries(webhooks)) {
-      const { schema, example } = post.requestBody.content['application/json'] as Media
-      t.same(contract.violations(schema, example), [], event)
-      t.match(example, { event })
-      t.same(
-        post.parameters.map((header) => [header.name, header.in, header.required]),
-        names.map((name) => [name, 'header', !event.startsWith('screenshot.')]),
-      )
-    }
-    t.end()
-  },
-)
+t.test('document: every event has an example and its signature; only events of a request may be unsigned', (t) => {
+  const contract = createContract()
+  const webhooks = document.webhooks as Record<string, { post: Required<Operation> }>
+  t.same(Object.keys(webhooks), webhookEvents)
+  const names = ['X-Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
+  for (const [event, { post }] of Object.entries(webhooks)) {
+    const { schema, example } = post.requestBody.content['application/json'] as Media
+    t.same(contract.violations(schema, example), [], event)
+    t.match(example, { event })
+    t.same(
+      post.parameters.map((header) => [header.name, header.in, header.required]),
+      names.map((name) => [name, 'header', !event.startsWith('screenshot.')]),
+    )
+  }
+  t.end()
+})
 
-t.test('document: what is sent to receivers is held against the document, its signature too', (t) => {
+t.test('document: the contract checks what is sent to webhooks, signature included', (t) => {
   const { checkEvent } = createContract()
   const { example } = (document.webhooks as Record<string, { post: Required<Operation> }>)['webhook.test']!.post
     .requestBody.content['application/json'] as { example: { data: object } }
@@ -108,7 +105,7 @@ t.test('document: what is sent to receivers is held against the document, its si
   t.end()
 })
 
-t.test('document: every object of an answer is closed', (t) => {
+t.test('document: every object of a response disallows additional properties', (t) => {
   const open: string[] = []
   const look = (schema: unknown, path: string) => {
     if (typeof schema !== 'object' || schema === null) return
@@ -120,7 +117,7 @@ t.test('document: every object of an answer is closed', (t) => {
   t.end()
 })
 
-t.test('document: every example fits the schema that it stands beside', (t) => {
+t.test('document: every example matches its schema', (t) => {
   const contract = createContract()
   const look = (media: Record<string, Media> | undefined, what: string) => {
     for (const { schema, example } of Object.values(media ?? {}))
@@ -140,31 +137,28 @@ t.test('document: every example fits the schema that it stands beside', (t) => {
 
 type ErrorFields = { code: { enum: (keyof typeof catalog)[] }; status: { const: number } }
 
-t.test(
-  'document: errors stand under the status of the catalogue, and every code that a client can see is named',
-  (t) => {
-    const named = Object.keys(document.components.responses).flatMap((name) => {
-      const schema = schemas[name] as unknown as { properties: { error: { properties: ErrorFields } } }
-      const { code, status } = schema.properties.error.properties
-      return code.enum.map((each) => ({ code: each, status: status.const }))
-    })
-    for (const { code, status } of named) t.equal(status, catalog[code].status, code)
-    const answered = Object.keys(catalog).filter((code) => !['METHOD_NOT_ALLOWED', 'CONFIGURATION'].includes(code))
-    t.same([...new Set(named.map(({ code }) => code as string))].toSorted(), answered.toSorted())
-    t.end()
-  },
-)
+t.test('document: errors have the status of the catalogue, and every public code is listed', (t) => {
+  const named = Object.keys(document.components.responses).flatMap((name) => {
+    const schema = schemas[name] as unknown as { properties: { error: { properties: ErrorFields } } }
+    const { code, status } = schema.properties.error.properties
+    return code.enum.map((each) => ({ code: each, status: status.const }))
+  })
+  for (const { code, status } of named) t.equal(status, catalog[code].status, code)
+  const answered = Object.keys(catalog).filter((code) => !['METHOD_NOT_ALLOWED', 'CONFIGURATION'].includes(code))
+  t.same([...new Set(named.map(({ code }) => code as string))].toSorted(), answered.toSorted())
+  t.end()
+})
 
 // Contract: Success statuses
-t.test('document: success is 200, 202 or 204, and of images what ranges and conditions ask for', (t) => {
+t.test('document: success is 200, 202 or 204; images also have the statuses of ranges and conditions', (t) => {
   const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
   const images = ['image 206', 'image 304', 'image 416', 'image_head 304']
-  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description itself may be kept too')
+  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
   t.end()
 })
 
 // Contract: Versioning
-t.test('document: what v1 promised once it goes on promising, and asks for no more', (t) => {
+t.test('document: keeps all promises of v1, and requires no more', (t) => {
   const recorded = readFileSync(join(import.meta.dirname, '../../../fixtures/v1-promises.txt'), 'utf8')
     .trim()
     .split('\n')
@@ -178,13 +172,13 @@ t.test('document: what v1 promised once it goes on promising, and asks for no mo
   t.same(
     now.filter((line) => !recorded.includes(line)),
     [],
-    'what is new, and needed by nothing that was there, is added to the recorded lines',
+    'new promises are added to the recorded lines unless an existing request would need them',
   )
   t.ok(now.length > 500)
   t.end()
 })
 
-t.test('document: a promise that is broken is seen', (t) => {
+t.test('document: a broken promise is detected', (t) => {
   const broken = asJson(document) as unknown as { components: { schemas: Record<string, { required: string[] }> } }
   const { NewWebhook: asked, UsageAnswer: answered } = broken.components.schemas
   asked?.required.push('description')

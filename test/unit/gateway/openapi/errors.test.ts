@@ -1,7 +1,7 @@
 import t from 'tap'
 import { commonErrors, errorSetsOf } from '#gateway/openapi/errors.ts'
 
-t.test('errors: those of one status stand together, in the order of the catalogue', (t) => {
+t.test('errors: groups codes by status, in the order of the catalogue', (t) => {
   t.same(errorSetsOf(['NOT_READY', 'VALIDATION_ERROR', 'NOT_FOUND', 'NOT_FOUND']), [
     { name: 'ImageNotFound', status: 404, codes: ['NOT_FOUND', 'NOT_READY'] },
     { name: 'Invalid', status: 422, codes: ['VALIDATION_ERROR'] },
@@ -9,14 +9,14 @@ t.test('errors: those of one status stand together, in the order of the catalogu
   t.end()
 })
 
-t.test('errors: a combination that the document has no word for is named after its codes', (t) => {
+t.test('errors: a group without a name of its own is named after its codes', (t) => {
   const names = (...codes: Parameters<typeof errorSetsOf>[0]) => errorSetsOf(codes).map(({ name }) => name)
   t.same(names('NOT_READY'), ['NotReady'])
   t.same(names('SIGNATURE_EXPIRED', 'INVALID_SIGNATURE'), ['InvalidSignatureOrSignatureExpired'])
   t.end()
 })
 
-t.test('errors: what an operation may answer follows from what it takes', (t) => {
+t.test('errors: the errors of an operation follow from its access, method and path', (t) => {
   const open = { access: 'open', method: 'GET', path: '/docs' } as const
   const common = commonErrors(open)
   t.same(common, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR'])

@@ -22,13 +22,13 @@ const start = (t: Test) => {
     })
   return { context, call }
 }
-/** The description of the interface is for everybody, and costs the database nothing. */
+/** The reference needs no key and no database. */
 const open = ['openapi', 'docs']
 const keyed = routes.filter(({ name }) => !open.includes(name))
 const authorization = `Bearer ${testKey}`
 const limits = { 'x-ratelimit-limit': '40', 'x-usage-limit': '100', 'x-usage-reset': testCaller.usage.resetAt }
 
-t.test('routes: every operation needs a key, and asks the database nothing without one', async (t) => {
+t.test('routes: every operation needs a key, and makes no database query without one', async (t) => {
   const { context, call } = start(t)
   for (const route of keyed) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
@@ -36,7 +36,7 @@ t.test('routes: every operation needs a key, and asks the database nothing witho
   t.same([context.seen.checks, context.seen.accepted.length, context.seen.tried.length], [0, 0, 0])
 })
 
-t.test('routes: the reference needs no key and nothing of the database, on both prefixes', async (t) => {
+t.test('routes: the reference needs no key and no database, under both prefixes', async (t) => {
   const { context, call } = start(t)
   for (const route of routes.filter(({ name }) => open.includes(name))) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 200, route.name)
@@ -45,7 +45,7 @@ t.test('routes: the reference needs no key and nothing of the database, on both 
 })
 
 // Contract: Rate headers
-t.test('routes: every operation tells the limits of the account, whatever it answers', async (t) => {
+t.test('routes: every operation sends the rate headers of the account, with any status', async (t) => {
   const { call } = start(t)
   for (const route of keyed) {
     const answer = await call(route, { authorization })
@@ -54,7 +54,7 @@ t.test('routes: every operation tells the limits of the account, whatever it ans
 })
 
 // Contract: Order of checks
-t.test('routes: every operation obeys the minute limit and the domains of the key', async (t) => {
+t.test('routes: every operation applies the minute limit and the domains of the key', async (t) => {
   const { context, call } = start(t)
   for (const [code, status] of [
     ['RATE_LIMIT_EXCEEDED', 429],
@@ -72,7 +72,7 @@ t.test('routes: every operation obeys the minute limit and the domains of the ke
 })
 
 // Contract: Overload
-t.test('routes: every operation answers 503 while the database is away', async (t) => {
+t.test('routes: every operation returns 503 while the database is unreachable', async (t) => {
   const { context, call } = start(t)
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
@@ -86,17 +86,17 @@ t.test('routes: every operation answers 503 while the database is away', async (
   }
 })
 
-t.test('routes: every method of a path is served by one operation, under a name of its own', async (t) => {
+t.test('routes: each method of a path has one operation, with a unique name', async (t) => {
   t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
   t.equal(new Set(routes.map(({ name }) => name)).size, routes.length)
 })
 
 t.test(
-  'routes: an unknown query parameter is refused by name, but for images, the reference and bodies of captures',
+  'routes: rejects an unknown query parameter by name, except for images, the reference and capture bodies',
   async (t) => {
     const { call } = start(t)
     const free = ['create', 'batch', 'capture_post', 'image', 'image_head']
-    // What belongs to a capture or webhook that is not there is not found before.
+    // The deliveries of a missing capture or webhook return 404 first.
     const gone = ['capture_deliveries', 'webhook_deliveries']
     for (const route of routes.filter(({ name }) => ![...free, ...gone, ...open].includes(name))) {
       const answer = await call({ method: route.method, path: `${route.path}?nonsense=1` }, { authorization })

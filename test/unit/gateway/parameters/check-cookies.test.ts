@@ -8,7 +8,7 @@ const faultsOf = (domain: string, host: string | undefined) => {
   return errors.all()
 }
 
-t.test('check cookies: a domain in which sites of others end is refused, with and without a target', async (t) => {
+t.test('check cookies: rejects a public suffix as the domain, with and without a target', async (t) => {
   const fault = { 'cookies.0.domain': ['must not be a public suffix, which sites of others end in too'] }
   for (const [host, domain] of [
     ['www.example.com', 'com'],
@@ -21,7 +21,7 @@ t.test('check cookies: a domain in which sites of others end is refused, with an
   }
 })
 
-t.test('check cookies: the host of the target itself, an exception of the list and an address are none', async (t) => {
+t.test('check cookies: accepts the host of the target, exceptions of the suffix list, and addresses', async (t) => {
   for (const [host, domain] of [
     ['github.io', 'github.io'],
     ['me.github.io', 'me.github.io'],

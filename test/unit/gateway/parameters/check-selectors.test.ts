@@ -88,13 +88,13 @@ const others = [
 ]
 
 for (const selector of selectors) {
-  t.test(`takes ${selector}`, async (t) => t.equal(isSelector(selector), true))
+  t.test(`selector: accepts ${selector}`, async (t) => t.equal(isSelector(selector), true))
 }
 for (const selector of others) {
-  t.test(`refuses ${JSON.stringify(selector)}`, async (t) => t.equal(isSelector(selector), false))
+  t.test(`selector: rejects ${JSON.stringify(selector)}`, async (t) => t.equal(isSelector(selector), false))
 }
 
-// Backtracking takes as many steps as there are ways to divide these: the first blocked a process for good.
+// A backtracking parser tries every way to divide these: the first blocked a process indefinitely.
 const hostile = [
   String.raw`\111111`,
   String.raw`\61 `,
@@ -111,7 +111,7 @@ const hostile = [
 ]
 
 for (const part of hostile) {
-  t.test(`reads ${JSON.stringify(part)} repeated to the longest text to its end`, async (t) => {
+  t.test(`selector: parses ${JSON.stringify(part)} repeated to the maximum length`, async (t) => {
     for (const last of ['', '!', ')', ']', '"']) {
       for (const before of ['', '[a=', ':is(']) {
         const text = `${before}${part.repeat(500)}`.slice(0, 499)
@@ -121,7 +121,7 @@ for (const part of hostile) {
   })
 }
 
-t.test('is selector: answers to every text without an exception', async () => {
+t.test('selector: no text makes the parser throw', async () => {
   const characters = 'ab#.:[]()"\'\\*|>+~, =^$-_1é\n'.split('')
   const part = constantFrom(...characters, 'of', '::', 'not(', 'nth-child(', '2n+1')
   assert(
@@ -130,7 +130,7 @@ t.test('is selector: answers to every text without an exception', async () => {
   )
 })
 
-t.test('check selectors: a list of too many selectors is not judged, nor a selector that is too long', async (t) => {
+t.test('check selectors: skips a list with too many selectors, and a selector that is too long', async (t) => {
   const hidden = ['a', 'b >']
   const one = collectErrors()
   checkSelectors({ hide_selectors: hidden, selector: '!' }, one)

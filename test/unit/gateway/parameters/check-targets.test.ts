@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkProxy } from '#gateway/parameters/check-targets.ts'
 import { parseCallersProxy, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 
-/** What a caller is told of a proxy; undefined where it is taken. */
+/** The problem that is reported for a proxy; undefined if it is valid. */
 const problemOf = (proxy: string): string | undefined => {
   const problems: string[] = []
   checkProxy(proxy, [], (field, problem) => problems.push(`${field} ${problem}`))
@@ -15,7 +15,7 @@ const bound = 'proxy user and password of a SOCKS proxy must have at most 255 by
 const kind = 'proxy must be an absolute http or socks5 or socks5h address'
 
 // Contract: `proxy`
-t.test('check proxy: says what is wrong with a proxy', async (t) => {
+t.test('check proxy: reports what is wrong with a proxy', async (t) => {
   for (const [proxy, problem] of [
     ['https://p.example.com:3128', kind],
     ['p.example.com:3128', kind],
@@ -41,7 +41,7 @@ t.test('check proxy: says what is wrong with a proxy', async (t) => {
 })
 
 // Contract: `proxy`
-t.test('check proxy: what it takes is what egress reads, and never anything else', async (t) => {
+t.test('check proxy: accepts exactly the proxies that egress can read', async (t) => {
   const schemes = ['http://', 'HTTP://', 'socks5://', 'socks5h://', 'http:/', 'http:', ' http://']
   const users = [
     '',
@@ -66,7 +66,7 @@ t.test('check proxy: what it takes is what egress reads, and never anything else
     users.flatMap((user) => hosts.flatMap((host) => ends.map((end) => scheme + user + host + end))),
   )
   const taken = all.filter((proxy) => problemOf(proxy) === undefined)
-  t.ok(taken.length > 500, `${taken.length} are taken`)
+  t.ok(taken.length > 500, `${taken.length} are accepted`)
   t.same(
     taken.filter((proxy) => !parseCallersProxy(proxyHeaderValue(proxy))),
     [],

@@ -13,7 +13,7 @@ const judge = async (input: unknown) => {
 const urls = ['https://a.example.com/', 'https://b.example.com/x', 'http://c.test/']
 
 // Contract: Batch request
-t.test('parse batch: each capture of a batch is what it would be alone', async (t) => {
+t.test('parse batch: each capture of a batch equals the capture requested alone', async (t) => {
   const common = { width: 400, css: 'a{}', cookies: [{ name: 'a', value: 'b' }], headers: { X: 'y' }, cache_ttl: 5 }
   const { verdict, pauses } = await judge({ urls, ...common })
   t.ok(verdict.ok)
@@ -21,11 +21,11 @@ t.test('parse batch: each capture of a batch is what it would be alone', async (
     verdict.ok && verdict.captures,
     urls.map((url) => parseCapture({ ...common, url }, rules)),
   )
-  t.same(verdict.ok && verdict.features, ['headers', 'cookies', 'batch', 'css'], 'in the order of the features')
-  t.equal(pauses, 2, 'it pauses between URLs')
+  t.same(verdict.ok && verdict.features, ['headers', 'cookies', 'batch', 'css'], 'in the order of featureNames')
+  t.equal(pauses, 2, 'one pause between URLs')
 })
 
-t.test('parse batch: what is wrong is named once, for each URL where it is the URL', async (t) => {
+t.test('parse batch: reports a common fault once, and a fault of a URL under its index', async (t) => {
   const faultsOf = async (input: unknown) => {
     const { verdict } = await judge(input)
     return verdict.ok ? [] : Object.entries(verdict.errors).map(([name, { length }]) => [name, length])
@@ -37,7 +37,7 @@ t.test('parse batch: what is wrong is named once, for each URL where it is the U
   ])
   const cookies = [{ name: 'a', value: 'b', domain: 'example.com' }]
   t.same(await faultsOf({ urls: urls.slice(0, 2), cookies }), [])
-  t.same(await faultsOf({ urls, cookies }), [['cookies.0.domain', 1]], 'it does not fit the last host')
+  t.same(await faultsOf({ urls, cookies }), [['cookies.0.domain', 1]], 'the domain does not match the last host')
   t.same(await faultsOf({ urls: [], cookies }), [['urls', 1]])
   t.same(await faultsOf({ urls, webhook_url: 'http://a.com/' }), [['webhook_url', 1]])
   t.same(await faultsOf({ urls, response_type: 'json' }), [])

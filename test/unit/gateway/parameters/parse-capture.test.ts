@@ -37,7 +37,7 @@ t.test('parse capture: sources are bounded, and exactly one is required', async 
 })
 
 // Contract: Error mapping
-t.test('parse capture: addresses that are visibly private or no web addresses are refused', async (t) => {
+t.test('parse capture: rejects private addresses and schemes other than http and https', async (t) => {
   const wayOut = (target: string) => `; the operator can allow it with --allow-target ${target}`
   for (const [bad, target] of [
     ['http://127.0.0.1/', '127.0.0.1:80'],
@@ -63,28 +63,25 @@ t.test('parse capture: addresses that are visibly private or no web addresses ar
 })
 
 // Contract: Ports
-t.test(
-  'parse capture: a bad port is refused in every address that a request names, and no other port is',
-  async (t) => {
-    const at = (port: number) => ({
-      url: `http://example.com:${port}/`,
-      proxy: `http://p.example.com:${port}`,
-      webhook_url: `https://example.com:${port}/hook`,
-    })
-    for (const port of [0, 1, 21, 22, 25, 6000, 6667, 10_080]) {
-      const problem = [`port ${port} is not allowed`]
-      t.same(faultsOf(at(port)), { url: problem, proxy: problem, webhook_url: problem })
-      t.same(faultsOf({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
-      t.same(faultsOf({ url: `https://93.184.216.34:${port}` }), { url: problem })
-    }
-    for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
-    const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
-    const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
-    t.same(listed.ok ? {} : listed.errors, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
-  },
-)
+t.test('parse capture: rejects blocked ports in every address of a request, and no other ports', async (t) => {
+  const at = (port: number) => ({
+    url: `http://example.com:${port}/`,
+    proxy: `http://p.example.com:${port}`,
+    webhook_url: `https://example.com:${port}/hook`,
+  })
+  for (const port of [0, 1, 21, 22, 25, 6000, 6667, 10_080]) {
+    const problem = [`port ${port} is not allowed`]
+    t.same(faultsOf(at(port)), { url: problem, proxy: problem, webhook_url: problem })
+    t.same(faultsOf({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
+    t.same(faultsOf({ url: `https://93.184.216.34:${port}` }), { url: problem })
+  }
+  for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
+  const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
+  const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
+  t.same(listed.ok ? {} : listed.errors, { url: ['port 22 is not allowed'] }, 'even if the operator allows it')
+})
 
-t.test('parse capture: the allow list lets a private address through, and only that one', async (t) => {
+t.test('parse capture: the allow list permits its private address only', async (t) => {
   const allow = [{ kind: 'name', name: 'localhost', port: 8000 }] as const
   const judge = (address: string) => parseCapture({ url: address }, { allow, hasStealth: true }).ok
   t.equal(judge('http://localhost:8000/'), true)
@@ -115,7 +112,7 @@ t.test('parse capture: a proxy has a host and a port and nothing after them', as
 
 // Contract: Bounds not given
 // Contract: Headers that a caller may not set
-t.test('parse capture: header names are tokens, and those of the connection are refused', async (t) => {
+t.test('parse capture: header names are tokens; connection headers are rejected', async (t) => {
   t.same(faultsOf({ url, headers: { Authorization: 'Basic eA==', Cookie: 'a=b', [`X-${'a'.repeat(98)}`]: '' } }), {})
   for (const name of [
     'Host',
@@ -167,36 +164,39 @@ t.test('parse capture: header names are tokens, and those of the connection are 
 
 // Contract: Bounds not given
 // Contract: Parameters that do not apply
-t.test('parse capture: cookies are named by their place, bounded together, and must reach the target', async (t) => {
-  const fault = (cookie: Record<string, unknown>) =>
-    faultsOf({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
-  t.same(fault({ name: 'a' }), { 'cookies.1.value': ['is required'] })
-  t.match(fault({ name: '', value: 'x' }), { 'cookies.1.name': [/1 to 4096/] })
-  t.same(fault({ name: 'a', value: 'x', path: '/' }), { 'cookies.1.path': ['is not a parameter'] })
-  for (const cookie of [null, 'a=b', 1]) t.ok('cookies.0' in faultsOf({ url, cookies: [cookie] }), String(cookie))
-  t.same(fault({ name: 'ab', value: 'x'.repeat(4094) }), {})
-  t.match(fault({ name: 'ab', value: 'x'.repeat(4095) }), { 'cookies.1.value': [/4096 characters together/] })
-  t.match(fault({ name: 'a b', value: 'x' }), { 'cookies.1.name': [/must not contain/] })
-  t.match(fault({ name: 'a', value: 'x;y' }), { 'cookies.1.value': [/must not contain/] })
-  for (const domain of ['www.example.com', '.example.com', 'EXAMPLE.com'])
-    t.same(fault({ name: 'a', value: 'x', domain }), {}, domain)
-  for (const domain of ['other.com', 'ample.com', 'a.www.example.com', '.']) {
-    t.same(fault({ name: 'a', value: 'x', domain }), { 'cookies.1.domain': ['must cover the host of url'] }, domain)
-  }
-  const withoutUrl = faultsOf({
-    html: 'x',
-    cookies: [
-      { name: 'a', value: 'b' },
-      { name: 'a', value: 'b', domain: 'x.com' },
-    ],
-  })
-  t.same(withoutUrl, { 'cookies.0.domain': ['is required where there is no url'] })
-  t.same(
-    Object.keys(faultsOf({ url: 'nonsense', cookies: [{ name: 'a', value: 'b' }] })),
-    ['url'],
-    'an unreadable url is the only fault',
-  )
-})
+t.test(
+  'parse capture: faults of cookies have their index; cookies are bounded together and must match the target',
+  async (t) => {
+    const fault = (cookie: Record<string, unknown>) =>
+      faultsOf({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
+    t.same(fault({ name: 'a' }), { 'cookies.1.value': ['is required'] })
+    t.match(fault({ name: '', value: 'x' }), { 'cookies.1.name': [/1 to 4096/] })
+    t.same(fault({ name: 'a', value: 'x', path: '/' }), { 'cookies.1.path': ['is not a parameter'] })
+    for (const cookie of [null, 'a=b', 1]) t.ok('cookies.0' in faultsOf({ url, cookies: [cookie] }), String(cookie))
+    t.same(fault({ name: 'ab', value: 'x'.repeat(4094) }), {})
+    t.match(fault({ name: 'ab', value: 'x'.repeat(4095) }), { 'cookies.1.value': [/4096 characters together/] })
+    t.match(fault({ name: 'a b', value: 'x' }), { 'cookies.1.name': [/must not contain/] })
+    t.match(fault({ name: 'a', value: 'x;y' }), { 'cookies.1.value': [/must not contain/] })
+    for (const domain of ['www.example.com', '.example.com', 'EXAMPLE.com'])
+      t.same(fault({ name: 'a', value: 'x', domain }), {}, domain)
+    for (const domain of ['other.com', 'ample.com', 'a.www.example.com', '.']) {
+      t.same(fault({ name: 'a', value: 'x', domain }), { 'cookies.1.domain': ['must cover the host of url'] }, domain)
+    }
+    const withoutUrl = faultsOf({
+      html: 'x',
+      cookies: [
+        { name: 'a', value: 'b' },
+        { name: 'a', value: 'b', domain: 'x.com' },
+      ],
+    })
+    t.same(withoutUrl, { 'cookies.0.domain': ['is required where there is no url'] })
+    t.same(
+      Object.keys(faultsOf({ url: 'nonsense', cookies: [{ name: 'a', value: 'b' }] })),
+      ['url'],
+      'an unreadable url is the only fault',
+    )
+  },
+)
 
 // Contract: Bounds not given
 t.test('parse capture: geolocation is bounded field by field', async (t) => {
@@ -215,7 +215,7 @@ t.test('parse capture: geolocation is bounded field by field', async (t) => {
 })
 
 // Contract: `omit_background` with another format
-t.test('parse capture: a transparent background needs a format that has one', async (t) => {
+t.test('parse capture: a transparent background needs a format that supports it', async (t) => {
   for (const format of ['png', 'webp']) t.same(faultsOf({ url, format, omit_background: true }), {}, format)
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     t.same(
@@ -228,7 +228,7 @@ t.test('parse capture: a transparent background needs a format that has one', as
 })
 
 // Contract: Bounds not given
-t.test('parse capture: a margin takes at most half the page', async (t) => {
+t.test('parse capture: a margin is at most half the page', async (t) => {
   const half = (margin: string) => ({ pdf_margin_top: margin, pdf_margin_bottom: margin })
   const across = (margin: string) => ({ pdf_margin_left: margin, pdf_margin_right: margin })
   t.same(faultsOf({ url, format: 'pdf', ...half('148.5mm'), ...across('105mm') }), {})
@@ -279,7 +279,7 @@ t.test('parse capture: a margin takes at most half the page', async (t) => {
 })
 
 // Contract: Validation
-t.test('parse capture: all faults are told at once, unknown names among them', async (t) => {
+t.test('parse capture: reports all faults at once, unknown names included', async (t) => {
   t.same(faultsOf({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
     fullpage: ['is not a parameter'],
     width: ['must be a whole number from 320 to 3840'],
@@ -289,11 +289,11 @@ t.test('parse capture: all faults are told at once, unknown names among them', a
   })
 })
 
-t.test('parse capture: what is no object is a fault of the body', async (t) => {
+t.test('parse capture: anything but an object is a fault of the body', async (t) => {
   for (const body of [null, [], 'x', 1, true]) t.same(faultsOf(body), { body: ['must be a JSON object'] })
 })
 
-t.test('parse capture: input out of all proportion is refused before it is looked at', async (t) => {
+t.test('parse capture: rejects excessive input before its values are validated', async (t) => {
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
   t.same(faultsOf({ url, ...many(200, 1) }), { body: ['must have at most 200 parameters'] })
@@ -311,15 +311,15 @@ t.test('parse capture: input out of all proportion is refused before it is looke
       hide_selectors: ['must be a list of at most 20 entries'],
       width: ['must be a whole number from 320 to 3840'],
     },
-    'and hides no other fault',
+    'without hiding other faults',
   )
   t.ok(
     Object.keys(faultsOf({ url, ['x'.repeat(100_000)]: 1 })).every((name) => name.length <= 120),
-    'long names are cut',
+    'long names are truncated',
   )
 })
 
-t.test('half characters are refused: the database could not keep them', async (t) => {
+t.test('parse capture: rejects lone surrogates, which the database cannot store', async (t) => {
   t.same(faultsOf({ url, selector: 'a\ud800' }), { selector: ['must be well-formed Unicode'] })
   t.same(faultsOf({ url, hide_selectors: ['\udc00'] }), {
     'hide_selectors.0': ['must be well-formed Unicode'],
@@ -328,7 +328,7 @@ t.test('half characters are refused: the database could not keep them', async (t
 })
 
 // Contract: Validation
-t.test('parse capture: a fault in one entry of a list or an object hides none in another', async (t) => {
+t.test('parse capture: reports the faults of every entry of a list or an object', async (t) => {
   const control = 'must be a text of 0 to 4096 characters without control characters'
   t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
     'headers.Host': ['must not be set'],
@@ -350,7 +350,7 @@ t.test('parse capture: a fault in one entry of a list or an object hides none in
 })
 
 // Contract: Missing selectors
-t.test('parse capture: what is no CSS selector is refused on its field', async (t) => {
+t.test('parse capture: reports an invalid CSS selector under its field', async (t) => {
   const problem = ['must be a CSS selector']
   for (const wrong of ['h1 >> text=ok', 'a[b', 'a,,b', '> a', '//div', 'a:has-text("b")', ':is(a]']) {
     for (const name of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'])
@@ -359,22 +359,19 @@ t.test('parse capture: what is no CSS selector is refused on its field', async (
   }
 })
 
-t.test(
-  'parse capture: faults that were found while reading stand beside all others, and their parameters are given',
-  async (t) => {
-    const found = { url: ['is given more than once'], width: ['is given more than once'] }
-    const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
-    t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160'] })
-  },
-)
+t.test('parse capture: adds the faults of the query, and treats their parameters as given', async (t) => {
+  const found = { url: ['is given more than once'], width: ['is given more than once'] }
+  const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
+  t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160'] })
+})
 
-t.test('parse capture: names of the prototype are parameters like any other', async (t) => {
+t.test('parse capture: treats names of the prototype as ordinary parameters', async (t) => {
   const input: unknown = JSON.parse(`{"url":"${url}","__proto__":{"width":1},"constructor":1}`)
   const errors = faultsOf(input)
   t.same(Object.keys(errors).toSorted(), ['__proto__', 'constructor'])
 })
 
-t.test('parse capture: a valid request keeps what was supplied and fills in the defaults', async (t) => {
+t.test('parse capture: a valid request keeps what was supplied and gets the defaults', async (t) => {
   const { supplied, options, features } = valid({ full_page: true })
   t.same(supplied, { url, full_page: true })
   t.match(options, {
@@ -391,7 +388,7 @@ t.test('parse capture: a valid request keeps what was supplied and fills in the 
   t.same(features, [])
 })
 
-t.test('parse capture: without a full Chromium stealth is refused by the settings that would change it', async (t) => {
+t.test('parse capture: without full Chromium, rejects stealth and names the settings that enable it', async (t) => {
   const without = { allow: [], hasStealth: false }
   const stealth = [/SHUTTERFLEET_STEALTH_CHROMIUM .*SHUTTERFLEET_SEALING_KEY_STEALTH/]
   t.match(parseCapture({ url, stealth: true }, without), { unavailable: { stealth } })

@@ -14,16 +14,16 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 
 const idOf = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
 
-/** Deliveries that note what is said of them, and a ledger whose database refuses every statement about `poison`. */
+/** Deliveries that record their acks and naks, and a ledger whose database rejects every statement about `poison`. */
 const setUp = (refusal: { poison: string; code: ErrorCode }) => {
-  const said: string[] = []
+  const replies: string[] = []
   const delivery = (name: string, subject: string, data: Uint8Array) => ({
     subject,
     data,
     traceparent: undefined,
     storedAtMs: 0,
-    ack: () => void said.push(`${name} ack`),
-    nak: () => void said.push(`${name} nak`),
+    ack: () => void replies.push(`${name} ack`),
+    nak: () => void replies.push(`${name} nak`),
     working: () => {},
   })
   const query = async (_text: string, [ids]: readonly unknown[] = []) => {
@@ -42,36 +42,36 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     const data = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
     return delivery(String(digit), startedSubject({ pool: 'standard', id }), data)
   }
-  return { said, ledger, begun, delivery }
+  return { replies, ledger, begun, delivery }
 }
 
 t.test(
-  'consume reports: a report that PostgreSQL refuses comes again alone and does not hold up the others',
+  'consume reports: a report that PostgreSQL rejects is redelivered alone, without delaying the others',
   async (t) => {
-    const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
+    const { replies, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
     await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
-    t.same(said, ['1 ack', '2 nak', '3 ack'])
+    t.same(replies, ['1 ack', '2 nak', '3 ack'])
   },
 )
 
-t.test('consume reports: while PostgreSQL is away the whole batch comes again', async (t) => {
-  const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
+t.test('consume reports: redelivers the whole batch while PostgreSQL is unreachable', async (t) => {
+  const { replies, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
   await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
-  t.same(said, ['1 nak', '2 nak', '3 nak'])
+  t.same(replies, ['1 nak', '2 nak', '3 nak'])
 })
 
-t.test('consume reports: what is no report is acknowledged and forgotten', async (t) => {
-  const { said, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
+t.test('consume reports: acknowledges and drops malformed reports', async (t) => {
+  const { replies, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   await applyDeliveries(ledger, [
     delivery('x', startedSubject({ pool: 'standard', id: idOf(1) }), Buffer.from('{')),
     begun(1),
   ])
-  t.same(said, ['x ack', '1 ack'])
+  t.same(replies, ['x ack', '1 ack'])
 })
 
 const never = new AbortController().signal
 
-/** A pull from which one delivery after another can be taken, each so long after it was asked for. */
+/** A pull that returns one delivery after another, each after `afterMs`. */
 const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull => {
   const left = [...deliveries]
   return {
@@ -87,11 +87,11 @@ const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull 
   }
 }
 
-t.test('starts: are held for the result that comes soon, and go on alone where none does', async (t) => {
+t.test('starts: wait briefly for a result in the same batch, and go on alone without one', async (t) => {
   const { begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
   const [one, two] = [begun(1), begun(2)]
   t.strictSame(await takeTogether(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
-  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result waits for nothing')
+  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result is returned at once')
   t.strictSame(await takeTogether(pullOf([one], 0), never), [one])
 })

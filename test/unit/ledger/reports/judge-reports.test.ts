@@ -67,14 +67,14 @@ const nothing = { change: undefined, losers: [], ignored: [] }
 const wins = { status: 'completed', objectKey: keyOf('a'), processingTimeMs: 5 }
 const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: object }[] = [
   {
-    name: 'a start makes a pending capture begin',
+    name: 'a start begins a pending capture',
     capture: pending,
     reports: [started(1)],
     want: { change: { attempts: 1, unendedStarts: 1, begins: true, end: undefined }, notifies: false },
   },
   { name: 'the same start again changes nothing', capture: processing, reports: [started(1)], want: nothing },
   {
-    name: 'a later start counts beside the one that has no end',
+    name: 'a later start counts in addition to one without an end',
     capture: processing,
     reports: [started(2)],
     want: { change: { attempts: 2, unendedStarts: 2, begins: true } },
@@ -110,13 +110,13 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: { change: { attempts: 1, unendedStarts: 1 } },
   },
   {
-    name: 'an earlier attempt cannot be handed back any more, nor one of a capture that has ended',
+    name: 'an earlier attempt, or one of an ended capture, can no longer be handed back',
     capture: { ...processing, attempts: 2, unendedStarts: 2 },
     reports: [started(1, 'handed-back'), success(2), started(2, 'handed-back')],
     want: { change: { attempts: 2, unendedStarts: 1, end: wins } },
   },
   {
-    name: 'a capture that no worker can read fails by us',
+    name: 'an unreadable capture fails with an internal error',
     capture: pending,
     reports: [started(1, 'unreadable')],
     want: { change: { attempts: 0, end: { status: 'failed', code: 'JOB_FAILED' } }, notifies: true },
@@ -134,7 +134,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: { change: { attempts: 1, unendedStarts: 0, end: wins } },
   },
   {
-    name: 'the latest attempt may fail the capture, and its text loses what PostgreSQL cannot hold',
+    name: 'the latest attempt can fail the capture; text that PostgreSQL cannot store is removed',
     capture: processing,
     reports: [failure(1)],
     want: { change: { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }, notifies: true },
@@ -158,7 +158,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: { ...nothing, ignored: ['token', 'token'], notifies: false },
   },
   {
-    name: 'what a worker of another pool says is ignored, whatever it is',
+    name: 'every report of a worker of another pool is ignored',
     capture: processing,
     reports: [started(1, 'unreadable'), started(2), success(1), failure(1)].map((each) => ({
       ...each,
@@ -173,7 +173,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: { ...nothing, ignored: ['object_key'], notifies: false },
   },
   {
-    name: 'the same success again is told again, and nothing is removed',
+    name: 'a repeated success is published again, and no object is removed',
     capture: completed,
     reports: [success(1)],
     want: { ...nothing, notifies: true },
@@ -191,20 +191,20 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: { change: { end: wins }, losers: [keyOf('b')] },
   },
   {
-    name: 'what failed stays failed, and a success after it has lost',
+    name: 'a failed capture stays failed, and a later success has lost',
     capture: failed,
     reports: [failure(1), success(2, { objectKey: keyOf('b') })],
     want: { ...nothing, losers: [keyOf('b')], notifies: true },
   },
-  { name: 'what completed stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
+  { name: 'a completed capture stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
   {
-    name: 'texts of a page lose what is not text',
+    name: 'characters that are not text are removed from texts of a page',
     capture: processing,
     reports: [success(1, { finalUrl: 'https://a/\0\ud800', warnings: [{ code: 'blank', message: '\0' }] })],
     want: { change: { end: { finalUrl: 'https://a/\ufffd', warnings: [{ code: 'blank', message: '' }] } } },
   },
   {
-    name: 'metadata of a page loses what is not text, in its tags too',
+    name: 'characters that are not text are removed from page metadata, also in tags',
     capture: processing,
     reports: [success(1, { metadata: { title: 'a\0', og: { title: '\0\ud800' }, twitter: { card: 'c' } } })],
     want: { change: { end: { metadata: { title: 'a', og: { title: '\ufffd' }, twitter: { card: 'c' } } } } },
@@ -212,19 +212,19 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
 ]
 
 for (const { name, capture, reports, want } of cases) {
-  t.test(name, async (t) => t.match(judgeReports(capture, reports), want))
+  t.test(`judge reports: ${name}`, async (t) => t.match(judgeReports(capture, reports), want))
 }
 
 const timingsAfter = (timings: Record<string, number>, nowMs: number) =>
   judgeReports(processing, [success(1, { timings })], nowMs).change?.end?.timings
 
-t.test('timings: a newer worker loses the stages that are not known here, an older one lacks some', async (t) => {
+t.test('timings: drops unknown stages of a newer worker, accepts missing ones of an older worker', async (t) => {
   const newer = { claim: 1, prophesy: 2, total: 5 }
   t.strictSame(timingsAfter(newer, storedAtMs), { claim: 1, total: 5, commit: 0 })
   t.strictSame(timingsAfter({ open: 1, total: 5 }, storedAtMs), { open: 1, total: 5, commit: 0 })
 })
 
-t.test('begin: is told as long ago as its report was stored, in its record a second ago at most', async (t) => {
+t.test('begin: its age is that of its report; in the record a second at most', async (t) => {
   const agesAt = (nowMs: number) => {
     const { change, begunMsAgo } = judgeReports(pending, [started(1), success(1)], nowMs)
     return [change?.begunMsAgo, begunMsAgo]
@@ -234,13 +234,13 @@ t.test('begin: is told as long ago as its report was stored, in its record a sec
   t.strictSame(agesAt(storedAtMs - 3_600_000), [0, 0])
 })
 
-t.test('timings: stand in the order of the stages, with the commit as the ledger measures it', async (t) => {
+t.test('timings: are in the order of the stages, with the commit measured by the ledger', async (t) => {
   const timings = timingsAfter({ total: 5, commit: 99, shoot: 2, queue: 1 }, storedAtMs + 30.4) ?? {}
   t.strictSame(Object.entries(timings), Object.entries({ queue: 1, shoot: 2, total: 5, commit: 30 }))
-  t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'where the clock of NATS is ahead')
+  t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'if the clock of NATS is ahead')
 })
 
-t.test('judge reports: the media type of an image is that of the format that was asked for', async (t) => {
+t.test('judge reports: the media type of an image follows the requested format', async (t) => {
   for (const [format, mimeType] of Object.entries(mediaTypes) as [Format, string][]) {
     t.match(judgeReports({ ...processing, format }, [success(1)]).change?.end, { status: 'completed', mimeType })
   }

@@ -18,26 +18,23 @@ const failed = resultCodec.encode({
 
 const storedAtMs = 1_800_000_000_000
 const read = (subject: string, data: Uint8Array) => readReport({ subject, data, storedAtMs })
-const said = (of: string) => startedSubject({ pool: 'standard', id: of })
+const startedOf = (of: string) => startedSubject({ pool: 'standard', id: of })
 const ended = (of: string) => resultSubject({ pool: 'stealth', id: of })
 
-t.test('read report: starts and results are told apart by their subject, which also says the pool', async (t) => {
-  t.match(read(said(id), begun), { kind: 'started', pool: 'standard', id, storedAtMs, message: { attempt: 1 } })
+t.test('read report: the subject gives the kind of report and the pool', async (t) => {
+  t.match(read(startedOf(id), begun), { kind: 'started', pool: 'standard', id, storedAtMs, message: { attempt: 1 } })
   t.match(read(ended(id), failed), { kind: 'result', pool: 'stealth', id, message: { outcome: 'failed' } })
 })
 
-t.test('timings: a stage that only a newer worker knows does not cost the report', async (t) => {
+t.test('timings: an unknown stage of a newer worker does not reject the report', async (t) => {
   const newer = { ...JSON.parse(Buffer.from(failed).toString()), timings: { prophesy: 3, total: 4 } } as unknown
   t.match(read(ended(id), Buffer.from(JSON.stringify(newer))), { message: { timings: { total: 4 } } })
 })
 
-t.test(
-  'read report: what breaks its schema, or speaks of another capture than its subject, is no report',
-  async (t) => {
-    t.equal(read(said(other), begun), undefined)
-    t.equal(read(ended(other), failed), undefined)
-    t.equal(read(ended(id), begun), undefined)
-    t.equal(read(said(id), Buffer.from('not JSON')), undefined)
-    t.equal(read(`started.${id}`, begun), undefined)
-  },
-)
+t.test('read report: rejects a report that breaks its schema or names another capture than its subject', async (t) => {
+  t.equal(read(startedOf(other), begun), undefined)
+  t.equal(read(ended(other), failed), undefined)
+  t.equal(read(ended(id), begun), undefined)
+  t.equal(read(startedOf(id), Buffer.from('not JSON')), undefined)
+  t.equal(read(`started.${id}`, begun), undefined)
+})

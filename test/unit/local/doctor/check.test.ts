@@ -1,7 +1,7 @@
 import t from 'tap'
 import { runCheck } from '#local/doctor/check.ts'
 
-t.test('check: a check that throws is one line with what to do, and one that does not has no advice', async (t) => {
+t.test('check: a failed check is one line with advice, a successful one has no advice', async (t) => {
   const check = { name: 'thing', advice: 'mend it' }
   t.strictSame(await runCheck({ ...check, run: async () => 'fine' }), { name: 'thing', ok: true, detail: 'fine' })
   const broken = async () => Promise.reject(new Error('broken\nat a place'))
@@ -11,7 +11,7 @@ t.test('check: a check that throws is one line with what to do, and one that doe
   t.match(await runCheck({ ...check, run: () => Promise.reject(new Error('')) }), { detail: 'it failed' })
 })
 
-t.test('check: a check is not made where one that it needs has failed', async (t) => {
+t.test('check: is skipped if a check it needs has failed', async (t) => {
   const check = { name: 'sandbox', advice: 'mend it', needs: 'chromium', run: async () => 'fine' }
   const earlier = (ok: boolean) => [{ name: 'chromium', ok, detail: '' }]
   t.match(await runCheck(check, earlier(true)), { ok: true, detail: 'fine' })

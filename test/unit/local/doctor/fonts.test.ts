@@ -1,7 +1,7 @@
 import t from 'tap'
 import { checkFonts } from '#local/doctor/fonts.ts'
 
-/** Counts one file for each script but those whose pattern is named. */
+/** Counts one file for each script except those with the given patterns. */
 const without =
   (...patterns: string[]) =>
   async ({ pattern }: { pattern: string }) =>

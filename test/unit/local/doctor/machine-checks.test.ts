@@ -14,7 +14,7 @@ const findings = async (facts: { chromium?: string; stealthChromium?: string; no
   return { node, chromium, full, sandbox }
 }
 
-t.test('machine checks: an older Node fails, this one and newer ones do not', async (t) => {
+t.test('machine checks: an older Node fails, the required version and newer ones pass', async (t) => {
   for (const [nodeVersion, ok] of [
     ['24.20.9', false],
     ['22.99.0', false],
@@ -25,12 +25,12 @@ t.test('machine checks: an older Node fails, this one and newer ones do not', as
   }
 })
 
-t.test('machine checks: a missing Chromium and one that shows nothing fail', async (t) => {
+t.test('machine checks: a missing Chromium fails, and so does one without output', async (t) => {
   t.match(await findings({}), { chromium: { ok: false, detail: 'there is none' }, sandbox: { ok: false } })
   t.match(await findings({ chromium: '/bin/true' }), { sandbox: { ok: false } })
 })
 
-t.test('machine checks: a full Chromium may be missing, and must run where there is one', async (t) => {
+t.test('machine checks: a full Chromium is optional, and must run if present', async (t) => {
   t.match((await findings({})).full, { ok: true, detail: /^none: captures with stealth are refused/ })
   t.match((await findings({ stealthChromium: '/bin/false' })).full, { ok: false, advice: /STEALTH_CHROMIUM/ })
 })

@@ -7,7 +7,7 @@ t.test('budget: each step of an attempt leaves time for the next, and the last f
   t.equal(report, ledgerMarginMs)
 })
 
-t.test("budget: a page that opens late leaves the caller's whole timeout and delay", async (t) => {
+t.test('budget: a page that opens late still gets the full timeout and delay', async (t) => {
   const options = { timeout: 5, delay: 0 }
   t.equal(attemptBudgetMs(options) - endsBeforeMs.page - openMs, 5000)
 })

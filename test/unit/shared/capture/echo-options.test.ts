@@ -12,7 +12,7 @@ t.test('echo options: a new record shows effective width, height and format, and
 })
 
 // Contract: Secrets in `options`
-t.test('echo options: secrets are masked wherever a record shows them', async (t) => {
+t.test('echo options: masks secrets wherever a record shows them', async (t) => {
   const echoed = echoOptions({
     url: 'https://user:secret1@a.com/',
     headers: { Authorization: 'secret2', 'X-A': 'secret3' },
@@ -31,12 +31,12 @@ t.test('echo options: secrets are masked wherever a record shows them', async (t
   t.equal(echoUrl({ url: 'https://user:secret1@a.com/' }), 'https://user:***@a.com/')
 })
 
-t.test('echo options: an address without a password is shown as it was written', async (t) => {
+t.test('echo options: shows an address without a password as it was written', async (t) => {
   t.equal(echoUrl({ url: 'HTTPS://A.com' }), 'HTTPS://A.com')
 })
 
 // Contract: `url` for html/markdown sources
-t.test('echo options: a source that is no address is shown by its digest, never by its text', async (t) => {
+t.test('echo options: shows html and markdown sources by digest, never by text', async (t) => {
   const digest = { bytes: 11, sha256: 'ab' }
   const echoed = echoOptions({ html: '<p>secret</p>' }, digest)
   t.same(echoed, { source: 'html', source_bytes: 11, source_sha256: 'ab', width: 1280, height: 800, format: 'png' })
@@ -45,7 +45,7 @@ t.test('echo options: a source that is no address is shown by its digest, never 
 })
 
 // Contract: Which options are echoed
-t.test('echo options: a completed record always shows the options that the contract names', async (t) => {
+t.test('echo options: a completed record always shows the documented options', async (t) => {
   t.same(echoCompleted({ width: 1280, height: 800, format: 'jpeg', quality: 50 }), {
     quality: 50,
     device: 'desktop',

@@ -22,13 +22,13 @@ const uses: readonly [CaptureParameters, string[]][] = [
 ]
 
 for (const [supplied, features] of uses) {
-  t.test(`${JSON.stringify(supplied)} uses ${features.join(', ') || 'nothing'}`, async (t) => {
+  t.test(`features: ${JSON.stringify(supplied)} uses ${features.join(', ') || 'nothing'}`, async (t) => {
     t.same(featuresOf(supplied), features)
   })
 }
 
 // Contract: Flags set to `false` or their default
-t.test('features: a parameter at its default is no use of a feature', async (t) => {
+t.test('features: a parameter at its default uses no feature', async (t) => {
   const names = Object.keys(captureParameters.properties) as ParameterName[]
   const defaults = Object.fromEntries(
     names.flatMap((name) => (defaultOf(name) === undefined ? [] : [[name, defaultOf(name)]])),

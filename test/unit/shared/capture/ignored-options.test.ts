@@ -3,7 +3,7 @@ import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 
 // Contract: `quality` with png, tiff, pdf
-t.test('ignored options: a quality that was supplied for a format without one is named', async (t) => {
+t.test('ignored options: warns about a quality supplied for a format without one', async (t) => {
   for (const format of ['png', 'tiff', 'pdf']) {
     t.match(ignoredOptions({ format, quality: 50 }), [{ code: 'quality_ignored', message: new RegExp(format) }])
     t.strictSame(ignoredOptions({ format }), [], 'a default is not supplied')
@@ -12,7 +12,7 @@ t.test('ignored options: a quality that was supplied for a format without one is
 })
 
 // Contract: Parameters that do not apply
-t.test('ignored options: parameters that do not apply to the format or the source are named', async (t) => {
+t.test('ignored options: warns about parameters that do not apply to the format or the source', async (t) => {
   const named = (options: EchoedOptions) => ignoredOptions(options).map(({ code, message }) => `${code}: ${message}`)
   t.strictSame(named({ format: 'png', pdf_page_format: 'A4', pdf_landscape: false, pdf_margin_top: '1in' }), [
     'parameter_ignored: pdf_page_format does not apply to png.',

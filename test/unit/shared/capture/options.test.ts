@@ -111,7 +111,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
 
 // Contract: Bounds not given
 t.test(
-  'options: every parameter is taken at its bounds and refused just beyond, with the bound in the message',
+  'options: every parameter is accepted at its bounds and rejected just beyond, with the bound in the message',
   async (t) => {
     for (const [name, { inside, outside, says }] of Object.entries(table)) {
       for (const value of inside)
@@ -124,15 +124,15 @@ t.test(
   },
 )
 
-/** What has tests of its own: addresses and sources. */
+/** Tested separately: addresses and sources. */
 const elsewhere = ['url', 'html', 'markdown', 'proxy', 'webhook_url']
 
-t.test('options: no parameter is left out', async (t) => {
+t.test('options: the table covers every parameter', async (t) => {
   t.same([...Object.keys(table), ...elsewhere].toSorted(), Object.keys(captureParameters.properties).toSorted())
 })
 
 // Contract: Bounds not given
-t.test('options: each entry of a list or an object is bounded by itself', async (t) => {
+t.test('options: each entry of a list or an object has its own bounds', async (t) => {
   const says = (from: number, to: number) => `must be a text of ${from} to ${to} characters without control characters`
   for (const [entry, field, inside, outside, problem] of [
     [(value: string) => ({ hide_selectors: ['.a', value] }), 'hide_selectors.1', 500, 501, says(1, 500)],
@@ -146,7 +146,7 @@ t.test('options: each entry of a list or an object is bounded by itself', async 
 })
 
 // Contract: Bounds not given
-t.test('options: no line of text holds a control character, wherever it stands', async (t) => {
+t.test('options: rejects control characters in every single-line text', async (t) => {
   const places: Readonly<Record<string, (part: string) => object>> = {
     url: (part) => ({ url: url + part }),
     webhook_url: (part) => ({ webhook_url: url + part }),
@@ -169,7 +169,7 @@ t.test('options: no line of text holds a control character, wherever it stands',
   }
   for (const name of ['html', 'markdown', 'css', 'js']) {
     const source = /^(css|js)$/.test(name) ? { url } : {}
-    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may have lines`)
+    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may contain line breaks`)
     t.same(Object.keys(faultsOf({ ...source, [name]: 'a\u0000' })), [name])
   }
 })

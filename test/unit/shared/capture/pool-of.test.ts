@@ -3,7 +3,7 @@ import { browserOf, browsersOf, poolOf } from '#shared/capture/pool-of.ts'
 
 const proxy = 'http://p.example.com:1'
 
-t.test("a caller's proxy decides who serves a capture, then stealth", async (t) => {
+t.test("pool of: a caller's proxy decides the pool first, then stealth", async (t) => {
   t.equal(poolOf({}), 'standard')
   t.equal(poolOf({ stealth: false }), 'standard')
   t.equal(poolOf({ stealth: true }), 'stealth')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 
-t.test('faults: tells of 200 fields at most, and of every problem of these', async (t) => {
+t.test('validation errors: reports at most 200 fields, and every problem of those', async (t) => {
   const errors = collectErrors({ first: ['known'] })
   for (let at = 0; at < 100_000; at += 1) errors.report(`list.${at}`, 'is wrong')
   errors.report('first', 'is wrong too')

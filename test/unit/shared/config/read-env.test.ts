@@ -7,7 +7,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 
 const settings = {
   max: integer('POOL_MAX', { help: 'most workers', fallback: 4, min: 1, max: 100 }),
-  level: oneOf('LOG_LEVEL', { help: 'how much to say', values: ['low', 'high'], fallback: 'low' }),
+  level: oneOf('LOG_LEVEL', { help: 'how much to log', values: ['low', 'high'], fallback: 'low' }),
   secret: text('KEY_PEPPER', { help: 'a secret', secret: true }),
   loud: flag('POD_EXTRA_CA', { help: 'whether to be loud', fallback: false }),
   hosts: list('ALLOW_TARGETS', { help: 'some hosts', fallback: '' }),
@@ -24,7 +24,7 @@ const problemsOf = (env: Env): string[] => {
   }
 }
 
-t.test('read env: fills in defaults and freezes what it read', async (t) => {
+t.test('read env: fills in defaults and freezes the result', async (t) => {
   const values = read({ SHUTTERFLEET_KEY_PEPPER: 's', SHUTTERFLEET_ALLOW_TARGETS: 'a, b,,c' })
   t.strictSame(values, { max: 4, level: 'low', secret: 's', loud: false, hosts: ['a', 'b', 'c'], url: undefined })
   t.ok(Object.isFrozen(values))
@@ -44,7 +44,7 @@ t.test('read env: reports all problems at once, each with the variable, its valu
   ])
 })
 
-t.test('read env: refuses a variable with the prefix that no setting knows', async (t) => {
+t.test('read env: rejects an unknown variable with the prefix', async (t) => {
   t.strictSame(problemsOf({ SHUTTERFLEET_KEY_PEPPER: 's', SHUTTERFLEET_POOL_MAXX: '3' }), [
     'SHUTTERFLEET_POOL_MAXX is not a setting of Shutterfleet',
   ])

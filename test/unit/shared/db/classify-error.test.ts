@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const withCode = (code: string, severity?: string) => Object.assign(new Error('x'), { code, severity })
 
-t.test('classify error: a server that is away, going away or too slow is unavailable', async (t) => {
+t.test('classify error: a server that is unreachable, shutting down or too slow is unavailable', async (t) => {
   const codes = ['08006', '53300', '53100', '57P01', '57P05', '57014', '55P03', '25P03', '25006', '40001', '40P01']
   for (const code of [...codes, 'ECONNREFUSED', 'ETIMEDOUT']) {
     t.equal(classifyDatabaseError(withCode(code)).code, 'SERVICE_UNAVAILABLE', code)
@@ -14,13 +14,13 @@ t.test('classify error: a server that is away, going away or too slow is unavail
   }
 })
 
-t.test('classify error: a function that stays away, as before a migration, is unavailable', async (t) => {
+t.test('classify error: a missing function, as before a migration, is unavailable', async (t) => {
   for (const code of ['42883', '42P01', 'XX000']) {
     t.equal(classifyDatabaseError(withCode(code, 'ERROR')).code, 'SERVICE_UNAVAILABLE', code)
   }
 })
 
-t.test('classify error: everything else is a fault of ours, and keeps its cause', async (t) => {
+t.test('classify error: any other error is a SERVER_ERROR, and keeps its cause', async (t) => {
   for (const thrown of [withCode('23505', 'ERROR'), withCode('XX000', 'FATAL'), new Error('x'), 'x', undefined]) {
     const error = classifyDatabaseError(thrown)
     t.equal(error.code, 'SERVER_ERROR')
@@ -30,14 +30,11 @@ t.test('classify error: everything else is a fault of ours, and keeps its cause'
   t.equal(classifyDatabaseError(own), own)
 })
 
-t.test(
-  'classify error: only what was rolled back because of another transaction, or of a replaced function, is run again',
-  async (t) => {
-    for (const code of ['40001', '40P01', '42704', '42883', '42804', 'XX000'])
-      t.equal(isRepeatable(withCode(code, 'ERROR')), true)
-    for (const code of ['42883', 'XX000']) t.equal(isRepeatable(withCode(code, 'FATAL')), false, 'the session is over')
-    for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
-      t.equal(isRepeatable(thrown), false)
-    }
-  },
-)
+t.test('classify error: retries only rollbacks caused by another transaction or by a replaced function', async (t) => {
+  for (const code of ['40001', '40P01', '42704', '42883', '42804', 'XX000'])
+    t.equal(isRepeatable(withCode(code, 'ERROR')), true)
+  for (const code of ['42883', 'XX000']) t.equal(isRepeatable(withCode(code, 'FATAL')), false, 'the session has ended')
+  for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
+    t.equal(isRepeatable(thrown), false)
+  }
+})

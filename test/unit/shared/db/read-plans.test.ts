@@ -5,7 +5,7 @@ import { readPlans } from '#shared/db/read-plans.ts'
 const [plan] = defaultPlans
 
 // Contract: Plans
-t.test('read plans: the default table is one that a file could hold', async (t) => {
+t.test('read plans: the default table is valid as a file', async (t) => {
   t.same(readPlans(JSON.stringify(defaultPlans)), defaultPlans)
 })
 
@@ -15,7 +15,7 @@ t.test('read plans: prices may be numbers, limits may be null', async (t) => {
   t.same(readPlans(JSON.stringify(wanted)), wanted)
 })
 
-t.test('read plans: everything that is wrong is told at once', async (t) => {
+t.test('read plans: reports all faults at once', async (t) => {
   const wrong = [{ ...plan, retention_seconds: '1h', features: ['magic'], colour: 'red' }]
   try {
     readPlans(JSON.stringify(wrong))

@@ -12,7 +12,7 @@ t.test('app error: every code has an exit code and a code for records', async (t
   }
 })
 
-t.test('app error: a foreign error becomes SERVER_ERROR and shows clients nothing of itself', async (t) => {
+t.test('app error: a foreign error becomes SERVER_ERROR and reveals no details to clients', async (t) => {
   const error = toAppError(new TypeError('cannot read x'))
   t.equal(error.code, 'SERVER_ERROR')
   t.equal(error.message, 'cannot read x')

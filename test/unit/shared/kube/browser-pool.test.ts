@@ -32,7 +32,7 @@ const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolS
 
 const takes = (setting: Setting<number>, value: number) => setting.parse(String(value)).ok
 
-t.test('browser pool: has the defaults and bounds of the settings of one machine', (t) => {
+t.test('browser pool: has the defaults and bounds of the local settings', (t) => {
   const { poolMin, poolMax, poolQueueWaitMs, poolHoldSeconds, poolDrainStepSeconds } = controllerSettings
   const { minReplicas, maxReplicas, slots, buffer, queueWaitMs } = autoscaling.properties
   const pairs = [
@@ -57,13 +57,13 @@ t.test('browser pool: has the defaults and bounds of the settings of one machine
   t.end()
 })
 
-t.test('browser pool: takes every reason of a decision', (t) => {
+t.test('browser pool: accepts every reason of a decision', (t) => {
   const { pattern, maxLength } = reason as Schema
   for (const word of reasons) t.ok(new RegExp(pattern ?? '^$').test(word) && word.length <= (maxLength ?? 0), word)
   t.end()
 })
 
-t.test('browser pool: says conditions in words that Kubernetes takes, each telling True from False', (t) => {
+t.test('browser pool: conditions have valid types and reasons, and at least two reasons each', (t) => {
   const { type, reason: why } = (conditions as { items: Schema }).items.properties ?? {}
   for (const [name, { reasons: words }] of Object.entries(poolConditions)) {
     t.match(name, new RegExp(type?.pattern ?? '^$'))

@@ -17,7 +17,7 @@ const map = { metadata: { name: 'one' } }
 type Setting = { readonly api: KubeApi; readonly connections: () => number; readonly namespace: string }
 type TestEnd = { teardown: (clean: () => PromiseLike<void> | void) => void; testdir: () => string }
 
-/** The client before a server that answers as told. */
+/** The client connected to a server that responds as `answer` does. */
 const setUp = async (
   t: TestEnd,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -29,7 +29,7 @@ const setUp = async (
   return { api: createKubeApi(connection, fence), connections, namespace: connection.namespace }
 }
 
-/** The server that says `status` with a Status object. */
+/** A server that responds with `status` and a Status object. */
 const refusing = (status: number, reason: string, message = '') =>
   ((_request, response) => {
     response.writeHead(status, { 'retry-after': '3' }).end(JSON.stringify({ kind: 'Status', reason, message }))
@@ -39,7 +39,7 @@ const read = async (events: AsyncIterable<WatchEvent<KubeObject>>, into: string[
   for await (const { type, object } of events) into.push(`${type} ${object.metadata?.resourceVersion}`)
   return into
 }
-/** What a promise rejects with. */
+/** The rejection of a promise. */
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'no failure',
@@ -48,7 +48,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 const watchAll = (api: KubeApi, signal = new AbortController().signal) =>
   api.watch(all, { resourceVersion: '1', timeoutSeconds: 300 }, signal)
 
-t.test('client: says who it is, and names what it wants as Kubernetes does', async (t) => {
+t.test('client: identifies itself, and addresses resources as Kubernetes does', async (t) => {
   const seen: { method: string; url: string; type: string; body: string }[] = []
   const agents = new Set<unknown>()
   const { api, namespace } = await setUp(t, async (request, response) => {
@@ -81,7 +81,7 @@ t.test('client: says who it is, and names what it wants as Kubernetes does', asy
   t.equal(namespace, 'here')
 })
 
-t.test('client: opens no connection for each of its requests', async (t) => {
+t.test('client: reuses connections across requests', async (t) => {
   const { api, connections } = await setUp(t, (_request, response) => response.end('{}'))
   for (let request = 0; request < 50; request += 1) await api.get(one)
   t.ok(connections() <= 2, `${connections()}`)
@@ -100,17 +100,17 @@ const refusals = [
   { status: 504, reason: 'Timeout', outcome: 'unavailable', code: 'SERVICE_UNAVAILABLE' },
 ] as const
 for (const { status, reason, outcome, code } of refusals)
-  t.test(`calls ${status} ${reason} ${outcome}`, async (t) => {
+  t.test(`client: ${status} ${reason} is ${outcome}`, async (t) => {
     const { api } = await setUp(t, refusing(status, reason))
     t.match(await failureOf(api.get(one)), { name: 'KubeError', outcome, code, retryAfterSeconds: 3 })
   })
 
-t.test('client: tells an exhausted quota from a missing right', async (t) => {
+t.test('client: distinguishes an exhausted quota from a missing permission', async (t) => {
   const { api } = await setUp(t, refusing(403, 'Forbidden', 'pods "x" is forbidden: exceeded quota: compute'))
   t.match(await failureOf(api.create(all, map)), { outcome: 'quota', code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('client: an answer that is broken off, or no JSON, is no answer', async (t) => {
+t.test('client: a truncated or non-JSON response is unavailable', async (t) => {
   const broken = await setUp(t, (request) => request.socket.destroy())
   t.match(await failureOf(broken.api.get(one)), { outcome: 'unavailable' })
   const half = await setUp(t, (_request, response) => {
@@ -124,7 +124,7 @@ t.test('client: an answer that is broken off, or no JSON, is no answer', async (
   t.match(await failureOf(busy.api.get(one)), { outcome: 'too-many-requests', retryAfterSeconds: 9 })
 })
 
-t.test('client: gives a request up with its signal', async (t) => {
+t.test('client: aborts a request with its signal', async (t) => {
   const arrived = Promise.withResolvers<void>()
   const { api } = await setUp(t, () => arrived.resolve())
   const stop = new AbortController()
@@ -134,7 +134,7 @@ t.test('client: gives a request up with its signal', async (t) => {
   t.match(await failure, { outcome: 'unavailable' })
 })
 
-t.test('client: reads the events of a watch however they are cut', async (t) => {
+t.test('client: reads the events of a watch in any chunks', async (t) => {
   const lines = [
     { type: 'ADDED', object: { metadata: { resourceVersion: '7', name: 'ä'.repeat(50) } } },
     { type: 'BOOKMARK', object: { metadata: { resourceVersion: '8' } } },
@@ -152,7 +152,7 @@ t.test('client: reads the events of a watch however they are cut', async (t) => 
 })
 
 t.test(
-  'client: a watch tells that the server has begun to answer, before the first event; of a refusal it does not',
+  'client: a watch reports that the response has begun, before the first event, but not for an error status',
   async (t) => {
     const watchFor = async (answer: Parameters<typeof setUp>[1]) => {
       const { api } = await setUp(t, answer)
@@ -169,7 +169,7 @@ t.test(
   },
 )
 
-t.test('client: a watch throws what its error event says, and where the connection breaks', async (t) => {
+t.test('client: a watch throws its error event, and on a broken connection', async (t) => {
   const expired = await setUp(t, (_request, response) =>
     response.end('{"type":"ERROR","object":{"code":410,"reason":"Expired"}}\n'),
   )
@@ -183,7 +183,7 @@ t.test('client: a watch throws what its error event says, and where the connecti
   t.equal(seen.length, 1)
 })
 
-t.test('client: sends nothing that may change something where the fence throws, and asks it for each', async (t) => {
+t.test('client: checks the fence before each write, and sends none if it throws', async (t) => {
   const seen: string[] = []
   let isOpen = true
   const fence = () => {
@@ -203,7 +203,7 @@ t.test('client: sends nothing that may change something where the fence throws, 
   t.strictSame(seen, ['PATCH', 'GET'])
 })
 
-t.test('client: asks the fence once the connection stands, for opening it takes time', async (t) => {
+t.test('client: checks the fence after the connection is open, since opening takes time', async (t) => {
   const seen: string[] = []
   const connected = () => seen.push('connected')
   subscribe('undici:client:connected', connected)
@@ -217,7 +217,7 @@ t.test('client: asks the fence once the connection stands, for opening it takes 
   t.strictSame(seen, ['connected', 'asked'])
 })
 
-t.test('client: a configuration that leads nowhere is a configuration error', async (t) => {
+t.test('client: an unusable configuration is a configuration error', async (t) => {
   t.throws(() => openConnection({ kubeconfig: 'no-such-file', userAgent: 'x' }), { code: 'CONFIGURATION' })
   t.throws(() => openConnection({ userAgent: 'x' }), { code: 'CONFIGURATION' }, 'outside of a pod')
 })

@@ -3,17 +3,17 @@ import { labelledPool, managedSelector, objectName, poolLabels, selectorOf, work
 
 const isLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-t.test('names: keeps what is a DNS-1123 label already', async (t) => {
+t.test('names: keeps a valid DNS-1123 label', async (t) => {
   t.equal(objectName('workers', 'standard'), 'workers-standard')
   t.equal(objectName('a'.repeat(63)), 'a'.repeat(63))
 })
 
-t.test('names: makes a DNS-1123 label of anything', async (t) => {
+t.test('names: makes a DNS-1123 label of any text', async (t) => {
   const strange = ['a'.repeat(64), 'Über/Pool_1', '-a-', '', '--', '.', `${'a'.repeat(54)}-b${'c'.repeat(20)}`]
   for (const text of strange) t.match(objectName(text), isLabel, text)
 })
 
-t.test('names: what had to be changed still differs', async (t) => {
+t.test('names: changed names stay distinct', async (t) => {
   const parts = [['a', 'B'], ['a', 'b'], ['a_b'], ['a.b'], ['a'.repeat(70)], ['a'.repeat(71)]] as [
     string,
     ...string[],
@@ -25,7 +25,7 @@ t.test('names: the labels of a pool are a selector', async (t) => {
   t.match(selectorOf(poolLabels('shutterfleet', 'standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
 })
 
-t.test('names: what belongs to a pool is named after it and found by its label', async (t) => {
+t.test('names: objects of a pool are named after it and found by its label', async (t) => {
   t.equal(workersName('standard'), 'shutterfleet-standard')
   t.match(workersName('a.b'), isLabel)
   t.equal(labelledPool(poolLabels('shutterfleet', 'a.b')), objectName('a.b'))

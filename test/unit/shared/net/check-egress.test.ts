@@ -23,24 +23,24 @@ const listeningProxy = async (answer: string, shown: (string | undefined)[] = []
   return { socketPath: join(folder, 'socket') }
 }
 
-t.test('check egress: is content with a filter that refuses the metadata address', async () => {
+t.test('check egress: accepts a filter that refuses the metadata address', async () => {
   await checkEgress(await listeningProxy(`HTTP/1.1 403 Forbidden\r\n${refusalHeader}: blocked`))
 })
 
-t.test('check egress: refuses a proxy that lets it through, or fails for another reason', async (t) => {
+t.test('check egress: rejects a proxy that allows the metadata address, or fails for another reason', async (t) => {
   await t.rejects(checkEgress(await listeningProxy('HTTP/1.1 200 OK')), { message: /not our filter/ })
   const down = `HTTP/1.1 502 Bad Gateway\r\n${refusalHeader}: connection_failed`
   await t.rejects(checkEgress(await listeningProxy(down)), { message: /not our filter/ })
 })
 
-t.test('check egress: refuses a way that leads nowhere', async (t) => {
+t.test('check egress: rejects an unreachable egress', async (t) => {
   await t.rejects(checkEgress({ socketPath: '/nonexistent/socket' }), {
     code: 'SERVICE_UNAVAILABLE',
     message: /does not answer/,
   })
 })
 
-t.test('check egress: shows the token, and none where it has none', async (t) => {
+t.test('check egress: sends the token, and no header without one', async (t) => {
   const shown: (string | undefined)[] = []
   const egress = await listeningProxy(`HTTP/1.1 403 Forbidden\r\n${refusalHeader}: blocked`, shown)
   await checkEgress(egress, 'a-token')
@@ -48,7 +48,7 @@ t.test('check egress: shows the token, and none where it has none', async (t) =>
   t.same(shown, ['Bearer a-token', undefined])
 })
 
-t.test('check egress: tells a token that is not taken by the names of both settings', async (t) => {
+t.test('check egress: a rejected token is reported with the names of both settings', async (t) => {
   const answer = `HTTP/1.1 407 Proxy Authentication Required\r\n${refusalHeader}: unavailable`
   await t.rejects(checkEgress(await listeningProxy(answer), 'a-token'), {
     code: 'SERVICE_UNAVAILABLE',

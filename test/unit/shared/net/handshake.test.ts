@@ -5,7 +5,7 @@ import t from 'tap'
 import { handshake } from '#shared/net/handshake.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 
-/** Both ends of one connection: ours, and the proxy's. */
+/** Both ends of one connection: the client's, and the proxy's. */
 const startPair = async () => {
   const proxies = Promise.withResolvers<Socket>()
   const server = await listening(createServer({ allowHalfOpen: true }, proxies.resolve))
@@ -22,7 +22,7 @@ const startPair = async () => {
   }
 }
 
-t.test('handshake: reads exactly what is requested, in whatever pieces it comes, and leaves the rest', async (t) => {
+t.test('handshake: reads exactly the requested bytes in any chunks, and leaves the rest', async (t) => {
   await using pair = await startPair()
   await handshake(pair.ours, 10_000, async ({ write, read }) => {
     for (const piece of ['a', 'b', 'cd', 'efrest']) {
@@ -37,21 +37,21 @@ t.test('handshake: reads exactly what is requested, in whatever pieces it comes,
   t.equal(await text(pair.ours), 'rest and more')
 })
 
-t.test('handshake: waits for what is late within the wait', async (t) => {
+t.test('handshake: waits for late bytes within the timeout', async (t) => {
   await using pair = await startPair()
-  const heard = Promise.withResolvers<string>()
+  const received = Promise.withResolvers<string>()
   const talking = handshake(pair.ours, 10_000, async ({ write, read }) => {
     write('asked')
-    heard.resolve(String(await read(2)))
+    received.resolve(String(await read(2)))
   })
   pair.proxy.write('a')
   await once(pair.proxy, 'data')
   pair.proxy.write('b')
   await talking
-  t.equal(await heard.promise, 'ab')
+  t.equal(await received.promise, 'ab')
 })
 
-t.test('handshake: fails and destroys the socket where the rest does not come', async (t) => {
+t.test('handshake: fails and destroys the socket if the rest does not arrive', async (t) => {
   for (const [what, code, then] of [
     ['silence', 'TIMEOUT', () => {}],
     ['an end', 'CONNECTION_FAILED', (proxy: Socket) => proxy.end()],
@@ -69,7 +69,7 @@ t.test('handshake: fails and destroys the socket where the rest does not come', 
   }
 })
 
-t.test('handshake: fails with what the exchange throws', async (t) => {
+t.test('handshake: fails with the error of the exchange', async (t) => {
   await using pair = await startPair()
   const fault = new Error('not understood')
   await t.rejects(
@@ -79,7 +79,7 @@ t.test('handshake: fails with what the exchange throws', async (t) => {
   t.ok(pair.ours.destroyed)
 })
 
-t.test('handshake: reads the head of an HTTP message in whatever pieces it comes, and leaves the rest', async (t) => {
+t.test('handshake: reads the head of an HTTP message in any chunks, and leaves the rest', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\nX-Any: 1'
   for (const pieces of [[`${head}\r\n\r\nrest`], `${head}\r\n\r\nrest`.split(''), [`${head}\r\n`, '\r\nrest']]) {
     await using pair = await startPair()
@@ -91,7 +91,7 @@ t.test('handshake: reads the head of an HTTP message in whatever pieces it comes
   }
 })
 
-t.test('handshake: gives up a head that is larger than 16 KiB, with its end and without', async (t) => {
+t.test('handshake: rejects a head larger than 16 KiB, complete or not', async (t) => {
   for (const end of ['\r\n\r\n', '']) {
     await using pair = await startPair()
     pair.proxy.on('error', () => {})

@@ -6,7 +6,7 @@ import { joinSockets } from '#shared/net/join-sockets.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
-/** Two connections whose near ends are joined: what is written to `left` comes out of `right`, and the reverse. */
+/** Two connections whose near ends are joined: what is written to `left` is read from `right`, and the reverse. */
 const startJoined = async () => {
   const server = createServer({ allowHalfOpen: true })
   const running = await listening(server)
@@ -30,7 +30,7 @@ const startJoined = async () => {
 
 const large = 8_388_608
 
-t.test('joined sockets: pass bytes and each end on, and close when both have ended', async (t) => {
+t.test('joined sockets: forward bytes and ends, and close when both have ended', async (t) => {
   await using pair = await startJoined()
   pair.left.end('question')
   t.equal(await text(pair.right), 'question')
@@ -39,7 +39,7 @@ t.test('joined sockets: pass bytes and each end on, and close when both have end
   t.equal(await pair.joined, true)
 })
 
-t.test('joined sockets: what is not yet written when one closes is written before the other does', async (t) => {
+t.test('joined sockets: pending writes are flushed before the second socket closes', async (t) => {
   await using pair = await startJoined()
   const { left, right } = pair.nears
   const isClosed = once(right, 'close')
@@ -51,7 +51,7 @@ t.test('joined sockets: what is not yet written when one closes is written befor
   t.equal(await pair.joined, true)
 })
 
-t.test('joined sockets: where one breaks the other is closed, and the whole is broken', async (t) => {
+t.test('joined sockets: an error of one closes the other, and the result is false', async (t) => {
   for (const side of ['left', 'right'] as const) {
     await using pair = await startJoined()
     const other = side === 'left' ? pair.right : pair.left
@@ -64,7 +64,7 @@ t.test('joined sockets: where one breaks the other is closed, and the whole is b
   }
 })
 
-t.test('joined sockets: hold a fast writer back for a slow reader', async (t) => {
+t.test('joined sockets: apply the back-pressure of a slow reader to the writer', async (t) => {
   await using pair = await startJoined()
   pair.right.pause()
   let written = 0
@@ -83,7 +83,7 @@ t.test('joined sockets: hold a fast writer back for a slow reader', async (t) =>
     before = written
     return still
   })
-  t.ok(written < 8 * large, `${written} bytes left the writer although nobody read`)
+  t.ok(written < 8 * large, `${written} bytes were accepted without a reader`)
   pair.left.destroy()
   pair.right.destroy()
 })

@@ -6,7 +6,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 const at = ({ port }: { port: number }) => ({ host: '127.0.0.1', port })
 
-/** A filter that gives a watch and then does what it is told; `serve` gets what comes after the head. */
+/** An egress that opens a watch; `serve` gets the socket after the head. */
 const startPeer = (serve: (socket: Socket) => void) =>
   listening(
     createServer((socket) => {
@@ -18,14 +18,14 @@ const startPeer = (serve: (socket: Socket) => void) =>
     }),
   )
 
-t.test('watch: answers pings, several at a time, while the filter stands', async (t) => {
+t.test('watch: responds to concurrent pings while egress is up', async (t) => {
   await using filter = await startFilter({})
   using watch = await watchEgress(at(filter))
   t.same(await Promise.all([watch.ping(), watch.ping(), watch.ping()]), [true, true, true])
   t.notOk(watch.ended.aborted)
 })
 
-t.test('watch: ends with the filter, and when the filter begins to drain', async (t) => {
+t.test('watch: ends when egress stops, and when it begins to drain', async (t) => {
   for (const end of ['kill', 'drain'] as const) {
     await using filter = await startFilter({})
     using watch = await watchEgress(at(filter))
@@ -36,21 +36,21 @@ t.test('watch: ends with the filter, and when the filter begins to drain', async
   }
 })
 
-t.test('watch: ends where the filter stands still, which its own pings find', async (t) => {
+t.test('watch: ends if egress hangs, detected by its own pings', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   using watch = await watchEgress(at(peer), { pingEveryMs: 10, answerMs: 200 })
   await eventually(() => watch.ended.aborted)
   t.equal(await watch.ping(), false)
 })
 
-t.test('watch: shows the token that the filter requires', async (t) => {
+t.test('watch: sends the token that egress requires', async (t) => {
   await using filter = await startFilter({ tokens: ['token-of-sixteen'] })
   using watch = await watchEgress(at(filter), { token: 'token-of-sixteen' })
   t.ok(await watch.ping())
   await t.rejects(watchEgress(at(filter)), { code: 'SERVICE_UNAVAILABLE', message: /407/ })
 })
 
-t.test('watch: is not given by something else', async (t) => {
+t.test('watch: fails on anything but egress', async (t) => {
   const no = { code: 'SERVICE_UNAVAILABLE', message: /egress cannot be watched/ }
   await using silent = await listening(createServer((socket) => void socket.resume()))
   await t.rejects(watchEgress(at(silent), { answerMs: 100 }), no)

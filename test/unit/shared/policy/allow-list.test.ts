@@ -7,13 +7,13 @@ const listOf = (list: string | readonly string[]): readonly AllowTarget[] => {
   return parsed.value
 }
 
-t.test('allow list: allows a host on every port, or on the one that is named', async (t) => {
+t.test('allow list: allows a host on every port, or on the given one', async (t) => {
   const list = listOf('Grafana.Internal, intra.example.com:8443\n single')
   t.ok(allowsHost(list, 'grafana.internal', 80))
   t.ok(allowsHost(list, 'intra.example.com', 8443))
   t.notOk(allowsHost(list, 'intra.example.com', 443))
   t.ok(allowsHost(list, 'single', 9999))
-  t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'names below are not meant')
+  t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'subdomains are not included')
 })
 
 t.test('allow list: allows addresses and blocks of both families', async (t) => {
@@ -39,7 +39,7 @@ t.test('allow list: allows addresses and blocks of both families', async (t) => 
   }
 })
 
-t.test('allow list: a block does not allow a name, nor a name an address', async (t) => {
+t.test('allow list: a block allows no name, and a name no address', async (t) => {
   const list = listOf(['0.0.0.0/0', 'a.test'])
   t.notOk(allowsHost(list, 'b.test', 80))
   t.notOk(allowsAddress(listOf(['a.test']), '127.0.0.1', 80))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isBadPort } from '#shared/policy/ports.ts'
 
-/** Whether Node's own fetch, which carries the standard's list, refuses the port; its connections go nowhere. */
+/** Whether Node's fetch, which includes the standard's list, rejects the port; no connection is opened. */
 const fetchRefuses = async (port: number): Promise<boolean> => {
   const dispatcher = {
     dispatch: () => {
@@ -17,7 +17,7 @@ const fetchRefuses = async (port: number): Promise<boolean> => {
 }
 
 // Contract: Ports
-t.test('ports: holds the ports that the Fetch standard blocks, and no other', async (t) => {
+t.test('ports: blocks the ports that the Fetch standard blocks, and no other', async (t) => {
   const differing: number[] = []
   for (let port = 1; port <= 11_000; port += 1) {
     if (isBadPort(port) !== (await fetchRefuses(port))) differing.push(port)
@@ -26,6 +26,6 @@ t.test('ports: holds the ports that the Fetch standard blocks, and no other', as
 })
 
 // Contract: Ports
-t.test('ports: blocks port 0, which Node learns later', async (t) => {
+t.test('ports: blocks port 0, which Node does not block yet', async (t) => {
   t.ok(isBadPort(0))
 })

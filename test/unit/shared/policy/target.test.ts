@@ -11,21 +11,21 @@ const verdict = (text: string, rules: typeof pages) => (checkTarget(text, rules)
 
 const pageUrl = ({ input }: SsrfCase): string => (typeof input === 'string' ? input : (input.url ?? ''))
 
-t.test('target policy: judges the text of page targets as the cases expect', async (t) => {
+t.test('target policy: checks the text of page targets as the cases expect', async (t) => {
   const html = (row: SsrfCase) => pageUrl(row).startsWith('<')
   const rows = ssrfCases('literal', 'parser', 'scheme', 'port', 'public').filter((row) => !html(row))
   t.ok(rows.length > 100, `${rows.length} cases`)
   for (const row of rows) t.equal(verdict(pageUrl(row), pages), row.expect, `${row.id} ${row.note}`)
 })
 
-t.test('target policy: passes names that only DNS can judge', async (t) => {
+t.test('target policy: passes names that only DNS can decide', async (t) => {
   for (const row of ssrfCases('dns', 'rebind')) {
     const url = new URL(pageUrl(row))
     t.equal(verdict(url.href, pages), 'allowed', row.id)
   }
 })
 
-t.test('target policy: judges the text of webhook addresses as the cases expect', async (t) => {
+t.test('target policy: checks the text of webhook addresses as the cases expect', async (t) => {
   for (const row of ssrfCases('webhook')) {
     if (typeof row.input === 'string') continue
     const url = row.input.webhook_url ?? ''
@@ -34,16 +34,16 @@ t.test('target policy: judges the text of webhook addresses as the cases expect'
   }
 })
 
-t.test('target policy: judges the text of proxy addresses as the cases expect', async (t) => {
+t.test('target policy: checks the text of proxy addresses as the cases expect', async (t) => {
   for (const row of ssrfCases('proxy')) {
-    if (typeof row.input === 'string' || row.id === 'proxy-019') continue // 019: a path, refused by the parameter's own rule
+    if (typeof row.input === 'string' || row.id === 'proxy-019') continue // 019: a path, rejected by the parameter's own rule
     const { proxy = '', url = 'https://example.com/' } = row.input
     const both = verdict(proxy, proxies) === 'allowed' && verdict(url, pages) === 'allowed'
     t.equal(both ? 'allowed' : 'blocked', row.expect, `${row.id} ${row.note}`)
   }
 })
 
-t.test('target policy: sees through the host of a scheme that the parser leaves as it is', async (t) => {
+t.test('target policy: normalises the host of schemes that the URL parser leaves unchanged', async (t) => {
   for (const proxy of [
     'socks5://0x7f.1:1080',
     'socks5://LOCALHOST:1080',
@@ -75,7 +75,7 @@ t.test('target policy: names the rule that a target breaks', async (t) => {
 })
 
 // Contract: Ports
-t.test('target policy: lets through what the allow list names, but never a bad port', async (t) => {
+t.test('target policy: allows targets on the allow list, but never a blocked port', async (t) => {
   const parsed = parseAllowList('127.0.0.1:8000, localhost, [::1], grafana:3000')
   if (!parsed.ok) throw new Error(parsed.problem)
   const allowing = { ...pages, allow: parsed.value }

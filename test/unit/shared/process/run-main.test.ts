@@ -26,7 +26,7 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
 
 const untilUp = `announce({ probeUrl: 'http://x' }); await untilStopped(stop)`
 
-t.test('run main: announces what it was told, and ends in order on SIGTERM', async (t) => {
+t.test('run main: announces its message, and exits cleanly on SIGTERM', async (t) => {
   const { child, ended } = start(untilUp)
   const [message] = await once(child, 'message')
   t.strictSame(message, { probeUrl: 'http://x' })
@@ -34,14 +34,14 @@ t.test('run main: announces what it was told, and ends in order on SIGTERM', asy
   t.equal(await ended, 0)
 })
 
-t.test('run main: ends in order when its parent goes away', async (t) => {
+t.test('run main: exits cleanly when its parent disconnects', async (t) => {
   const { child, ended } = start(untilUp)
   await once(child, 'message')
   child.disconnect()
   t.equal(await ended, 0)
 })
 
-t.test('run main: a second signal ends it at once', async (t) => {
+t.test('run main: a second signal kills it', async (t) => {
   const { child } = start(`announce({}); await untilStopped(stop); announce({}); await new Promise(() => {})`)
   await once(child, 'message')
   child.kill('SIGTERM')
@@ -51,26 +51,26 @@ t.test('run main: a second signal ends it at once', async (t) => {
   t.equal(signal, 'SIGKILL')
 })
 
-t.test('run main: an operating error is one line and the exit code of the catalogue', async (t) => {
+t.test('run main: an operational error is one line and the exit code of the catalogue', async (t) => {
   const { errors, ended } = start(`throw new AppError('CONFIGURATION', { message: 'SHUTTERFLEET_X is not set' })`)
   t.equal(await ended, 78)
   t.equal(await errors, 'SHUTTERFLEET_X is not set\n')
 })
 
-t.test('run main: a fault of the program shows its stack and exits with 1', async (t) => {
+t.test('run main: a programming error prints its stack and exits with 1', async (t) => {
   const { errors, ended } = start(`throw new TypeError('x is not a function')`)
   t.equal(await ended, 1)
   t.match(await errors, /TypeError: x is not a function\n\s+at /)
 })
 
-t.test('run main: what its service forgot does not keep the process alive', async (t) => {
+t.test('run main: leftover timers do not keep the process alive', async (t) => {
   const { child, errors } = start(`setInterval(() => {}, 1000)`)
   const [, signal] = await once(child, 'exit')
   t.equal(signal, 'SIGKILL')
   t.match(await errors, /ended by force: .*Timeout/)
 })
 
-t.test('run main: authorities that cannot be read end it, with the variable that names their file', async (t) => {
+t.test('run main: unreadable authorities end it, naming the variable of the file', async (t) => {
   const { errors, ended } = start(untilUp, { NODE_EXTRA_CA_CERTS: '/nonexistent/ca.crt' })
   t.equal(await ended, 78)
   t.match(await errors, /^NODE_EXTRA_CA_CERTS = \/nonexistent\/ca.crt, holds no certificates$/m)

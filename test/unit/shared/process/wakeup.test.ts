@@ -4,14 +4,14 @@ import { createWakeup } from '#shared/process/wakeup.ts'
 const longMs = 1_000_000
 const never = new AbortController().signal
 
-t.test('wakeup: a ring wakes the one who waits', async () => {
+t.test('wakeup: a notification wakes the waiter', async () => {
   const wakeup = createWakeup()
   const woken = wakeup.wait(longMs, never)
   wakeup.notify()
   await woken
 })
 
-t.test('wakeup: a ring while nobody waits is kept, once', async (t) => {
+t.test('wakeup: a notification without a waiter is kept, once', async (t) => {
   const wakeup = createWakeup()
   wakeup.notify()
   wakeup.notify()
@@ -25,13 +25,13 @@ t.test('wakeup: a ring while nobody waits is kept, once', async (t) => {
   await second
 })
 
-t.test('wakeup: a wait ends with its bound and with the stop signal', async () => {
+t.test('wakeup: a wait ends at its timeout and at the stop signal', async () => {
   const wakeup = createWakeup()
   await wakeup.wait(1, never)
   await wakeup.wait(longMs, AbortSignal.abort())
 })
 
-t.test('wakeup: wakes no earlier than its gap, and at once when stopped', async (t) => {
+t.test('wakeup: wakes no earlier than its gap, except when stopped', async (t) => {
   const wakeup = createWakeup(longMs)
   const stop = new AbortController()
   wakeup.notify()

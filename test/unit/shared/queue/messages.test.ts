@@ -16,13 +16,13 @@ const completed = {
   warnings: [],
 }
 
-t.test('messages: what was encoded decodes to the same', async (t) => {
+t.test('messages: an encoded message decodes to the same value', async (t) => {
   t.strictSame(resultCodec.decode(resultCodec.encode(completed)), completed)
   const started = { id, attempt: 2, kind: 'begun' as const, pod: 'worker-1' }
   t.strictSame(startedCodec.decode(startedCodec.encode(started)), started)
 })
 
-t.test('messages: decoding refuses what is not such a message, with JOB_FAILED and the reason', async (t) => {
+t.test('messages: decoding rejects an invalid message with JOB_FAILED and the reason', async (t) => {
   const bad = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   for (const value of [
     'not json',
@@ -38,7 +38,7 @@ t.test('messages: decoding refuses what is not such a message, with JOB_FAILED a
   }
 })
 
-t.test('messages: encoding a message that breaks its schema is a fault of the program', async (t) => {
+t.test('messages: encoding an invalid message is a TypeError', async (t) => {
   t.throws(() => eventCodec.encode({ id: 'x', status: 'completed' }), TypeError)
   t.throws(() => captureCodec.encode({ id, pool: 'standard', budgetMs: 1, attempts: 0, sealed: 'x' }), TypeError)
   t.throws(

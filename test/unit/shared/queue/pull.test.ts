@@ -7,7 +7,7 @@ const stored = `${storedAtMs}000000`
 
 const storedAt = (reply: string) => toDelivery({} as Queue, { reply } as Incoming).storedAtMs
 
-t.test('delivery: says when its message was stored, whether its reply names a domain or not', async (t) => {
+t.test('delivery: reads the storage time of its message, whether or not the reply subject has a domain', async (t) => {
   t.equal(storedAt(`$JS.ACK.results.ledger.1.20.10.${stored}.0`), storedAtMs)
   t.equal(storedAt(`$JS.ACK.hub.ACCOUNT.results.ledger.1.20.10.${stored}.0.random`), storedAtMs)
 })

@@ -5,7 +5,7 @@ const keys = generateSealingKeys()
 const others = generateSealingKeys()
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
-t.test('seal: opens with the private key what was sealed to its public key', async (t) => {
+t.test('seal: the private key opens what was sealed to its public key', async (t) => {
   const sealed = seal(readSealingKey(keys.public), id, Buffer.from('a secret cookie'))
   t.notMatch(sealed.toString('latin1'), 'secret cookie')
   t.equal(
@@ -24,7 +24,7 @@ t.test('seal: two seals of the same text with one key share no nonce and no body
   t.notSame(one?.subarray(nonceEnd), two?.subarray(nonceEnd))
 })
 
-t.test('seal: seals of one second share a fresh key, and the first after it makes another', async (t) => {
+t.test('seal: seals within one second share an ephemeral key; the first after it makes another', async (t) => {
   let nowMs = 5000
   const key = readSealingKey(keys.public, () => nowMs)
   const ephemeralOf = () => seal(key, id, Buffer.from('same')).subarray(9, ephemeralEnd).toString('hex')
@@ -37,14 +37,14 @@ t.test('seal: seals of one second share a fresh key, and the first after it make
   t.not(seal(readSealingKey(keys.public), id, Buffer.from('same')).subarray(9, ephemeralEnd).toString('hex'), second)
 })
 
-t.test('seal: one fresh key serves a bounded number of seals', async (t) => {
+t.test('seal: an ephemeral key is used for a bounded number of seals', async (t) => {
   const { agreed } = readSealingKey(keys.public, () => 5000)
   const first = agreed()
   for (let seals = 1; seals < 100_000; seals += 1) agreed()
   t.not(agreed(), first)
 })
 
-t.test('seal: refuses another key, another capture, and every changed byte', async (t) => {
+t.test('seal: rejects another key, another capture, and every changed byte', async (t) => {
   const sealed = seal(readSealingKey(keys.public), id, Buffer.from('x'))
   const mine = [readOpeningKey(keys.private)]
   const refused = { code: 'JOB_FAILED' }

@@ -3,13 +3,13 @@ import { captureIdOf, parseReportSubject, resultSubject, startedSubject } from '
 
 const of = { pool: 'stealth', id: 'i' } as const
 
-t.test('subjects: the subject of a report says its kind, its pool and its capture', async (t) => {
+t.test('subjects: the subject of a report contains its kind, its pool and its capture', async (t) => {
   t.strictSame(parseReportSubject(startedSubject(of)), { kind: 'started', ...of })
   t.strictSame(parseReportSubject(resultSubject(of)), { kind: 'result', ...of })
   t.equal(captureIdOf(resultSubject(of)), 'i')
 })
 
-t.test('subjects: what has no known pool, no id, or more than that is the subject of no report', async (t) => {
+t.test('subjects: rejects a report subject with an unknown pool, without an id, or with more tokens', async (t) => {
   for (const subject of [
     '',
     'started.i',

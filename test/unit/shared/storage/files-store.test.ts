@@ -31,27 +31,27 @@ const partsOf = (address: string) => {
   return { key: url.pathname.replace('/objects/', ''), expires, signature }
 }
 
-t.test('files store: an address allows the PUT of its own key until it expires, and nothing else', async (t) => {
+t.test('files store: a signed address allows the PUT of its own key until it expires, and nothing else', async (t) => {
   const { store, key, later } = make(t.testdir({}))
   const { key: signedKey, ...query } = partsOf(await store.signPut(key, 60))
   t.equal(signedKey, key)
   t.ok(store.mayPut(key, query))
   t.notOk(store.mayPut(newObjectKey(id, new Date(0)), query), 'another key')
-  t.notOk(store.mayPut(key, { ...query, expires: String(Number(query.expires) + 1) }), 'a longer life')
+  t.notOk(store.mayPut(key, { ...query, expires: String(Number(query.expires) + 1) }), 'a later expiry')
   t.notOk(store.mayPut(key, { ...query, signature: query.signature.replace(/^./, (c) => (c === '0' ? '1' : '0')) }))
   t.notOk(store.mayPut(key, { expires: '', signature: '' }))
   later(60)
-  t.notOk(store.mayPut(key, query), 'too late')
+  t.notOk(store.mayPut(key, query), 'expired')
 })
 
-t.test('files store: an object is read at once, and its file closed', async (t) => {
+t.test('files store: reads a whole object at once, and closes its file', async (t) => {
   const { store, key } = make(t.testdir({}))
   const bytes = Buffer.alloc(700_000, 'picture')
   await store.put(key, bytes, 'image/png')
   const found = await store.get(key)
   t.ok(bytes.equals((await found?.all?.()) ?? Buffer.of()))
   if (found) await eventually(() => found.body.closed)
-  t.equal((await store.get(key, { first: 0, last: 1 }))?.all, undefined, 'a part of it is not')
+  t.equal((await store.get(key, { first: 0, last: 1 }))?.all, undefined, 'a range is not read at once')
 })
 
 t.test('files store: an upload appears under its key whole, once, and is never overwritten', async (t) => {
@@ -61,7 +61,11 @@ t.test('files store: an upload appears under its key whole, once, and is never o
     const begun = await store.beginUpload(key)
     begun.sink.end(text)
     await finished(begun.sink)
-    t.equal(await read(), text === 'first' || end === 'abandon' ? undefined : 'first', 'nothing shows before the end')
+    t.equal(
+      await read(),
+      text === 'first' || end === 'abandon' ? undefined : 'first',
+      'nothing is visible before the commit',
+    )
     return begun[end]()
   }
   const read = async () => {
@@ -73,11 +77,11 @@ t.test('files store: an upload appears under its key whole, once, and is never o
   t.equal(await upload('second', 'commit'), false)
   t.equal(await read(), 'first')
   t.strictSame(await Array.fromAsync(store.list('captures/')), [key])
-  t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file stays')
+  t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file is left')
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 
-t.test('files store: an upload is on the disk before it appears, and its folders before it is answered', async (t) => {
+t.test('files store: syncs an upload before it appears, and its folders before the commit returns', async (t) => {
   const folder = t.testdir({})
   const synced: [path: string, isVisible: boolean][] = []
   const { store, key } = make(folder, async (path) => {
@@ -96,7 +100,7 @@ t.test('files store: an upload is on the disk before it appears, and its folders
   )
 })
 
-t.test('files store: an upload that does not reach the disk is refused and leaves nothing', async (t) => {
+t.test('files store: an upload that cannot be synced is rejected and leaves no file', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder, () => Promise.reject(new Error('EIO')))
   const begun = await store.beginUpload(key)
@@ -107,7 +111,7 @@ t.test('files store: an upload that does not reach the disk is refused and leave
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 
-t.test('files store: an upload finds its folder again that a delete took away', async (t) => {
+t.test('files store: an upload recreates its folder if a delete removed it', async (t) => {
   const { store, key } = make(t.testdir({}))
   for (let turn = 0; turn < 20; turn += 1) {
     const begun = await store.beginUpload(key)
@@ -119,24 +123,21 @@ t.test('files store: an upload finds its folder again that a delete took away', 
   }
 })
 
-t.test(
-  'files store: what a killed process left of an upload is removed after an hour, what is under way is not',
-  async (t) => {
-    const folder = t.testdir({ uploads: { 'old.part': 'x', 'young.part': 'x' } })
-    const { store, key, later } = make(folder)
-    const now = later(0).getTime() / 1000
-    utimesSync(`${folder}/uploads/old.part`, now - 3700, now - 3700)
-    utimesSync(`${folder}/uploads/young.part`, now - 3500, now - 3500)
-    const begun = await store.beginUpload(key)
-    await eventually(() => !readdirSync(`${folder}/uploads`).includes('old.part'))
-    t.ok(readdirSync(`${folder}/uploads`).includes('young.part'))
-    begun.sink.end()
-    await finished(begun.sink)
-    await begun.abandon()
-  },
-)
+t.test('files store: removes uploads of killed processes after an hour, not those in progress', async (t) => {
+  const folder = t.testdir({ uploads: { 'old.part': 'x', 'young.part': 'x' } })
+  const { store, key, later } = make(folder)
+  const now = later(0).getTime() / 1000
+  utimesSync(`${folder}/uploads/old.part`, now - 3700, now - 3700)
+  utimesSync(`${folder}/uploads/young.part`, now - 3500, now - 3500)
+  const begun = await store.beginUpload(key)
+  await eventually(() => !readdirSync(`${folder}/uploads`).includes('old.part'))
+  t.ok(readdirSync(`${folder}/uploads`).includes('young.part'))
+  begun.sink.end()
+  await finished(begun.sink)
+  await begun.abandon()
+})
 
-t.test('files store: reads ranges, deletes what is there and what is not, and refuses other paths', async (t) => {
+t.test('files store: reads ranges, deletes existing and missing objects, and rejects other paths', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder)
   await store.put(key, Buffer.from('0123456789'), 'image/png')
@@ -153,12 +154,12 @@ t.test('files store: reads ranges, deletes what is there and what is not, and re
   const kept = await store.get(other)
   t.equal(kept && (await buffer(kept.body)).toString(), 'x')
   await store.delete([other])
-  t.same(readdirSync(`${folder}/captures`), [], 'no empty folder stays')
+  t.same(readdirSync(`${folder}/captures`), [], 'no empty folder is left')
   await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
   await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
 })
 
-t.test('files store: an object that is deleted once it was found is read to its end', async (t) => {
+t.test('files store: an object deleted after it was opened is read to its end', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder)
   await store.put(key, Buffer.from('0123456789'), 'image/png')
@@ -167,7 +168,7 @@ t.test('files store: an object that is deleted once it was found is read to its 
   t.equal(found && (await buffer(found.body)).toString(), '0123456789')
 })
 
-t.test('files store: lists in order, below a prefix and behind a key', async (t) => {
+t.test('files store: lists in order, below a prefix and after a key', async (t) => {
   const { store } = make(t.testdir({}))
   const keyOf = (hour: number, digit: string, last: string) =>
     `captures/2026-01-01T0${hour}/${digit.repeat(8)}-0000-4000-8000-000000000001/${last.repeat(32)}`
@@ -178,7 +179,7 @@ t.test('files store: lists in order, below a prefix and behind a key', async (t)
   for (const [index, key] of keys.entries()) t.same(await list('captures/', key), keys.slice(index + 1), key)
   t.same(await list('captures/2026-01-01T01/'), keys.slice(0, 3))
   t.same(await list('captures/2026-01-01T01/00000000-0000-4000-8000-000000000001/', keys[0]), [keys[1]])
-  t.same(await list('captures/2026-01-01T0'), keys, 'a prefix need not end with a folder')
+  t.same(await list('captures/2026-01-01T0'), keys, 'a prefix may end within a folder name')
   t.same(await list('captures/2025-01-01T01/'), [])
   t.same(await list('captures/', 'captures/2026-01-01T02'), [keys[3]])
 })

@@ -10,7 +10,7 @@ import {
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
-t.test('objects: a key lies under the hour of its acceptance and names its capture', async (t) => {
+t.test('objects: a key contains the hour of acceptance and the capture id', async (t) => {
   const key = newObjectKey(id, new Date('2026-11-20T06:59:59Z'))
   t.match(key, new RegExp(`^captures/2026-11-20T06/${id}/[0-9a-f]{32}$`))
   t.not(newObjectKey(id, new Date(0)), newObjectKey(id, new Date(0)))
@@ -18,7 +18,7 @@ t.test('objects: a key lies under the hour of its acceptance and names its captu
   t.notOk(isObjectKeyOf(id.replace('1', '2'), key))
 })
 
-t.test('objects: what is not a key in that form is refused', async (t) => {
+t.test('objects: rejects any other form of key', async (t) => {
   const key = newObjectKey(id, new Date(0))
   for (const bad of [
     '',
@@ -34,7 +34,7 @@ t.test('objects: what is not a key in that form is refused', async (t) => {
   }
 })
 
-t.test("a capture's keys are found though the clock that named their hour was another one", async (t) => {
+t.test('objects: finds the keys of a capture although the hour came from another clock', async (t) => {
   const accepted = new Date('2026-11-20T00:00:00Z')
   const ofOthers = newObjectKey(id.replace('1', '2'), accepted)
   for (const ms of [-3_600_000, -1, 0, 3_600_000]) {

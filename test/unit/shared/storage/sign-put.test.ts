@@ -26,7 +26,7 @@ const theirs = (of: typeof target, key: string, date: Date): string => {
   return presignSignatureV4(request, accessKey, secretKey, undefined, region, date, 600)
 }
 
-t.test("signs what the store's own client signs", async (t) => {
+t.test("sign put: signs as the store's own client does", async (t) => {
   const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', at)
   const plain = { ...target, useSSL: true, port: 443, endPoint: 's3.eu-west-1.example' }
   for (const each of [target, plain, { ...target, port: 80 }]) {
@@ -34,7 +34,7 @@ t.test("signs what the store's own client signs", async (t) => {
   }
 })
 
-t.test('sign put: signs with a new key on a new day', async (t) => {
+t.test('sign put: derives a new signing key on a new day', async (t) => {
   const sign = createPutSigner(target)
   const next = new Date('2026-11-21T00:00:00Z')
   sign('captures/a', { at, lifetimeSeconds: 600 })

@@ -11,7 +11,7 @@ t.test('metrics: do not wake an idle process', async (t) => {
   t.ok(Number(stdout) < 40, `${stdout.trim()} times in a second`)
 })
 
-t.test('metrics: report how busy the event loop is', async (t) => {
+t.test('metrics: report the utilization of the event loop', async (t) => {
   const text = await createMetrics('test').text()
   t.match(text, /^shutterfleet_event_loop_utilization_ratio\{service="test"\} [\d.e-]+$/m)
   t.notMatch(text, 'nodejs_eventloop_lag_p99')

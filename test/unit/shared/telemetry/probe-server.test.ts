@@ -2,7 +2,7 @@ import t from 'tap'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { type Health, startProbeServer } from '#shared/telemetry/probe-server.ts'
 
-t.test('probe server: tells liveness from readiness, serves metrics, and fails where health throws', async (t) => {
+t.test('probe server: separates liveness from readiness, serves metrics, and fails if health throws', async (t) => {
   const metrics = createMetrics('test')
   metrics.counter({ name: 'things_total', help: 'things', labels: ['kind'] }).inc({ kind: 'good' })
   let health = (): Health => ({ live: true, ready: true, detail: { database: 'answers' } })

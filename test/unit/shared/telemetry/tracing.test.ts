@@ -12,7 +12,7 @@ t.teardown(() => {
   for (const name of Object.keys(env)) if (name.startsWith('OTEL_')) delete env[name]
 })
 
-t.test('tracing: is off without an endpoint, and for services that have no way to a receiver', async (t) => {
+t.test('tracing: is off without an endpoint, and in services without network access to a collector', async (t) => {
   t.equal(await startTracing('gateway', {}), undefined)
   for (const service of ['worker', 'egress', 'controller']) {
     t.equal(await startTracing(service, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }), undefined)

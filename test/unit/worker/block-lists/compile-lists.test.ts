@@ -7,12 +7,12 @@ import { readLists } from '#worker/block-lists/read-lists.ts'
 
 const indexOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'lists.json'), 'utf8')) as CompiledLists
 
-t.test('compileLists: lists that come along need no interception of requests', async (t) => {
+t.test('compileLists: the bundled lists need no interception of requests', async (t) => {
   const { kinds } = indexOf(await compileLists(await readLists(''), t.testdir({})))
   for (const [name, { judgesRequests }] of Object.entries(kinds)) t.equal(judgesRequests, false, name)
 })
 
-t.test('compileLists: paths, types, exceptions and sites of a rule need it', async (t) => {
+t.test('compileLists: rules with paths, types, exceptions or sites need interception of requests', async (t) => {
   const own = await readLists('')
   const needs = async (text: string) => {
     const lists = [...own, { kind: 'ads', name: 'a', version: '1', modifiedMs: 0, text } as const]
@@ -23,7 +23,7 @@ t.test('compileLists: paths, types, exceptions and sites of a rule need it', asy
   for (const rule of ['||a.test^', '||a.test^$third-party', 'b.test##.ad']) t.equal(await needs(rule), false, rule)
 })
 
-t.test('compileLists: two at once make one result, and leave nothing else', async (t) => {
+t.test('compileLists: concurrent compilations share one result, and leave no other files', async (t) => {
   const into = t.testdir({})
   const lists = await readLists('')
   const [one, other] = await Promise.all([compileLists(lists, into), compileLists(lists, into)])

@@ -6,7 +6,7 @@ import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { provideLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
 
-t.test('provideLists: what was compiled ahead is copied, and what was not is compiled', async (t) => {
+t.test('provideLists: copies precompiled lists, and compiles others', async (t) => {
   const folder = t.testdir({ lists: { ads: { 'a.txt': '! Version: 7\n||operator.test^\n' } }, ready: {}, into: {} })
   const [operators, ready] = [join(folder, 'lists'), join(folder, 'ready')]
   const ahead = await compileLists(await readLists(operators), ready)
@@ -28,7 +28,7 @@ t.test('provideLists: what was compiled ahead is copied, and what was not is com
   t.match(JSON.parse(readFileSync(join(compiled.folder, 'lists.json'), 'utf8')), { lists: compiled.lists })
 })
 
-t.test("provideLists: an operator's folder that is none is a fault of the configuration", async (t) => {
+t.test('provideLists: a missing folder of the operator is a configuration error', async (t) => {
   const folder = t.testdir({})
   const into = join(folder, 'into')
   await t.rejects(provideLists(join(folder, 'none'), { into }), { code: 'CONFIGURATION' })

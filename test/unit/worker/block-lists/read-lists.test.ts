@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { keyOf, readLists } from '#worker/block-lists/read-lists.ts'
 
-t.test('readLists: the lists that come along are rules about hosts and elements alone', async (t) => {
+t.test('readLists: the bundled lists contain rules about hosts and elements only', async (t) => {
   const lists = await readLists('')
   t.strictSame(
     lists.map(({ kind, name }) => `${kind}/${name}`),
@@ -18,7 +18,7 @@ t.test('readLists: the lists that come along are rules about hosts and elements 
   }
 })
 
-t.test('readLists: lists of an operator have the version that they name, else a hash', async (t) => {
+t.test("readLists: the version of an operator's list is the one it declares, else a hash", async (t) => {
   const folder = t.testdir({
     ads: { 'a.txt': '[Adblock Plus 2.0]\n! Version: 202610310000\n||a.test^\n', 'notes.md': 'none' },
     cookies: { 'b.txt': '! Last modified: %timestamp%\n||b.test^\n' },
@@ -32,14 +32,14 @@ t.test('readLists: lists of an operator have the version that they name, else a 
   t.equal(lists.length, 2)
 })
 
-t.test('readLists: a folder that is missing or holds no list is refused by the name of the setting', async (t) => {
+t.test('readLists: rejects a missing folder, or one without lists, and names the setting', async (t) => {
   const empty = t.testdir({ ads: { 'readme.md': 'x' } })
   for (const folder of [empty, join(empty, 'missing')]) {
     await t.rejects(readLists(folder), { code: 'CONFIGURATION', message: /SHUTTERFLEET_WORKER_BLOCK_LISTS = / })
   }
 })
 
-t.test('readLists: a folder of more than 64 MiB or 100 lists is refused', async (t) => {
+t.test('readLists: rejects a folder of more than 64 MiB or 100 lists', async (t) => {
   const lists = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, '||a.test^']))
   const folder = t.testdir({ ads: lists })
   t.equal((await readLists(folder)).length, 103)
@@ -51,7 +51,7 @@ t.test('readLists: a folder of more than 64 MiB or 100 lists is refused', async 
   await t.rejects(readLists(folder), refused)
 })
 
-t.test('keyOf: another text, name or kind of a list is another key', async (t) => {
+t.test('keyOf: the key changes with the text, name or kind of a list', async (t) => {
   const folder = t.testdir({})
   const keys = new Set<string>()
   for (const [kind, name, text] of [

@@ -4,7 +4,7 @@ import { detailOf, boundOutcome } from '#worker/browser-host/outcome.ts'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
 import { readHostReport } from '#worker/host/read-host-report.ts'
 
-t.test('outcome: keeps codes and names, and nothing that the request or the browser said', async (t) => {
+t.test('outcome: keeps codes and names, without text from the request or the browser', async (t) => {
   const browser = new Error('page.goto: net::ERR_FAILED at "http://user:secret@a.test/?token=1"')
   const timeout = Object.assign(new Error('Timeout 5000ms: navigating to "http://a.test/secret"'), {
     name: 'TimeoutError',
@@ -20,7 +20,7 @@ t.test('outcome: keeps codes and names, and nothing that the request or the brow
 
 const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', bytes: Buffer.from('image') }
 
-/** As the supervisor reads it. */
+/** The outcome as the supervisor reads it. */
 const reported = (outcome: Outcome) => {
   const bounded = boundOutcome(outcome)
   const bytes = bounded.outcome === 'completed' ? bounded.shot.bytes : Buffer.alloc(0)
@@ -31,7 +31,7 @@ const reported = (outcome: Outcome) => {
   return report.kind === 'ended' ? report.outcome : undefined
 }
 
-t.test('outcome: holds what a page wrote at any length, within the bounds of a record', async (t) => {
+t.test('outcome: bounds the texts of a page to those of a record', async (t) => {
   const warnings = Array.from({ length: 30 }, () => ({ code: 'selector_not_found', message: 'x'.repeat(600) }))
   const metadata = { title: 'x'.repeat(600), favicon: 'javascript:alert(1)', og: { title: 'T' } }
   const finalUrl = `http://page.test/${'x'.repeat(9000)}`
@@ -43,7 +43,7 @@ t.test('outcome: holds what a page wrote at any length, within the bounds of a r
   t.notOk('finalUrl' in outcome.shot)
 })
 
-t.test('outcome: cuts messages and details off', async (t) => {
+t.test('outcome: truncates messages and details', async (t) => {
   const long = 'y'.repeat(5000)
   const failed = reported({ outcome: 'failed', code: 'TIMEOUT', message: long, detail: long, timings: {} })
   t.match(failed, { message: /^y{1000}$/, detail: /^y{4000}$/ })

@@ -4,7 +4,7 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
-/** Browsers that do as they are told, and what became of them. */
+/** Browsers whose launches, pages and ends the test controls. */
 const played = (isDedicated = false) => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
@@ -45,7 +45,7 @@ const played = (isDedicated = false) => {
   return { started, supply, take, capture }
 }
 
-t.test('page supply: a browser that serves its last capture has its successor started meanwhile', async (t) => {
+t.test('page supply: starts the next browser while the current one serves its last capture', async (t) => {
   const { started, supply, take, capture } = played()
   await capture()
   const last = await take()
@@ -54,11 +54,11 @@ t.test('page supply: a browser that serves its last capture has its successor st
   supply.release(last, false)
   const next = await take()
   t.ok(started[0]?.isKilled)
-  t.equal(started.length, 2, 'none is started but the successor')
+  t.equal(started.length, 2, 'only the successor is started')
   t.not(next.browser, last.browser)
 })
 
-t.test('page supply: a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
+t.test('page supply: does not reuse a browser that is spoilt or has exited', async (t) => {
   const { started, take, capture } = played()
   await capture('shell', true)
   await capture()
@@ -69,7 +69,7 @@ t.test('page supply: a browser that a page has spoilt, or that has ended, serves
 })
 
 t.test(
-  'page supply: a capture that needs another browser gets it, and a successor of the other kind is not left behind',
+  'page supply: starts another kind of browser if a capture needs it, and kills the unused successor',
   async (t) => {
     const { started, take, capture } = played()
     await capture()
@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('page supply: no page is given to two captures', async (t) => {
+t.test('page supply: gives each capture its own page', async (t) => {
   const { supply, take } = played()
   const first = await take()
   supply.release(first, false)
@@ -91,7 +91,7 @@ t.test('page supply: no page is given to two captures', async (t) => {
   t.not(second.contextId, first.contextId)
 })
 
-t.test('page supply: a browser of one account serves no other; the next one waits beside', async (t) => {
+t.test('page supply: a browser of one account serves no other; the next one is already started', async (t) => {
   const { started, take, capture } = played(true)
   const first = await capture()
   t.equal(await capture(), first, 'the account keeps its browser')
@@ -102,18 +102,18 @@ t.test('page supply: a browser of one account serves no other; the next one wait
   t.equal(await capture(), second)
   started[2]?.end()
   const { browser } = await take('shell', true)
-  t.notOk(browser.ended.aborted, 'one that has ended while it waited serves nobody')
+  t.notOk(browser.ended.aborted, 'a browser that has exited while waiting is not used')
   t.not(browser, second)
 })
 
-t.test('page supply: a browser that has served nobody serves another account', async (t) => {
+t.test('page supply: an unused browser can serve another account', async (t) => {
   const { started, capture } = played(true)
   await capture('shell', true)
   await capture('shell', false, true)
   t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
 })
 
-t.test('page supply: a browser that all accounts share serves another account', async (t) => {
+t.test('page supply: a browser shared by all accounts serves another account', async (t) => {
   const { capture } = played()
   t.equal(await capture(), await capture('shell', false, true))
 })

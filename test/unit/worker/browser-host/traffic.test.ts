@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openTraffic, createConnectionReviewer } from '#worker/browser-host/traffic.ts'
 
-t.test('traffic: knows why a host was refused the last time', async (t) => {
+t.test('traffic: returns the last refusal of a host', async (t) => {
   const traffic = openTraffic()
   traffic.refuse('a.test', 'dns_failed')
   traffic.refuse('a.test', 'blocked')
@@ -10,7 +10,7 @@ t.test('traffic: knows why a host was refused the last time', async (t) => {
   t.equal(traffic.interruption(), undefined)
 })
 
-t.test('traffic: a fault of egress interrupts the capture and says nothing of the target', async (t) => {
+t.test('traffic: an egress failure interrupts the capture, and is no refusal of the target', async (t) => {
   const traffic = openTraffic()
   traffic.refuse('a.test', 'unavailable')
   t.equal(traffic.refusalOf('a.test'), undefined)
@@ -18,7 +18,7 @@ t.test('traffic: a fault of egress interrupts the capture and says nothing of th
   await t.rejects(traffic.failed, { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('traffic: an egress without room interrupts the capture as that, unless egress has a fault too', async (t) => {
+t.test('traffic: an overloaded egress interrupts the capture as overload, unless egress also failed', async (t) => {
   const traffic = openTraffic()
   traffic.refuse('a.test', 'overloaded')
   t.match(traffic.interruption(), { by: 'overload' })
@@ -28,7 +28,7 @@ t.test('traffic: an egress without room interrupts the capture as that, unless e
   t.match(traffic.interruption(), { by: 'egress' })
 })
 
-t.test('traffic: names the bound of bytes that a page went beyond', async (t) => {
+t.test('traffic: names the exceeded maximum of bytes', async (t) => {
   const traffic = openTraffic()
   traffic.tooMuch(100)
   await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
@@ -37,7 +37,7 @@ t.test('traffic: names the bound of bytes that a page went beyond', async (t) =>
 const blocked = { host: 'ads.test', refusal: undefined }
 const fine = { host: 'page.test', refusal: undefined }
 
-t.test('reviewer: allows connections of a capture alone', async (t) => {
+t.test('reviewer: allows connections only during a capture', async (t) => {
   const reviewer = createConnectionReviewer()
   t.notOk(reviewer.review(fine))
   {
@@ -47,7 +47,7 @@ t.test('reviewer: allows connections of a capture alone', async (t) => {
   t.notOk(reviewer.review(fine))
 })
 
-t.test('reviewer: a host that the capture blocks is not allowed, and is no refusal of the target', async (t) => {
+t.test('reviewer: a host blocked by the capture is not allowed, and is no refusal of the target', async (t) => {
   const reviewer = createConnectionReviewer()
   using traffic = reviewer.begin({ blocks: (host) => host === 'ads.test' })
   t.notOk(reviewer.review(blocked))
@@ -58,7 +58,7 @@ t.test('reviewer: a host that the capture blocks is not allowed, and is no refus
   t.ok(reviewer.review(blocked), 'another capture blocks nothing')
 })
 
-t.test('reviewer: notes refusals and too many bytes with the capture that is active', async (t) => {
+t.test('reviewer: records refusals and excess bytes for the active capture', async (t) => {
   const reviewer = createConnectionReviewer()
   const before = reviewer.begin({})
   before[Symbol.dispose]()

@@ -15,11 +15,11 @@ t.test('lane puller: a name always gives the same turn, and names are spread ove
 const never = new AbortController().signal
 const settled = () => new Promise((resume) => setImmediate(resume))
 
-/** A connection whose answers come when the test gives them; what has no subscription is lost, as with NATS. */
+/** A connection whose responses the test sends; a message without a subscription is lost, as with NATS. */
 const playQueue = () => {
   const subscriptions = new Map<string, (message: Incoming) => void>()
   const requests: { inbox: string; isNoWait: boolean }[] = []
-  const told: string[] = []
+  const acks: string[] = []
   let inboxes = 0
   const queue = {
     newInbox: () => `inbox-${(inboxes += 1)}`,
@@ -31,7 +31,7 @@ const playQueue = () => {
     publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
       const text = Buffer.from(data).toString()
       if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
-      else told.push(text)
+      else acks.push(text)
     },
   } as unknown as Queue
   const answer = (inbox: string, statusCode: number) =>
@@ -42,7 +42,7 @@ const playQueue = () => {
       traceparent: undefined,
       statusCode,
     })
-  return { queue, requests, told, answer, open: () => subscriptions.size }
+  return { queue, requests, acks, answer, open: () => subscriptions.size }
 }
 
 const begin = async () => {
@@ -59,7 +59,7 @@ const begin = async () => {
 
 t.afterEach(() => mock.timers.reset())
 
-t.test('pull that does not wait: an answer that comes late goes to a slot that waits', async (t) => {
+t.test('no-wait pull: a late response goes to a waiting slot', async (t) => {
   const { answer, requests, taken, late, puller } = await begin()
   for (const { inbox } of requests.slice(1)) answer(inbox, 404)
   await settled()
@@ -70,16 +70,16 @@ t.test('pull that does not wait: an answer that comes late goes to a slot that w
   puller[Symbol.dispose]()
 })
 
-t.test('pull that does not wait: an answer that comes late is handed back where no slot waits', async (t) => {
-  const { answer, requests, taken, late, told, puller } = await begin()
+t.test('no-wait pull: a late response is handed back if no slot waits', async (t) => {
+  const { answer, requests, taken, late, acks, puller } = await begin()
   answer(requests.at(-1)?.inbox ?? '', 0)
   t.ok(await taken)
   answer(late, 0)
-  t.same(told, ['-NAK'], 'else it would stay with a worker that does not serve it')
+  t.same(acks, ['-NAK'], 'otherwise a worker that does not serve it would hold it')
   puller[Symbol.dispose]()
 })
 
-t.test('lanes: one with an open request holds nothing, and is not asked again', async (t) => {
+t.test('lanes: skips the no-wait pull of a lane with an open request', async (t) => {
   const { queue, answer, requests } = playQueue()
   const puller = new LanePuller(queue, 'standard')
   const answerNow = async () => {
@@ -97,14 +97,14 @@ t.test('lanes: one with an open request holds nothing, and is not asked again', 
   t.same(
     requests.slice(asked).map(({ isNoWait }) => isNoWait),
     [false],
-    'what waits on the lane that was answered, and what comes there, by one request',
+    'a single long request covers waiting and new captures of the lane that responded',
   )
   answer(long?.inbox ?? '', 0)
   t.ok(await second)
   puller[Symbol.dispose]()
 })
 
-t.test('slots that wait: one that prefers a capture takes it, else the one that has waited longest', async (t) => {
+t.test('waiting slots: a slot that prefers a capture takes it, else the one that has waited longest', async (t) => {
   const { queue, answer, requests } = playQueue()
   const puller = new LanePuller(queue, 'standard')
   const taken: string[] = []
@@ -133,7 +133,7 @@ t.test('slots that wait: one that prefers a capture takes it, else the one that 
   puller[Symbol.dispose]()
 })
 
-t.test('pull that does not wait: nobody listens for an answer any more once it came, or is lost', async (t) => {
+t.test('no-wait pull: unsubscribes once the response has arrived or is lost', async (t) => {
   const { answer, requests, taken, open, puller } = await begin()
   const before = open()
   answer(requests.at(-1)?.inbox ?? '', 0)

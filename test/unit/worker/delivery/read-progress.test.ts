@@ -25,7 +25,7 @@ const queueWith = (stored: {
 
 const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
   { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0 } },
-  { name: 'the message counts', stored: {}, attempts: 1, want: { attempt: 2, handBacks: 0 } },
+  { name: 'the attempts of the message count', stored: {}, attempts: 1, want: { attempt: 2, handBacks: 0 } },
   {
     name: 'the last report counts',
     stored: { started: { kind: 'begun', attempt: 1 } },
@@ -33,37 +33,37 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
     want: { attempt: 2, handBacks: 0 },
   },
   {
-    name: 'the larger counts',
+    name: 'the larger of message and report counts',
     stored: { started: { kind: 'begun', attempt: 1 } },
     attempts: 2,
     want: { attempt: 3, handBacks: 0 },
   },
   {
-    name: 'what was handed back does not',
+    name: 'a handed-back attempt does not count',
     stored: { started: { kind: 'handed-back', attempt: 2 } },
     attempts: 0,
     want: { attempt: 2, handBacks: 0 },
   },
   {
-    name: 'how often the attempt was handed back is kept',
+    name: 'the number of hand-backs of the attempt is kept',
     stored: { started: { kind: 'handed-back', attempt: 2, handBacks: 3 } },
     attempts: 1,
     want: { attempt: 2, handBacks: 3 },
   },
   {
-    name: 'a later attempt was never handed back',
+    name: 'a later attempt has no hand-backs',
     stored: { started: { kind: 'handed-back', attempt: 1, handBacks: 3 } },
     attempts: 1,
     want: { attempt: 2, handBacks: 0 },
   },
   {
-    name: 'a fourth attempt is none',
+    name: 'there is no fourth attempt',
     stored: { started: { kind: 'begun', attempt: 3 } },
     attempts: 0,
     want: 'no-attempt-left',
   },
   {
-    name: 'a report that cannot be read does not',
+    name: 'an unreadable report does not count',
     stored: { garbage: true },
     attempts: 1,
     want: { attempt: 2, handBacks: 0 },
@@ -72,7 +72,7 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
 ]
 
 for (const { name, stored, attempts, want } of table) {
-  t.test(name, async (t) => {
+  t.test(`read progress: ${name}`, async (t) => {
     t.same(await readProgress(queueWith(stored), { pool: 'standard', id, attempts }), want)
   })
 }

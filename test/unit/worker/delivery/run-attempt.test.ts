@@ -64,19 +64,19 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
 }
 
-t.test("deadline: the host gets the end of the attempt's budget, of which it takes its own margins", async (t) => {
+t.test("deadline: the host gets the end of the attempt's budget, and subtracts its own margins", async (t) => {
   const { asked, endsAt } = await run(completed)
   t.equal(asked.deadline, endsAt)
 })
 
-t.test('image: is stored at the address of its attempt', async (t) => {
+t.test('image: is stored under the key of its attempt', async (t) => {
   const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
   t.equal(storedBefore, 0, 'not before the browser is free')
   t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
   t.same(stored, [keyOf(2)])
 })
 
-t.test('timings: begin with the stages before the attempt, whatever came of it', async (t) => {
+t.test('timings: begin with the stages before the attempt, for any outcome', async (t) => {
   for (const outcome of [completed, failed]) {
     const { end } = await run({ ...outcome, timings: { open: 1 } })
     if ('interruption' in end) return t.fail('no result')
@@ -84,7 +84,7 @@ t.test('timings: begin with the stages before the attempt, whatever came of it',
   }
 })
 
-t.test('metadata: is reported, and absent where none was read', async (t) => {
+t.test('metadata: is reported, and absent if none was read', async (t) => {
   const metadata = { title: 'T', og: { title: 'T' } }
   const { end } = await run({ ...completed, shot: { ...completed.shot, metadata } })
   if ('interruption' in end || end.result.outcome !== 'completed') return t.fail('no result')
@@ -94,7 +94,7 @@ t.test('metadata: is reported, and absent where none was read', async (t) => {
   t.notOk('result' in without && 'metadata' in without.result)
 })
 
-t.test('egress that went away: whatever came of the page is handed back and not stored, however often', async (t) => {
+t.test('egress outage: hands the capture back with any outcome, without an upload, however often', async (t) => {
   for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
     const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
     t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })
@@ -105,61 +105,61 @@ t.test('egress that went away: whatever came of the page is handed back and not 
 
 const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
   {
-    name: 'what the target did stays its failure',
+    name: 'a failure of the target stays its failure',
     outcome: failed,
     of: {},
     want: { result: { outcome: 'failed', code: 'CONNECTION_FAILED' } },
   },
   {
-    name: 'a browser that ended before the page had loaded is counted as a hand-back',
+    name: 'a browser exit before the page has loaded counts as a hand-back',
     outcome: interrupted('browser'),
     of: { handBacks: 2 },
     want: { interruption: { by: 'browser', fate: { kind: 'handed-back', handBacks: 3 } } },
   },
   {
-    name: 'an egress without room is counted as a hand-back, whatever had loaded',
+    name: 'an overloaded egress counts as a hand-back, whether or not the page had loaded',
     outcome: interrupted('overload', true),
     of: { handBacks: 1 },
     want: { interruption: { by: 'overload', fate: { kind: 'handed-back', handBacks: 2 } } },
   },
   {
-    name: 'an egress without room fails the capture in the second attempt',
+    name: 'an overloaded egress fails the capture after three hand-backs of the second attempt',
     outcome: interrupted('overload'),
     of: { attempt: 2, handBacks: 3 },
     want: { result: { outcome: 'failed', code: 'JOB_FAILED', message: /no room/ } },
   },
   {
-    name: 'the fourth time the attempt is lost',
+    name: 'the fourth browser exit loses the attempt',
     outcome: interrupted('browser'),
     of: { handBacks: 3 },
     want: { interruption: { fate: { kind: 'lost' } } },
   },
   {
-    name: 'in the second attempt the capture fails then',
+    name: 'the fourth browser exit in the second attempt fails the capture',
     outcome: interrupted('browser'),
     of: { attempt: 2, handBacks: 3 },
     want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
   },
   {
-    name: 'a browser that ended after the page had loaded costs the attempt',
+    name: 'a browser exit after the page has loaded loses the attempt',
     outcome: interrupted('browser', true),
     of: {},
     want: { interruption: { fate: { kind: 'lost' } } },
   },
   {
-    name: 'the second time it fails the capture',
+    name: 'a browser exit after the page has loaded in the second attempt fails the capture',
     outcome: interrupted('browser', true),
     of: { attempt: 2 },
     want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
   },
   {
-    name: 'a connection that broke though egress stands is counted as a hand-back, whether the page had loaded or not',
+    name: 'a broken connection with egress up counts as a hand-back, whether or not the page had loaded',
     outcome: interrupted('egress', true),
     of: {},
     want: { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 1 } } },
   },
   {
-    name: 'in the end that fails by us, not by the target',
+    name: 'repeated broken connections fail the capture with JOB_FAILED',
     outcome: interrupted('egress'),
     of: { attempt: 2, handBacks: 3 },
     want: { result: { outcome: 'failed', code: 'JOB_FAILED' } },
@@ -167,7 +167,7 @@ const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
 ]
 
 for (const { name, outcome, of, want } of table) {
-  t.test(name, async (t) => {
+  t.test(`run attempt: ${name}`, async (t) => {
     const { end, stored } = await run(outcome, of)
     t.match(end, want)
     t.same(stored, [])

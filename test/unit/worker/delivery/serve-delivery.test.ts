@@ -12,12 +12,12 @@ const acceptedId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
 const acceptedMs = 0x017f22e279b0
 const dayMs = 86_400_000
 
-t.test('serve delivery: the wait of a capture runs from the time that its id carries, a day at most', async (t) => {
+t.test('serve delivery: the wait of a capture starts at the timestamp in its id, and is a day at most', async (t) => {
   t.equal(sinceAcceptMs(acceptedId, acceptedMs + 250), 250)
   t.equal(sinceAcceptMs(acceptedId, acceptedMs + 2 * dayMs), dayMs)
 })
 
-t.test('serve delivery: where the clock of the gateway is ahead there was no wait', async (t) => {
+t.test('serve delivery: the wait is zero if the clock of the gateway is ahead', async (t) => {
   t.equal(sinceAcceptMs(acceptedId, acceptedMs - 1), 0)
 })
 
@@ -29,7 +29,7 @@ const host = {
 } as unknown as Host
 
 t.test(
-  'serve delivery: a capture that the queue cannot be asked about goes back for a second, for which the slot rests',
+  'serve delivery: hands a capture back for a second if the ledger is unreachable, and pauses the slot as long',
   async (t) => {
     mock.timers.enable({ apis: ['setTimeout'] })
     t.teardown(() => mock.timers.reset())
@@ -71,7 +71,7 @@ t.test(
     t.same(lost, [id])
     mock.timers.tick(999)
     await new Promise((resume) => setImmediate(resume))
-    t.equal(isOver, false, 'the next capture would fare no better')
+    t.equal(isOver, false, 'the next capture would fail too')
     mock.timers.tick(1)
     await served
   },

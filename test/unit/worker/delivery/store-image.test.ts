@@ -33,19 +33,19 @@ const storeThat = async (t: { teardown: (clean: () => void) => void }, answers: 
   return { seen, store: (withinMs = 20_000) => storeImage(put, image, performance.now() + withinMs) }
 }
 
-t.test('store image: puts the bytes once, with their type', async (t) => {
+t.test('store image: uploads the bytes once, with their media type', async (t) => {
   const { seen, store } = await storeThat(t, [])
   await store()
   t.strictSame(seen, [{ type: 'image/png', once: '*', body: 'picture' }])
 })
 
-t.test('store image: repeats what may pass; an object that is there after that is our own', async (t) => {
+t.test('store image: retries transient errors; 412 on a retry means that the first upload succeeded', async (t) => {
   const { seen, store } = await storeThat(t, [503, 412])
   await store()
   t.equal(seen.length, 2)
 })
 
-t.test("does not take another's object for its own, nor repeat what will not pass", async (t) => {
+t.test('store image: 412 on the first try is an error, and permanent errors are not retried', async (t) => {
   for (const status of [412, 403]) {
     const { seen, store } = await storeThat(t, [status])
     await t.rejects(store(), { code: 'JOB_FAILED', publicMessage: 'The image could not be stored.' })
@@ -53,13 +53,13 @@ t.test("does not take another's object for its own, nor repeat what will not pas
   }
 })
 
-t.test('store image: stores in the little time that is left', async (t) => {
+t.test('store image: uploads even if little time is left', async (t) => {
   const { seen, store } = await storeThat(t, [])
   await store(5000.5)
   t.equal(seen.length, 1)
 })
 
-t.test('store image: gives up at its time', async (t) => {
+t.test('store image: gives up at its deadline', async (t) => {
   const { store } = await storeThat(t, [503, 503, 503, 503])
   await t.rejects(store(500), { code: 'JOB_FAILED', message: /PUT k: / })
 })

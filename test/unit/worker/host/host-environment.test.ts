@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { makeOwnFolder } from '#worker/host/host-environment.ts'
 
-t.test('host environment: makes a folder, and removes those of workers that are gone and no others', async (t) => {
+t.test('host environment: creates a folder, and removes only those of workers that have exited', async (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'own-'))
   t.teardown(() => rmSync(parent, { recursive: true }))
   const gone = 2 ** 22 - 1

@@ -12,7 +12,7 @@ const failed = { outcome: 'failed', code: 'TIMEOUT', message: 'late', detail: ''
 const ended = { kind: 'ended', id: 'this', outcome: failed }
 const image = Buffer.from('image')
 
-/** A supervisor's end of a pipe whose other end is played, with what it noticed. */
+/** The supervisor's end of a pipe whose other end the test plays, with the events it received. */
 const openPlayed = () => {
   const [near, far] = duplexPair()
   const reasons: string[] = []
@@ -28,27 +28,27 @@ const openPlayed = () => {
     reasons,
     stages,
     begin: () => pipe.order(order, events),
-    say: (message: unknown, bytes?: Uint8Array) => void writeFrame(far, message, bytes),
+    write: (message: unknown, bytes?: Uint8Array) => void writeFrame(far, message, bytes),
     isBroken: () => near.destroyed,
   }
 }
 
-t.test('host pipe: takes the reports of an order in their order, with the image', async (t) => {
-  const { begin, say, stages, reasons } = openPlayed()
+t.test('host pipe: accepts the reports of an order in sequence, with the image', async (t) => {
+  const { begin, write, stages, reasons } = openPlayed()
   const outcome = begin()
-  say({ kind: 'opened', id: 'this' })
-  say({ kind: 'loaded', id: 'this' })
-  say(completed, image)
+  write({ kind: 'opened', id: 'this' })
+  write({ kind: 'loaded', id: 'this' })
+  write(completed, image)
   t.match(await outcome, { outcome: 'completed', shot: { ...shot, bytes: image } })
   t.same(stages, ['opened', 'loaded'])
   t.same(reasons, [])
 })
 
-t.test('host pipe: takes verdicts on connections in the order of their requests', async (t) => {
-  const { pipe, say, reasons } = openPlayed()
+t.test('host pipe: accepts verdicts on connections in the order of their requests', async (t) => {
+  const { pipe, write, reasons } = openPlayed()
   const verdicts = [pipe.review('a.test'), pipe.review('b.test', 'blocked')]
-  say({ kind: 'verdict', number: 1, isAllowed: true })
-  say({ kind: 'verdict', number: 2, isAllowed: false })
+  write({ kind: 'verdict', number: 1, isAllowed: true })
+  write({ kind: 'verdict', number: 2, isAllowed: false })
   t.same(await Promise.all(verdicts), [true, false])
   t.same(reasons, [])
 })
@@ -57,7 +57,7 @@ const withShot = (over: object) => ({ ...completed, outcome: { ...completed.outc
 const withTimings = (timings: object) => ({ ...ended, outcome: { ...failed, timings } })
 const og = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`x${at}`, 'x'.repeat(500)]))
 
-/** What a host that a page has taken over may write while it has an order. */
+/** Messages that a compromised host may write during an order. */
 const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: Uint8Array }[] = [
   { what: 'null', messages: [null] },
   { what: 'an array', messages: [[ended]] },
@@ -67,19 +67,19 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
   { what: 'a field too many', messages: [{ ...ended, more: 1 }] },
   { what: 'an outcome that is null', messages: [{ ...ended, outcome: null }] },
   { what: 'an unknown code of an error', messages: [{ ...ended, outcome: { ...failed, code: 'SERVER_ERROR' } }] },
-  { what: 'a message without a character', messages: [{ ...ended, outcome: { ...failed, message: '' } }] },
+  { what: 'an empty message', messages: [{ ...ended, outcome: { ...failed, message: '' } }] },
   {
     what: 'a message of a million characters',
     messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(1e6) } }],
   },
   { what: 'a text beyond its bound', messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(2e6) } }] },
-  { what: 'a stage that is none', messages: [withTimings({ nonsense: 1 })] },
-  { what: 'a time that is none', messages: [withTimings({ open: 'soon' })] },
+  { what: 'an unknown stage', messages: [withTimings({ nonsense: 1 })] },
+  { what: 'a time that is not a number', messages: [withTimings({ open: 'soon' })] },
   { what: 'an image without bytes', messages: [completed] },
   { what: 'bytes without an image', messages: [ended], bytes: image },
   { what: 'an image beyond its bound', messages: [completed], bytes: Buffer.alloc(101) },
   { what: 'an image of no size', messages: [withShot({ width: Number.NaN })], bytes: image },
-  { what: 'a media type that no format has', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
+  { what: 'an unknown media type', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
   { what: 'metadata beyond its bound', messages: [withShot({ metadata: { og } })], bytes: image },
   { what: 'the result of another capture', messages: [{ ...ended, id: 'other' }] },
   { what: 'a second result', messages: [ended, ended] },
@@ -92,59 +92,56 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
   },
   { what: 'a page that has loaded before it is open', messages: [{ kind: 'loaded', id: 'this' }] },
   { what: 'a page of another capture', messages: [{ kind: 'opened', id: 'other' }] },
-  { what: 'a verdict that nobody asked for', messages: [{ kind: 'verdict', number: 1, isAllowed: true }] },
+  { what: 'an unrequested verdict', messages: [{ kind: 'verdict', number: 1, isAllowed: true }] },
 ]
 
 for (const { what, messages, bytes } of breaches) {
   t.test(`host pipe: breaks at ${what}`, async (t) => {
-    const { begin, say, reasons, isBroken } = openPlayed()
+    const { begin, write, reasons, isBroken } = openPlayed()
     void begin()
-    for (const message of messages) say(message, bytes)
+    for (const message of messages) write(message, bytes)
     await eventually(isBroken)
     t.equal(reasons.length, 1, reasons.join())
   })
 }
 
-t.test(
-  'host pipe: breaks at what is no JSON, at the length of a frame alone, and at reports without an order',
-  async (t) => {
-    const huge = Buffer.alloc(8)
-    huge.writeUInt32BE(2 ** 32 - 1, 0)
-    for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
-      const { far, reasons, isBroken } = openPlayed()
-      far.write(bytes)
-      await eventually(isBroken)
-      t.equal(reasons.length, 1)
-    }
-    const { say, isBroken } = openPlayed()
-    say(ended)
+t.test('host pipe: breaks at invalid JSON, at a too large frame length, and at reports without an order', async (t) => {
+  const huge = Buffer.alloc(8)
+  huge.writeUInt32BE(2 ** 32 - 1, 0)
+  for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
+    const { far, reasons, isBroken } = openPlayed()
+    far.write(bytes)
     await eventually(isBroken)
-  },
-)
+    t.equal(reasons.length, 1)
+  }
+  const { write, isBroken } = openPlayed()
+  write(ended)
+  await eventually(isBroken)
+})
 
-t.test('host pipe: breaks at a verdict out of turn, and where one is missing by the next order', async () => {
+t.test('host pipe: breaks at a verdict out of order, and at one still missing at the next order', async () => {
   const turned = openPlayed()
   void turned.pipe.review('a.test')
   void turned.pipe.review('b.test')
-  turned.say({ kind: 'verdict', number: 2, isAllowed: true })
+  turned.write({ kind: 'verdict', number: 2, isAllowed: true })
   await eventually(turned.isBroken)
   const missing = openPlayed()
   void missing.pipe.review('a.test')
   void missing.begin()
-  missing.say({ kind: 'opened', id: 'this' })
+  missing.write({ kind: 'opened', id: 'this' })
   await eventually(missing.isBroken)
 })
 
-t.test('host pipe: takes nothing of a flood behind the first report that is not due', async (t) => {
-  const { begin, say, stages, reasons, isBroken } = openPlayed()
+t.test('host pipe: ignores everything after the first unexpected report', async (t) => {
+  const { begin, write, stages, reasons, isBroken } = openPlayed()
   void begin()
-  for (let count = 0; count < 10_000; count += 1) say({ kind: 'opened', id: 'this' })
+  for (let count = 0; count < 10_000; count += 1) write({ kind: 'opened', id: 'this' })
   await eventually(isBroken)
   t.same(stages, ['opened'])
   t.equal(reasons.length, 1)
 })
 
-t.test('host pipe: joins frames from parts of any size', async (t) => {
+t.test('host pipe: joins frames from chunks of any size', async (t) => {
   const [near, far] = duplexPair()
   const pipe = openHostPipe(near, { imageBytesMax: 100, loadBytesMax: 1000 }, (reason) => t.fail(reason))
   const parts = new PassThrough()

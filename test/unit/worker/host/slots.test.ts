@@ -20,7 +20,7 @@ const makeHost = () => {
 
 const noEvents = { hostUp: () => {}, hostFailed: () => {}, hostGone: () => {} }
 
-t.test('slots: keeps its host while it lives, and replaces it when it is gone', async (t) => {
+t.test('slots: keeps its host until the host exits, then replaces it', async (t) => {
   const made = [makeHost(), makeHost()]
   let starts = 0
   const reasons: string[] = []
@@ -40,7 +40,7 @@ t.test('slots: keeps its host while it lives, and replaces it when it is gone', 
   t.equal(made[1]?.disposed(), 1)
 })
 
-t.test('slots: tries again where a host fails to start, and reports it each time', async (t) => {
+t.test('slots: retries failed starts of a host, and reports each', async (t) => {
   const { host } = makeHost()
   const failures: string[] = []
   let starts = 0
@@ -54,13 +54,13 @@ t.test('slots: tries again where a host fails to start, and reports it each time
   t.strictSame(failures, ['try 1', 'try 2'])
 })
 
-t.test('slots: gives up when it is told to stop', async (t) => {
+t.test('slots: gives up when stopped', async (t) => {
   const stop = new AbortController()
   const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })
   t.equal(await slot.host(stop.signal), undefined)
 })
 
-t.test('slots: a start that is under way when it is told to stop is told so, and is no failure', async (t) => {
+t.test('slots: aborts a start in progress when stopped, without a failure', async (t) => {
   const stop = new AbortController()
   const failures: string[] = []
   const begun = Promise.withResolvers<void>()
@@ -77,27 +77,24 @@ t.test('slots: a start that is under way when it is told to stop is told so, and
   t.strictSame(failures, [])
 })
 
-t.test(
-  'slots: browsers that fail to start three times in a row keep the worker from captures until one starts',
-  async (t) => {
-    const gate = createPullGate()
-    const told: string[] = []
-    const { hostUp, hostFailed } = holdAfterFailures(
-      { hostUp: () => void told.push('up'), hostFailed: () => void told.push('failed'), hostGone: () => {} },
-      gate,
-    )
-    const fail = () => hostFailed(new AppError('SERVICE_UNAVAILABLE', { message: 'no sandbox' }))
-    fail()
-    fail()
-    hostUp(1)
-    fail()
-    fail()
-    t.notOk(gate.pulling().aborted, 'not in a row')
-    fail()
-    t.ok(gate.pulling().aborted)
-    t.same([...gate.holds()], [['browser', 'failed to start 3 times in a row: no sandbox']])
-    hostUp(1)
-    t.notOk(gate.pulling().aborted)
-    t.same(told, ['failed', 'failed', 'up', 'failed', 'failed', 'failed', 'up'])
-  },
-)
+t.test('slots: three failed browser starts in a row suspend pulling until one succeeds', async (t) => {
+  const gate = createPullGate()
+  const calls: string[] = []
+  const { hostUp, hostFailed } = holdAfterFailures(
+    { hostUp: () => void calls.push('up'), hostFailed: () => void calls.push('failed'), hostGone: () => {} },
+    gate,
+  )
+  const fail = () => hostFailed(new AppError('SERVICE_UNAVAILABLE', { message: 'no sandbox' }))
+  fail()
+  fail()
+  hostUp(1)
+  fail()
+  fail()
+  t.notOk(gate.pulling().aborted, 'the failures are not in a row')
+  fail()
+  t.ok(gate.pulling().aborted)
+  t.same([...gate.holds()], [['browser', 'failed to start 3 times in a row: no sandbox']])
+  hostUp(1)
+  t.notOk(gate.pulling().aborted)
+  t.same(calls, ['failed', 'failed', 'up', 'failed', 'failed', 'failed', 'up'])
+})

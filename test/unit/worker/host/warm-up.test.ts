@@ -7,7 +7,7 @@ import type { Outcome } from '#worker/browser-host/protocol.ts'
 import { createEvents } from '#worker/events.ts'
 import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 
-t.test('canary: counts and reports each connection that it hears', async (t) => {
+t.test('canary: counts and reports each connection', async (t) => {
   const metrics = createMetrics('worker')
   const errors: string[] = []
   const log = { error: (message: string) => errors.push(message) } as unknown as Logger
@@ -35,13 +35,13 @@ const shot = {
 const completed: Outcome = { outcome: 'completed', shot: { ...shot, warnings: [] }, timings: {} }
 const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x', detail: 'no browser', timings: {} }
 
-t.test('warm up: is content with a picture and silence', async (t) => {
+t.test('warm up: succeeds with a picture and no connection to the canary', async (t) => {
   let order: { online: boolean } | undefined
   await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, 'shell')
   t.equal(order?.online, false)
 })
 
-t.test('warm-up: refuses a host whose page reaches the canary', async (t) => {
+t.test('warm up: rejects a host whose page reaches the canary', async (t) => {
   let connections = 0
   const leaking = { capture: async () => ((connections += 1), completed) }
   await t.rejects(warmUp(leaking, { port: 1, connections: () => connections }, 'shell'), {
@@ -50,7 +50,7 @@ t.test('warm-up: refuses a host whose page reaches the canary', async (t) => {
   })
 })
 
-t.test('warm up: refuses a host that brings no picture', async (t) => {
+t.test('warm up: rejects a host that returns no picture', async (t) => {
   await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, 'shell'), {
     message: /no browser/,
   })

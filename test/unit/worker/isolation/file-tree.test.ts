@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { fileTree } from '#worker/isolation/file-tree.ts'
 
-/** Of each of the arguments that stand for a mount, where it comes from and where it is found. */
+/** The source and target of each mount argument. */
 const mountsOf = (args: readonly string[], kind: string) =>
   args.flatMap((arg, place) => (arg === kind ? [[args[place + 1], args[place + 2]]] : []))
 
-t.test('fileTree: Chromium is found by the path that was given and by the one that it leads to', async (t) => {
+t.test('fileTree: Chromium is mounted at its given path and at its resolved path', async (t) => {
   const folder = t.testdir({ v1: { shell: '' } })
   symlinkSync('v1', join(folder, 'current'))
   const found = mountsOf(fileTree([join(folder, 'current', 'shell')], []), '--ro-bind-try').map(([, to]) => to)
@@ -15,7 +15,7 @@ t.test('fileTree: Chromium is found by the path that was given and by the one th
   t.ok(found.includes(join(folder, 'v1')))
 })
 
-t.test('fileTree: what is mounted can be reached by every user', async (t) => {
+t.test('fileTree: parent folders of mounts are accessible to every user', async (t) => {
   const args = fileTree(['/opt/a/b/shell'], [{ from: '/x/socket', to: '/run/y/socket' }])
   const folders = args.filter((_, place) => args[place - 1] === '--dir')
   for (const folder of ['/opt', '/opt/a', '/run', '/run/y', '/usr', '/usr/local'])
@@ -23,7 +23,7 @@ t.test('fileTree: what is mounted can be reached by every user', async (t) => {
   t.strictSame(mountsOf(args, '--ro-bind'), [['/x/socket', '/run/y/socket']])
 })
 
-t.test('fileTree: nothing but home and shared memory can be written, each with a bound', async (t) => {
+t.test('fileTree: only home and shared memory are writable, each with a size limit', async (t) => {
   const args = fileTree(['/opt/shell'], [])
   t.notOk(args.some((arg) => /^--(dev-)?bind/.test(arg)))
   const memories = args.flatMap((arg, place) => (arg === '--tmpfs' ? [args.slice(place - 2, place + 2)] : []))

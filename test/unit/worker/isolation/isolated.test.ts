@@ -10,17 +10,17 @@ const seenBy = (tasks: number | undefined) => {
   const { stdout } = spawnSync(file, args, { encoding: 'utf8' })
   return stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
 }
-/** A process that is to end even earlier stays as it is. */
+/** Keeps a score that is higher already. */
 const oomScore = Math.max(300, Number(readFileSync('/proc/self/oom_score_adj', 'utf8')))
 
-t.test('limited: no core dump, no more processes than allowed, and an early end when memory ends', async (t) => {
+t.test('limited: disables core dumps, limits processes, and raises the OOM score', async (t) => {
   const [score, core, tasks] = seenBy(1000)
   t.strictSame(score, [String(oomScore)])
   t.match(core, ['Max core file size', '0', '0'])
   t.match(tasks, ['Max processes', '1000', '1000'])
 })
 
-t.test('limited: without a bound of processes that of the caller stays', async (t) => {
+t.test("limited: keeps the caller's process limit by default", async (t) => {
   const [, , tasks] = seenBy(undefined)
   const own = /^Max processes.*$/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[0].trim().split(/ {2,}/)
   t.strictSame(tasks, own)
@@ -31,7 +31,7 @@ const chromium = '/usr/lib/chromium/chromium-headless-shell'
 const by = { network: 'namespace', isRoot: process.getuid?.() === 0, browsers: [chromium] } as const
 
 t.test(
-  'isolated: root makes the namespaces without a user namespace, and keeps what it takes to become the user',
+  'isolated: root creates the namespaces without a user namespace, and keeps the capabilities to change the user',
   async (t) => {
     const command = isolated(['node', 'x'], { ...by, isRoot: true })
     t.strictSame(command.slice(1, 6), namespaces)
@@ -41,7 +41,7 @@ t.test(
   },
 )
 
-t.test('isolated: everybody else makes them in a user namespace, and keeps nothing', async (t) => {
+t.test('isolated: any other user creates them in a user namespace, and keeps no capabilities', async (t) => {
   const command = isolated(['node', 'x'], { ...by, isRoot: false })
   for (const flag of ['--unshare-user', ...namespaces]) t.ok(command.includes(flag), flag)
   t.notOk(command.includes('--cap-add'))
@@ -49,13 +49,13 @@ t.test('isolated: everybody else makes them in a user namespace, and keeps nothi
   t.strictSame(command.slice(-3), ['2048', 'node', 'x'])
 })
 
-t.test('isolated: by flags alone there is no bound of processes, which would count those of others', async (t) => {
+t.test('isolated: flags-only sets no process limit, which would count other processes of the user', async (t) => {
   const command = isolated(['node'], { ...by, network: 'flags-only' })
   t.equal(command[0], 'sh')
   t.strictSame(command.slice(-2), ['', 'node'])
 })
 
-t.test('checkIsolation: names the setting and the reason where the file tree cannot be made', async (t) => {
+t.test('checkIsolation: names the setting and the reason if the file tree cannot be created', async (t) => {
   checkIsolation(by)
   const missing = join(t.testdir(), 'missing')
   t.throws(() => checkIsolation(by, [{ from: missing, to: '/run/missing' }]), {
@@ -64,6 +64,6 @@ t.test('checkIsolation: names the setting and the reason where the file tree can
   })
 })
 
-t.test('checkIsolation: names the package where bwrap is missing', async (t) => {
+t.test('checkIsolation: names the package if bwrap is missing', async (t) => {
   t.throws(() => checkIsolation(by, [], t.testdir()), { code: 'CONFIGURATION', message: /package bubblewrap/ })
 })

@@ -5,7 +5,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
 import { anonymousBytesOf, childrenOf, watchMemory } from '#worker/isolation/processes.ts'
 
-t.test('processes: finds children, and ends a group with everything in it', async (t) => {
+t.test('processes: lists children, and kills a process group as a whole', async (t) => {
   const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })
   await once(child, 'spawn')
   t.ok(childrenOf(process.pid).includes(child.pid ?? 0))
@@ -13,14 +13,14 @@ t.test('processes: finds children, and ends a group with everything in it', asyn
   t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'])
 })
 
-t.test('processes: a group that is gone counts as ended, and no number ends more than a group', async (t) => {
+t.test('processes: ignores a group that is gone, and rejects ids that would signal other processes', async (t) => {
   killGroup(2 ** 22 - 1)
   t.strictSame(childrenOf(2 ** 22 - 1), [])
   for (const dangerous of [-1, 0, 1, Number.NaN]) t.throws(() => killGroup(dangerous))
 })
 
 const held = 200 * 2 ** 20
-/** A shell whose grandchild, started by a thread other than the first of its parent, holds memory. */
+/** A shell whose grandchild, started by a secondary thread of its parent, allocates memory. */
 const holder = `
   const { Worker } = require('node:worker_threads')
   const hold = 'globalThis.held = Buffer.alloc(${held}, 1); setInterval(() => {}, 1e6)'
@@ -36,19 +36,19 @@ const startHolder = () => {
   return child.pid ?? 0
 }
 
-t.test('anonymousBytesOf: counts what all descendants hold, and nothing of who is gone', async (t) => {
+t.test('anonymousBytesOf: sums the memory of all descendants, and is 0 for a process that is gone', async (t) => {
   const root = startHolder()
   await eventually(() => anonymousBytesOf(root) > held, { what: 'the memory of a grandchild is counted' })
   t.equal(anonymousBytesOf(2 ** 30), 0)
 })
 
-t.test('watchMemory: calls once beyond the bound, and never below it or when disposed', async (t) => {
+t.test('watchMemory: calls once above the limit, never below it or after disposal', async (t) => {
   const root = startHolder()
   const calls: string[] = []
   using _high = watchMemory(root, held * 10, () => calls.push('high'))
   const disposed = watchMemory(root, held, () => calls.push('disposed'))
   disposed[Symbol.dispose]()
   using _low = watchMemory(root, held, () => calls.push('low'))
-  await eventually(() => calls.length > 0, { what: 'the bound is noticed' })
+  await eventually(() => calls.length > 0, { what: 'the limit is detected' })
   t.strictSame(calls, ['low'])
 })

@@ -11,14 +11,14 @@ const of = (over: { state?: 'ready' | 'drained'; connected?: boolean; coldForMs?
     slots: [{ isWarm: () => (over.coldForMs ?? 0) === 0, coldForMs: () => over.coldForMs ?? 0 }],
   })
 
-t.test('health: is ready while it may take captures', async (t) => {
+t.test('health: is ready while it may pull captures', async (t) => {
   t.match(of({}), { live: true, ready: true })
   t.match(of({ state: 'drained' }), { live: true, ready: false })
   t.match(of({ connected: false }), { live: true, ready: false })
   t.match(of({ held: 'away' }), { live: true, ready: false, detail: { egress: 'away' } })
 })
 
-t.test('health: is alive until no browser has come up for three minutes', async (t) => {
+t.test('health: is not live once no browser has started for three minutes', async (t) => {
   t.match(of({ coldForMs: 170_000 }), { live: true, ready: false })
   t.match(of({ coldForMs: 190_000 }), { live: false, ready: false })
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { heartbeatMs } from '#shared/queue/messages.ts'
 import { createServiceTime, startHeartbeat, coalesceHeartbeats } from '#worker/lifecycle/heartbeat.ts'
 
-t.test('service time: has no mean before the first capture, then follows the newer ones', async (t) => {
+t.test('service time: has no mean before the first capture, then weights newer captures', async (t) => {
   const service = createServiceTime()
   t.equal(service.meanMs(), undefined)
   service.add(100)
@@ -12,7 +12,7 @@ t.test('service time: has no mean before the first capture, then follows the new
   t.equal(service.meanMs(), 110)
 })
 
-/** Time that passes when it is told to, from a moment of the calendar on. */
+/** Mocked timers and clock, from `ms` since the epoch. */
 const from = (ms: number) => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: ms })
   return { [Symbol.dispose]: () => mock.timers.reset() }
@@ -28,7 +28,7 @@ t.test('heartbeat: workers that started at different moments publish at the same
   }
 })
 
-t.test('heartbeat: a timer that fires a little early leads to no second heartbeat', async (t) => {
+t.test('heartbeat: a timer that fires early causes no second heartbeat', async (t) => {
   using _time = from(11 * heartbeatMs - 3)
   const published: number[] = []
   using _beats = startHeartbeat(() => published.push(Date.now()))
@@ -36,7 +36,7 @@ t.test('heartbeat: a timer that fires a little early leads to no second heartbea
   t.strictSame(published, [12 * heartbeatMs])
 })
 
-t.test('heartbeat: nothing is published any more once it is disposed', async (t) => {
+t.test('heartbeat: publishes nothing once disposed', async (t) => {
   using _time = from(10 * heartbeatMs)
   const published: number[] = []
   const heartbeats = startHeartbeat(() => published.push(Date.now()))
@@ -46,25 +46,22 @@ t.test('heartbeat: nothing is published any more once it is disposed', async (t)
   t.equal(published.length, 1)
 })
 
-t.test(
-  'heartbeat: captures that begin and end shortly after each other are published once, with the last state',
-  async (t) => {
-    using _time = from(10 * heartbeatMs)
-    const published: number[] = []
-    let captures = 0
-    using heartbeats = coalesceHeartbeats(() => published.push(captures))
-    for (captures = 1; captures <= 3; captures += 1) heartbeats.request()
-    mock.timers.tick(499)
-    t.strictSame(published, [])
-    mock.timers.tick(1)
-    t.strictSame(published, [4])
-    heartbeats.request()
-    mock.timers.tick(500)
-    t.equal(published.length, 2, 'and what comes later again')
-  },
-)
+t.test('heartbeat: changes within 500 ms are published once, with the last state', async (t) => {
+  using _time = from(10 * heartbeatMs)
+  const published: number[] = []
+  let captures = 0
+  using heartbeats = coalesceHeartbeats(() => published.push(captures))
+  for (captures = 1; captures <= 3; captures += 1) heartbeats.request()
+  mock.timers.tick(499)
+  t.strictSame(published, [])
+  mock.timers.tick(1)
+  t.strictSame(published, [4])
+  heartbeats.request()
+  mock.timers.tick(500)
+  t.equal(published.length, 2, 'a later change is published again')
+})
 
-t.test('heartbeat: what was coalesced is not published once it is disposed', async (t) => {
+t.test('heartbeat: drops a coalesced heartbeat once disposed', async (t) => {
   using _time = from(10 * heartbeatMs)
   const published: number[] = []
   const heartbeats = coalesceHeartbeats(() => published.push(1))

@@ -24,7 +24,7 @@ t.test('lifecycle: starts cold, is ready once warm', async (t) => {
   t.equal(changes(), 1)
 })
 
-t.test('drains: stops pulling, finishes what runs, then says so', async (t) => {
+t.test('drain: stops pulling, finishes running captures, then is drained', async (t) => {
   using lifecycle = begin().lifecycle
   lifecycle.warm()
   const serving = lifecycle.serve('one')
@@ -37,22 +37,22 @@ t.test('drains: stops pulling, finishes what runs, then says so', async (t) => {
   t.equal(lifecycle.state(), 'drained')
 })
 
-t.test('lifecycle: captures that come and go are told apart from changes of its state', async (t) => {
-  const told: string[] = []
+t.test('lifecycle: reports changes of captures separately from changes of state', async (t) => {
+  const reports: string[] = []
   using lifecycle = startLifecycle(
     never,
-    () => told.push('state'),
-    () => told.push('captures'),
+    () => reports.push('state'),
+    () => reports.push('captures'),
   )
   lifecycle.warm()
   lifecycle.serve('one')[Symbol.dispose]()
   const serving = lifecycle.serve('two')
   lifecycle.drain()
   serving[Symbol.dispose]()
-  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last: it is drained')
+  t.strictSame(reports, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last change is drained')
 })
 
-t.test('lifecycle: takes work again when it is told to', async (t) => {
+t.test('lifecycle: an undrain resumes pulling', async (t) => {
   using lifecycle = begin().lifecycle
   lifecycle.warm()
   lifecycle.drain()
@@ -66,24 +66,21 @@ t.test('lifecycle: takes work again when it is told to', async (t) => {
   t.notOk(lifecycle.pulling().aborted)
 })
 
-t.test(
-  'lifecycle: takes work again by itself a minute after it was drained, and not while it is told to drain',
-  async (t) => {
-    mock.timers.enable({ apis: ['setTimeout'] })
-    t.teardown(() => mock.timers.reset())
-    using lifecycle = begin().lifecycle
-    lifecycle.warm()
-    lifecycle.drain()
-    mock.timers.tick(59_000)
-    lifecycle.drain()
-    mock.timers.tick(59_000)
-    t.equal(lifecycle.state(), 'drained')
-    mock.timers.tick(1000)
-    t.equal(lifecycle.state(), 'ready')
-  },
-)
+t.test('lifecycle: resumes a minute after the last drain request', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  using lifecycle = begin().lifecycle
+  lifecycle.warm()
+  lifecycle.drain()
+  mock.timers.tick(59_000)
+  lifecycle.drain()
+  mock.timers.tick(59_000)
+  t.equal(lifecycle.state(), 'drained')
+  mock.timers.tick(1000)
+  t.equal(lifecycle.state(), 'ready')
+})
 
-t.test('lifecycle: a stop drains for good', async (t) => {
+t.test('lifecycle: a stop drains permanently', async (t) => {
   const { lifecycle, stop } = begin()
   lifecycle.warm()
   stop.abort()
@@ -93,7 +90,7 @@ t.test('lifecycle: a stop drains for good', async (t) => {
   await lifecycle.mayPull(stop.signal)
 })
 
-t.test('hold: pulling ends, and is allowed again once every cause is released and nobody drains', async (t) => {
+t.test('hold: suspends pulling until every cause is released and no drain is active', async (t) => {
   using lifecycle = begin().lifecycle
   lifecycle.warm()
   const pulling = lifecycle.pulling()
@@ -122,7 +119,7 @@ t.test('hold: pulling ends, and is allowed again once every cause is released an
   t.equal(lifecycle.state(), 'ready', 'its controller counts on it meanwhile')
 })
 
-t.test('hold: a worker that is told to stop waits for no release', async () => {
+t.test('hold: a stop ends the wait for a release', async () => {
   const { lifecycle, stop } = begin()
   lifecycle.hold('egress', 'away')
   const waiting = lifecycle.mayPull(stop.signal)
@@ -130,16 +127,16 @@ t.test('hold: a worker that is told to stop waits for no release', async () => {
   await waiting
 })
 
-t.test('hold: is reported when it begins, when its reason changes and when it ends, each once', async (t) => {
+t.test('hold: reports its begin, each new reason and its end once', async (t) => {
   using lifecycle = begin().lifecycle
-  const told: string[] = []
+  const reports: string[] = []
   const holds = reportedHolds(lifecycle, {
-    held: (cause, reason) => void told.push(`${cause}: ${reason}`),
-    released: (cause) => void told.push(`${cause} released`),
+    held: (cause, reason) => void reports.push(`${cause}: ${reason}`),
+    released: (cause) => void reports.push(`${cause} released`),
   })
   holds.release('egress')
   for (const reason of ['away', 'away', 'full']) holds.hold('egress', reason)
   holds.release('egress')
   holds.release('egress')
-  t.same(told, ['egress: away', 'egress: full', 'egress released'])
+  t.same(reports, ['egress: away', 'egress: full', 'egress released'])
 })

@@ -16,23 +16,20 @@ const open = (isAllowed: (host: string) => boolean = () => true) => {
   return { calls, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
 }
 
-t.test(
-  'traffic: cuts every connection once more bytes came than one capture may load, and reports it once',
-  async (t) => {
-    const { calls, traffic } = open()
-    const [one, two] = [new PassThrough(), new PassThrough()]
-    traffic.admit(one)
-    traffic.admit(two)
-    traffic.count(100)
-    t.notOk(one.destroyed)
-    traffic.count(1)
-    traffic.count(1)
-    t.ok(one.destroyed && two.destroyed)
-    t.same(calls, ['too much'])
-  },
-)
+t.test('traffic: closes every connection above the maximum of bytes of a capture, and reports it once', async (t) => {
+  const { calls, traffic } = open()
+  const [one, two] = [new PassThrough(), new PassThrough()]
+  traffic.admit(one)
+  traffic.admit(two)
+  traffic.count(100)
+  t.notOk(one.destroyed)
+  traffic.count(1)
+  traffic.count(1)
+  t.ok(one.destroyed && two.destroyed)
+  t.same(calls, ['too much'])
+})
 
-t.test('traffic: refuses connections beyond its share, whether or not the first are still open', async (t) => {
+t.test('traffic: rejects connections above its total, whether or not the first are still open', async (t) => {
   const { traffic } = open()
   const one = new PassThrough()
   t.ok(traffic.admit(one))
@@ -51,7 +48,7 @@ t.test('traffic: queries the host until it has allowed a name once', async (t) =
   t.same(calls, [['a.test'], ['a.test']])
 })
 
-t.test('traffic: cuts what is open at its end', async (t) => {
+t.test('traffic: closes open connections at its end', async (t) => {
   const { traffic } = open()
   const connection = new PassThrough()
   traffic.admit(connection)

@@ -18,7 +18,7 @@ type Over = {
   review?: (host: string, refusal?: Refusal) => Promise<boolean>
 }
 
-/** A relay to an egress on `egressPort`, and what its owner was called with. */
+/** A relay to an egress on `egressPort`, and the calls to its callbacks. */
 const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax = 10, review }: Over = {}) => {
   const calls: unknown[] = []
   const server = createServer()
@@ -39,7 +39,7 @@ const countOf = (server: Server) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   })
 
-/** An egress that answers whatever comes with `answer`, and keeps what it received. */
+/** An egress that responds to anything with `answer`, and records the heads of requests. */
 const startEgress = async (answer: string | null) => {
   const heads: string[] = []
   const server = createServer((socket) => {
@@ -53,15 +53,15 @@ const startEgress = async (answer: string | null) => {
 }
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** Answers `heard …` once its client has sent all. */
+/** Responds with `received …` once its client has sent everything. */
 const startPeer = () =>
   listening(
     createServer({ allowHalfOpen: true }, async (socket) => {
-      socket.end(`heard ${await text(socket).catch(() => '')}`)
+      socket.end(`received ${await text(socket).catch(() => '')}`)
     }),
   )
 
-t.test('relay: joins a browser to its target through egress, and passes each end on', async (t) => {
+t.test('relay: connects a browser to its target through egress, and forwards the end of each side', async (t) => {
   await using peer = await startPeer()
   const resolver = resolverOf({ 'page.test': { A: ['127.0.0.1'] } })
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
@@ -71,12 +71,12 @@ t.test('relay: joins a browser to its target through egress, and passes each end
     const { socket, reply } = await connectBySocks(relay.port, host, peer.port)
     t.equal(reply, 0)
     socket.end('all')
-    t.equal(await text(socket), 'heard all')
+    t.equal(await text(socket), 'received all')
   }
   t.match(filter.heard.find(({ name }) => name === 'opened')?.args, [{ kind: 'tunnel', capture: 'capture-1' }])
 })
 
-t.test("relay: names capture, token and caller's proxy in a request that a browser adds nothing to", async (t) => {
+t.test("relay: sends capture, token and caller's proxy in a request that the browser cannot add to", async (t) => {
   await using egress = await startEgress(established)
   await using relay = await startRelay(egress.port)
   using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
@@ -92,19 +92,19 @@ t.test("relay: names capture, token and caller's proxy in a request that a brows
     const proxy = headers[3]?.replace('x-shutterfleet-proxy: ', '') ?? ''
     const credentials = { user: 'üser', password: 'p:w' }
     t.same(parseCallersProxy(proxy), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
-    const told = [
+    const expected = [
       `Host: ${authority}`,
       'x-shutterfleet-capture: capture-2',
       `Proxy-Authorization: Bearer ${egressToken}`,
     ]
-    t.same(headers.toSpliced(3, 1), [...told, '', ''])
+    t.same(headers.toSpliced(3, 1), [...expected, '', ''])
   }
   const forged = 'a.test:80 HTTP/1.1\r\nx-shutterfleet-capture: forged\r\nX: '
   t.equal((await connectBySocks(relay.port, forged, 443)).reply, undefined)
   t.same(egress.heads, [])
 })
 
-t.test('relay: the owner knows of a refusal before the browser does', async (t) => {
+t.test('relay: reports a refusal before it replies to the browser', async (t) => {
   const noted = Promise.withResolvers<boolean>()
   await using filter = await startFilter({ tokens: [egressToken] })
   const over: Over = { review: async (_host, refusal) => (refusal === undefined ? true : noted.promise) }
@@ -121,7 +121,7 @@ t.test('relay: the owner knows of a refusal before the browser does', async (t) 
   t.same(relay.calls, ['10.0.0.1', ['10.0.0.1', 'blocked']])
 })
 
-t.test('relay: tells apart why egress makes no connection, and names hosts as addresses of pages do', async (t) => {
+t.test('relay: reports why egress refused a connection, with the host as in URLs', async (t) => {
   await using filter = await startFilter({ tokens: [egressToken] })
   await using relay = await startRelay(filter.port)
   using _traffic = relay.begin(capture)
@@ -138,7 +138,7 @@ t.test('relay: tells apart why egress makes no connection, and names hosts as ad
   ])
 })
 
-t.test('relay: an egress that is away, hangs up, or answers as it must not is a fault of ours', async (t) => {
+t.test('relay: an unreachable egress, a closed connection or an invalid response is an internal failure', async (t) => {
   const gone = await startCanary()
   await gone[Symbol.asyncDispose]()
   await using mute = await startEgress(null)
@@ -154,7 +154,7 @@ t.test('relay: an egress that is away, hangs up, or answers as it must not is a 
   }
 })
 
-t.test('relay: what a capture blocks is refused without egress, and is no refusal', async (t) => {
+t.test('relay: rejects a host blocked by the capture without egress, and reports no refusal', async (t) => {
   await using egress = await startEgress(established)
   await using relay = await startRelay(egress.port, { review: async (host) => host !== 'ads.test' })
   using _traffic = relay.begin(capture)
@@ -164,7 +164,7 @@ t.test('relay: what a capture blocks is refused without egress, and is no refusa
   t.same(relay.calls, ['ads.test', 'page.test'])
 })
 
-t.test('relay: a browser that leaves while egress connects leaves nothing open, and is no fault', async (t) => {
+t.test('relay: a browser that disconnects while egress connects leaves nothing open, and is no failure', async (t) => {
   const sockets: Socket[] = []
   await using egress = await listening(createServer((socket) => void sockets.push(socket.resume())))
   await using relay = await startRelay(egress.port)
@@ -178,7 +178,7 @@ t.test('relay: a browser that leaves while egress connects leaves nothing open, 
   t.same(relay.calls, ['page.test'])
 })
 
-t.test('relay: serves nobody between captures, and cuts what a capture leaves open', async (t) => {
+t.test('relay: rejects connections between captures, and closes those a capture leaves open', async (t) => {
   await using egress = await startEgress(established)
   await using relay = await startRelay(egress.port)
   t.equal((await connectBySocks(relay.port, 'page.test', 443)).reply, undefined)
@@ -191,7 +191,7 @@ t.test('relay: serves nobody between captures, and cuts what a capture leaves op
   t.equal(egress.heads.length, 1)
 })
 
-t.test('relay: cuts connections beyond the share of a capture; the next has its own', async (t) => {
+t.test('relay: closes connections above the total of a capture; the next has its own total', async (t) => {
   await using egress = await startEgress(established)
   await using relay = await startRelay(egress.port, { connectionsMax: 2 })
   for (const id of ['one', 'two']) {
@@ -202,7 +202,7 @@ t.test('relay: cuts connections beyond the share of a capture; the next has its 
   }
 })
 
-t.test('relay: a capture has 64 connections at one time, and further ones wait for one to close', async (t) => {
+t.test('relay: a capture has 64 connections at a time; further ones wait for one to close', async (t) => {
   await using peer = await listening(createServer((socket) => void socket.resume()))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 64 })
   await using relay = await startRelay(filter.port, { connectionsMax: 100 })
@@ -221,7 +221,7 @@ t.test('relay: a capture has 64 connections at one time, and further ones wait f
   t.same(relay.calls, ['127.0.0.1'], 'no refusal')
 })
 
-t.test('relay: a connection waits for an egress that has no room for it', async (t) => {
+t.test('relay: a connection waits while egress is overloaded', async (t) => {
   await using peer = await startPeer()
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 1 })
   await using relay = await startRelay(filter.port)
@@ -235,7 +235,7 @@ t.test('relay: a connection waits for an egress that has no room for it', async 
   t.same(relay.calls, ['127.0.0.1'], 'no refusal')
 })
 
-t.test('relay: a tunnel that breaks on its way to egress is a fault of ours', async (t) => {
+t.test('relay: a tunnel that breaks on the way to egress is an internal failure', async (t) => {
   const sockets: Socket[] = []
   await using egress = await listening(
     createServer((socket) => {
@@ -251,7 +251,7 @@ t.test('relay: a tunnel that breaks on its way to egress is a fault of ours', as
   t.same(relay.calls, ['page.test', ['page.test', 'unavailable']])
 })
 
-t.test('relay: a target that hangs up, or breaks off while it is sent to, is no fault of ours', async (t) => {
+t.test('relay: a target that closes or resets, also during an upload, is no internal failure', async (t) => {
   const upload = Buffer.alloc(64_000_000)
   for (const hangUp of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.end()]) {
     await using peer = await listening(createServer((socket) => void socket.once('data', () => hangUp(socket))))
@@ -273,7 +273,7 @@ t.test('relay: a target that hangs up, or breaks off while it is sent to, is no 
   }
 })
 
-t.test('relay: bytes of both directions count, and beyond the bound all is cut', async (t) => {
+t.test('relay: counts bytes of both directions, and closes all connections above the maximum', async (t) => {
   const flood = Buffer.alloc(2000)
   await using sink = await listening(createServer((socket) => void socket.resume()))
   await using source = await listening(createServer((socket) => void socket.write(flood)))
@@ -287,6 +287,6 @@ t.test('relay: bytes of both directions count, and beyond the bound all is cut',
     socket.resume()
     await once(other.socket.resume(), 'close')
     t.same(relay.calls, ['127.0.0.1', 'too much'])
-    t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'nothing from here on')
+    t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'no refusal from here on')
   }
 })

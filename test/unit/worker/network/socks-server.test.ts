@@ -5,7 +5,7 @@ import { listening } from '#test/helpers/egress-filter.ts'
 import { socksGreeting, socksRequest } from '#test/helpers/socks-client.ts'
 import { readSocksRequest, socksReply } from '#worker/network/socks-server.ts'
 
-/** Two ends of a connection. */
+/** Both ends of a connection. */
 const openPair = async () => {
   const server = createServer()
   const running = await listening(server)
@@ -16,7 +16,7 @@ const openPair = async () => {
   return { client, served, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
 }
 
-t.test('SOCKS: reads the host as the browser writes it, in whatever pieces it comes', async (t) => {
+t.test('SOCKS: reads the host as the browser writes it, in any chunks', async (t) => {
   for (const host of ['Page.test.', '127.0.0.1', '2606:4700::1', 'x'.repeat(255)]) {
     const whole = Buffer.concat([socksGreeting, socksRequest(host, 8443)])
     for (const pieces of [[whole], [...whole].map((byte) => Buffer.of(byte))]) {
@@ -29,7 +29,7 @@ t.test('SOCKS: reads the host as the browser writes it, in whatever pieces it co
   }
 })
 
-t.test('SOCKS: cuts what is no request for a name', async (t) => {
+t.test('SOCKS: closes on anything but a CONNECT with the host as text', async (t) => {
   const request = socksRequest('a.test', 80)
   const hostile = {
     SOCKS4: Buffer.from([4, 1, 0, 80, 1, 2, 3, 4, 0]),
@@ -51,13 +51,13 @@ t.test('SOCKS: cuts what is no request for a name', async (t) => {
   }
 })
 
-t.test('SOCKS: a client that leaves in between is no request', async (t) => {
+t.test('SOCKS: the read fails if the client disconnects early', async (t) => {
   await using pair = await openPair()
   pair.client.end(socksGreeting)
   await t.rejects(readSocksRequest(pair.served), { code: 'CONNECTION_FAILED' })
 })
 
-t.test('SOCKS: replies as RFC 1928 has them', async (t) => {
+t.test('SOCKS: replies follow RFC 1928', async (t) => {
   t.same(socksReply('succeeded'), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0))
   t.equal(socksReply('notAllowed')[1], 2)
   t.equal(socksReply('hostUnreachable')[1], 4)

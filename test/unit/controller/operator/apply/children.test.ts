@@ -31,7 +31,7 @@ const createServer = () => {
     /** Further pools with their Deployments. */
     others: new Map<BrowserPool, ObservedDeployment>(),
     hasSynced: true,
-    /** For which the server waits with a Deployment that is applied. */
+    /** Delays the response to an applied Deployment. */
     gate: Promise.resolve(),
     refusals: [] as (Outcome | undefined)[],
     asked: [] as string[],
@@ -104,7 +104,7 @@ const setUp = () => {
   }
   const turns = createRolloutTurns(clock, informers)
   const failures: string[] = []
-  /** The children of a pool, of which another leader knows nothing. */
+  /** The children of a pool, as a new leader creates them. */
   const begin = () =>
     createChildren({
       api,
@@ -122,7 +122,7 @@ const setUp = () => {
     await of.reconcile(world.pool)
     return { asked: [...world.asked], isPending: of.isPending(), problem: of.problem() }
   }
-  /** Lets the cache show what the server has. */
+  /** Copies the server's objects into the cache. */
   const show = () => {
     world.cached = new Map(world.server)
   }
@@ -140,11 +140,14 @@ const first = [
 const again = ['apply deployments', 'apply poddisruptionbudgets']
 const settled = { asked: [], isPending: false, problem: undefined }
 
-t.test('children: a missing one is created with its first size, which another manager then owns', async (t) => {
-  const { run, created } = setUp()
-  t.strictSame(await run(), { ...settled, asked: first })
-  t.strictSame(created, [3])
-})
+t.test(
+  'children: a missing Deployment is created with its first size, which another field manager then owns',
+  async (t) => {
+    const { run, created } = setUp()
+    t.strictSame(await run(), { ...settled, asked: first })
+    t.strictSame(created, [3])
+  },
+)
 
 t.test('children: the size of a Deployment is handed over before the rest is applied without it', async (t) => {
   const { run, world, show, begin } = setUp()
@@ -159,7 +162,7 @@ t.test('children: the size of a Deployment is handed over before the rest is app
   t.notOk((await run(begin())).asked.some((each) => each.includes('replicas')))
 })
 
-t.test('children: those without drift are not written, whether the informer shows them or not yet', async (t) => {
+t.test('children: those without drift are not written, whether or not the informer shows them', async (t) => {
   const { run, show } = setUp()
   await run()
   t.strictSame(await run(), settled)
@@ -177,7 +180,7 @@ t.test('children: those without drift are applied again every ten minutes', asyn
   t.strictSame((await run()).asked, again)
 })
 
-t.test('children: one that the informer does not show in ten seconds is created again', async (t) => {
+t.test('children: one missing from the informer for ten seconds is created again', async (t) => {
   const { run, clock, world } = setUp()
   await run()
   world.server.clear()
@@ -212,7 +215,7 @@ t.test('children: a new leader applies them once', async (t) => {
   t.strictSame((await run()).asked, [])
 })
 
-t.test('children: a foreign change is reverted', async (t) => {
+t.test('children: a change by another client is reverted', async (t) => {
   const { run, answer, show } = setUp()
   await run()
   show()
@@ -221,7 +224,7 @@ t.test('children: a foreign change is reverted', async (t) => {
   t.strictSame((await run()).asked, ['apply deployments'])
 })
 
-t.test("children: one in no informer is read, and adopted only where it is the pool's", async (t) => {
+t.test('children: one missing from every informer is read, and adopted only if it belongs to the pool', async (t) => {
   const { run, answer } = setUp()
   answer('deployments', { labels: {} })
   t.strictSame((await run()).asked.slice(0, 2), ['get deployments', 'apply deployments'])
@@ -234,21 +237,21 @@ t.test("children: one in no informer is read, and adopted only where it is the p
   t.match(await older.run(), { problem: /does not belong to this pool/ })
 })
 
-t.test('children: one that loses its labels is applied though nothing else has changed', async (t) => {
+t.test('children: one that loses its labels is applied even without another change', async (t) => {
   const { run, clock } = setUp()
   await run()
   await clock.advance(10_000)
   t.strictSame((await run()).asked.slice(0, 2), ['get deployments', 'apply deployments'])
 })
 
-t.test('children: one that an older pool of that name left without an owner is adopted', async (t) => {
+t.test('children: one left without an owner by an older pool of that name is adopted', async (t) => {
   const { run, answer, show } = setUp()
   answer('deployments', { owner: null, applied: 'older' })
   show()
   t.ok((await run()).asked.includes('apply deployments'))
 })
 
-t.test('children: a terminating one is waited for', async (t) => {
+t.test('children: a terminating one is not written until it is gone', async (t) => {
   const { run, answer, show } = setUp()
   const going = answer('deployments', {})
   Object.assign(going.metadata!, { deletionTimestamp: '2026-01-01T00:00:00Z' })
@@ -269,7 +272,7 @@ t.test('children: a refusal is a problem until the retry succeeds', async (t) =>
   t.match(await run(), { problem: undefined, isPending: false })
 })
 
-t.test('children: a selector of an older release is kept, since it still matches', async (t) => {
+t.test('children: the selector of an older release is kept if it still matches', async (t) => {
   const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'web')
   const { run, answer, world } = setUp()
   answer('deployments', { labels: matchLabels, applied: 'older', spec: { selector: { matchLabels } } })
@@ -278,7 +281,7 @@ t.test('children: a selector of an older release is kept, since it still matches
   t.match(world.applied[0], { spec: { template: { metadata: { labels: poolLabels('shutterfleet', 'web') } } } })
 })
 
-t.test('children: a selector that would not match is refused, with what to do', async (t) => {
+t.test('children: a selector that would not match is a problem, with advice', async (t) => {
   const matchLabels = { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' }
   for (const selector of [{ matchLabels }, { matchExpressions: [{ key: 'a', operator: 'Exists' }] }]) {
     const { run, answer } = setUp()
@@ -289,33 +292,30 @@ t.test('children: a selector that would not match is refused, with what to do', 
   }
 })
 
-t.test(
-  'children: what another release or other settings change is rolled out pool by pool, what a user changes at once',
-  async (t) => {
-    const { run, answer, show, world } = setUp()
-    const other = (status: object) => trimDeployment(deploymentObject('other', { status }))
-    const rolling = { replicas: 3, updatedReplicas: 1 }
-    const done = { replicas: 3, updatedReplicas: 3 }
-    answer('deployments', { applied: 'older' })
-    show()
-    world.others.set(poolObject('other'), other(rolling))
-    const held = await run()
-    t.notOk(held.asked.includes('apply deployments'))
-    t.ok(held.isPending)
-    world.others.set([...world.others.keys()][0]!, other(done))
-    world.hasSynced = false
-    t.notOk((await run()).asked.includes('apply deployments'), 'others are not known yet')
-    world.hasSynced = true
-    t.ok((await run()).asked.includes('apply deployments'))
+t.test('children: changes by a release or by settings roll out pool by pool, changes by a user at once', async (t) => {
+  const { run, answer, show, world } = setUp()
+  const other = (status: object) => trimDeployment(deploymentObject('other', { status }))
+  const rolling = { replicas: 3, updatedReplicas: 1 }
+  const done = { replicas: 3, updatedReplicas: 3 }
+  answer('deployments', { applied: 'older' })
+  show()
+  world.others.set(poolObject('other'), other(rolling))
+  const held = await run()
+  t.notOk(held.asked.includes('apply deployments'))
+  t.ok(held.isPending)
+  world.others.set([...world.others.keys()][0]!, other(done))
+  world.hasSynced = false
+  t.notOk((await run()).asked.includes('apply deployments'), 'the other pools are not listed yet')
+  world.hasSynced = true
+  t.ok((await run()).asked.includes('apply deployments'))
 
-    show()
-    world.others.set([...world.others.keys()][0]!, other(rolling))
-    world.pool = poolObject('web', { template: { image: 'other' } })
-    t.ok((await run()).asked.includes('apply deployments'))
-  },
-)
+  show()
+  world.others.set([...world.others.keys()][0]!, other(rolling))
+  world.pool = poolObject('web', { template: { image: 'other' } })
+  t.ok((await run()).asked.includes('apply deployments'))
+})
 
-t.test('children: no second pool begins while the first is applied, or before the informer shows it', async (t) => {
+t.test('children: no second rollout begins while the first is applied, or before the informer shows it', async (t) => {
   const { run, begin, answer, show, world } = setUp()
   const second = poolObject('second')
   answer('deployments', { applied: 'older' })
@@ -326,7 +326,7 @@ t.test('children: no second pool begins while the first is applied, or before th
   const firstRun = run()
   const appliesOf = () => world.asked.filter((each) => each === 'apply deployments').length
   await eventually(() => appliesOf() === 1)
-  // The one budget of this server is that of the first pool.
+  // The only budget of this server belongs to the first pool.
   const ofSecond = begin()
   await ofSecond.reconcile(second)
   t.equal(appliesOf(), 1, 'while it is applied')
@@ -334,10 +334,10 @@ t.test('children: no second pool begins while the first is applied, or before th
   held.resolve()
   await firstRun
   await ofSecond.reconcile(second)
-  t.equal(appliesOf(), 1, 'while the cache is older')
+  t.equal(appliesOf(), 1, 'while the cache is stale')
 })
 
-t.test('children: what a user changes while a pool waits for its turn is applied at once', async (t) => {
+t.test('children: a change by a user is applied at once, even if the pool is waiting for its turn', async (t) => {
   const { run, answer, show, world } = setUp()
   answer('deployments', { applied: 'older' })
   show()

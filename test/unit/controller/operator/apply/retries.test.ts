@@ -16,7 +16,7 @@ const setUp = () => {
       const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
       if (outcome) throw new KubeError(outcome, { message: 'refused because', ...asked })
     })
-  /** Calls ten times a second. */
+  /** Runs ten times a second. */
   const runFor = async (seconds: number) => {
     for (let turn = 0; turn < seconds * 10; turn += 1) {
       await run()
@@ -51,7 +51,7 @@ t.test('retries: a transient failure is retried, and is no problem', async (t) =
   }
 })
 
-t.test('retries: the wait doubles up to five minutes, however often work is called for', async (t) => {
+t.test('retries: the wait doubles up to five minutes, however often run is called', async (t) => {
   const { state, tries, announced, runFor } = setUp()
   state.outcome = 'invalid'
   await runFor(1000)
@@ -59,7 +59,7 @@ t.test('retries: the wait doubles up to five minutes, however often work is call
   t.strictSame(announced.slice(-3), [204_800, 300_000, 300_000])
 })
 
-t.test('retries: another desired state is tried at once, but the back-off goes on', async (t) => {
+t.test('retries: another desired state is tried at once, but the back-off continues', async (t) => {
   const { state, tries, announced, run, runFor } = setUp()
   state.outcome = 'invalid'
   await runFor(60)
@@ -71,7 +71,7 @@ t.test('retries: another desired state is tried at once, but the back-off goes o
   t.ok((announced.at(-1) ?? 0) > 60_000)
 })
 
-t.test('retries: nothing is tried before the time of a throttling server, whatever the desired state', async (t) => {
+t.test('retries: nothing is sent before the Retry-After of the server, whatever the desired state', async (t) => {
   const { state, tries, clock, run } = setUp()
   state.outcome = 'too-many-requests'
   state.retryAfterSeconds = 30
@@ -83,7 +83,7 @@ t.test('retries: nothing is tried before the time of a throttling server, whatev
   t.strictSame(tries, [0, 30_000, 60_000])
 })
 
-t.test('retries: a reset forgets the failures', async (t) => {
+t.test('retries: a reset clears the failures', async (t) => {
   const { state, retries, run, tries } = setUp()
   state.outcome = 'invalid'
   await run()

@@ -13,7 +13,7 @@ const failed = deployment({
   conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
 })
 
-/** Turns for a pool beside whose Deployment there is this one. */
+/** Turns for a pool beside one other Deployment. */
 const setUp = (hasSynced = true) => {
   const clock = createHandClock()
   const beside: ObservedDeployment[] = []
@@ -29,7 +29,7 @@ const setUp = (hasSynced = true) => {
   return { clock, take: takeBeside, written }
 }
 
-t.test('rollout turns: one is taken at a time, and given back', async (t) => {
+t.test('rollout turns: one turn is taken at a time, and released', async (t) => {
   const { take } = setUp()
   const first = take()
   t.ok(first)
@@ -38,18 +38,18 @@ t.test('rollout turns: one is taken at a time, and given back', async (t) => {
   t.ok(take())
 })
 
-t.test('rollout turns: nobody gets the turn before the informers have synced', async (t) => {
+t.test('rollout turns: no turn is given before the informers have synced', async (t) => {
   t.equal(setUp(false).take(), undefined)
 })
 
-t.test('rollout turns: what this process wrote counts before the informer shows it', async (t) => {
+t.test('rollout turns: a write of this process counts before the informer shows it', async (t) => {
   const { take, written } = setUp()
   written.remember('uid-other', '2', rolling)
   t.equal(take(deployment()), undefined)
 })
 
 t.test(
-  'rollout turns: nobody gets the turn while another rolls out, unless that has failed or goes on for half an hour',
+  'rollout turns: no turn is given during another rollout, unless it has failed or lasts half an hour',
   async (t) => {
     const { clock, take } = setUp()
     t.equal(take(rolling), undefined)
@@ -57,7 +57,7 @@ t.test(
     t.equal(take(rolling), undefined)
     take(failed)?.[Symbol.dispose]()
     await clock.advance(1)
-    t.equal(take(rolling), undefined, 'another rollout has a time of its own')
+    t.equal(take(rolling), undefined, 'another rollout has its own half hour')
     await clock.advance(1_799_999)
     t.equal(take(rolling), undefined)
     await clock.advance(1)
@@ -65,12 +65,9 @@ t.test(
   },
 )
 
-t.test(
-  'rollout turns: a Deployment whose change the Deployment controller has not observed is being rolled out',
-  async (t) => {
-    const { take } = setUp()
-    const changed = deployment({ replicas: 3, updatedReplicas: 3 })
-    t.equal(take({ ...changed, metadata: { ...changed.metadata, generation: 2 } }), undefined)
-    t.ok(take({ ...changed, metadata: { ...changed.metadata, generation: 2, deletionTimestamp: 'now' } }))
-  },
-)
+t.test('rollout turns: a Deployment with an unobserved change counts as rolling out', async (t) => {
+  const { take } = setUp()
+  const changed = deployment({ replicas: 3, updatedReplicas: 3 })
+  t.equal(take({ ...changed, metadata: { ...changed.metadata, generation: 2 } }), undefined)
+  t.ok(take({ ...changed, metadata: { ...changed.metadata, generation: 2, deletionTimestamp: 'now' } }))
+})

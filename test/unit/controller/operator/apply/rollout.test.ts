@@ -16,27 +16,27 @@ const exceeded = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadl
 
 for (const { name, parts, want } of [
   { name: 'is pending while another template is applied', parts: { applied: 'old', ...seenBy(2) }, want: 'pending' },
-  { name: 'is pending until the Deployment controller has seen it', parts: seenBy(1), want: 'pending' },
+  { name: 'is pending until the Deployment controller has observed it', parts: seenBy(1), want: 'pending' },
   {
-    name: 'progresses while workers of another template are there',
+    name: 'progresses while workers of another template exist',
     parts: seenBy(2, { replicas: 3, updatedReplicas: 1 }),
     want: 'progressing',
   },
   {
-    name: 'has failed when Kubernetes has given it up',
+    name: 'has failed when Kubernetes has given up',
     parts: seenBy(2, { replicas: 3, updatedReplicas: 1, conditions: exceeded }),
     want: 'failed',
   },
   {
-    name: 'has not failed because the one before has',
+    name: 'has not failed because the previous one has',
     parts: seenBy(1, { replicas: 3, updatedReplicas: 1, conditions: exceeded }),
     want: 'pending',
   },
-  { name: 'is complete when all workers are of it', parts: seenBy(2), want: 'complete' },
+  { name: 'is complete when all workers have its template', parts: seenBy(2), want: 'complete' },
 ] satisfies { name: string; parts: Parts; want: string }[])
   t.test(`rollout: a rollout ${name}`, async (t) => void t.equal(rolloutOf(deployment(parts), 'new', 2), want))
 
-t.test('rollout: a rollout is pending where there is no Deployment', async (t) => {
+t.test('rollout: a rollout is pending if there is no Deployment', async (t) => {
   t.equal(createRolloutFollower()(undefined, 'new'), 'pending')
 })
 

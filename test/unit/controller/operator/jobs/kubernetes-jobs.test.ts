@@ -6,13 +6,13 @@ import { type Answer, beginJobsRunner as begin, jobObject, podObject } from '#te
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
 
-t.test('Jobs: the list holds those that have not ended, without those that certainly will', async (t) => {
+t.test('Jobs: the list contains unfinished Jobs, without those certain to finish', async (t) => {
   const ends = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'] as const
   const { names } = begin({ present: [jobObject('open'), ...ends.map((end) => jobObject(end, { end }))] })
   t.strictSame(await names(), ['open'])
 })
 
-t.test('Jobs: unknown before both informers are synced, or while a watch is away for more than 5 s', async (t) => {
+t.test('Jobs: unknown before both informers are synced, or while a watch is down for more than 5 s', async (t) => {
   const { runner, state } = begin({ present: [jobObject('a')] })
   state.hasSynced = false
   await t.rejects(runner.list(), /no watch of the API server/)
@@ -36,14 +36,14 @@ t.test('Jobs: a created one counts until the informer shows it, at most half a m
   t.strictSame(created(), ['new-1', 'new-2'])
 })
 
-t.test('Jobs: one that the informer never showed is listed from the server before it is forgotten', async (t) => {
+t.test('Jobs: one that the informer never showed is looked up on the server before it is dropped', async (t) => {
   const listed: ObservedJob[] = []
   const { runner, state, names } = begin({ listed })
   await runner.create(2)
   await names()
   listed.push(jobObject('new-1'))
   state.nowMs = 30_001
-  t.strictSame(await names(), ['new-1'], 'the watch was dead, and the other is gone')
+  t.strictSame(await names(), ['new-1'], 'the watch was down, and the other Job is gone')
 })
 
 t.test('Jobs: nothing is created while an earlier call is in flight, or once disposed', async (t) => {
@@ -67,14 +67,14 @@ t.test('Jobs: a disrupted pod does not count as a failed start', async (t) => {
   t.match(await runner.list(), { jobs: [], failed: 0, last: undefined })
 })
 
-t.test('Jobs: one that came and went between two lists does not count', async (t) => {
+t.test('Jobs: one created and deleted between two lists does not count', async (t) => {
   const { runner, show, names } = begin()
   await runner.create(1)
   show(jobObject('new-1', { end: 'Complete' }), 'deleted')
   t.strictSame(await names(), [])
 })
 
-t.test('Jobs: a creation without an answer is retried under the same name, and counts meanwhile', async (t) => {
+t.test('Jobs: a creation without a response is retried under the same name, and counts meanwhile', async (t) => {
   const { runner, state, names, created, notices } = begin()
   state.answers.push('unavailable', 'unavailable', 'already-exists')
   await t.rejects(runner.create(1), /planted unavailable/)
@@ -92,7 +92,7 @@ t.test('Jobs: a creation without an answer is retried under the same name, and c
   t.strictSame((await names()).toSorted(), ['new-1', 'new-2'])
 })
 
-t.test('Jobs: a refusal proves nothing about the try before it, whose answer was lost', async (t) => {
+t.test('Jobs: a throttled retry does not prove that the first request, whose response was lost, failed', async (t) => {
   const { runner, state, names, created } = begin()
   await names()
   state.answers.push('unavailable', 'too-many-requests', 'already-exists')
@@ -104,7 +104,7 @@ t.test('Jobs: a refusal proves nothing about the try before it, whose answer was
   t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
 })
 
-t.test('Jobs: a creation without an answer is not retried once the informer shows it', async (t) => {
+t.test('Jobs: a creation without a response is not retried once the informer shows it', async (t) => {
   const { runner, state, show, created } = begin()
   state.answers.push('unavailable')
   await t.rejects(runner.create(1))
@@ -114,7 +114,7 @@ t.test('Jobs: a creation without an answer is not retried once the informer show
 })
 
 t.test(
-  'Jobs: still counts a Job whose answer was lost where the next try is refused: a quota is looked at first',
+  'Jobs: one whose response was lost still counts if the retry exceeds a quota, which is checked before the name',
   async (t) => {
     const { runner, state, names, created } = begin()
     state.answers.push('unavailable', 'quota', 'already-exists')
@@ -157,7 +157,7 @@ t.test('Jobs: nothing is sent while the server throttles, and everything afterwa
   asked.retryAfterSeconds = 5
   state.answers.push(...refused(8, 'too-many-requests'))
   await t.rejects(runner.create(20), /planted too-many-requests/)
-  t.equal(created().length, 8, 'those that were on their way')
+  t.equal(created().length, 8, 'requests in flight')
   const sendAll = async () => {
     await runner.create(2)
     await runner.claim('a', 'c')
@@ -180,7 +180,7 @@ t.test('Jobs: the server is not listed while it throttles', async (t) => {
   t.equal(lists, 3)
 })
 
-t.test('Jobs: the server is listed once, for the last Jobs of a predecessor', async (t) => {
+t.test('Jobs: the server is listed once, for the last Jobs of a previous leader', async (t) => {
   const listed = [jobObject('late', { captureId: 'c' }), jobObject('over', { end: 'Complete' }), jobObject('seen')]
   const { names, show } = begin({ present: [jobObject('seen')], listed })
   t.strictSame(await names(), ['seen', 'late'])
@@ -188,7 +188,7 @@ t.test('Jobs: the server is listed once, for the last Jobs of a predecessor', as
   t.strictSame(await names(), ['seen'])
 })
 
-t.test('Jobs: a worker that cannot start has a cause, and how long it has it', async (t) => {
+t.test('Jobs: a worker that cannot start has a cause and its duration', async (t) => {
   const { runner, pods, state } = begin({ present: [jobObject('pulls'), jobObject('podless'), jobObject('runs')] })
   const hindered = {
     containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
@@ -208,7 +208,7 @@ t.test('Jobs: a worker that cannot start has a cause, and how long it has it', a
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
 })
 
-t.test('Jobs: a worker whose node does not start it is reported, also once its Job has failed', async (t) => {
+t.test('Jobs: a worker that its node does not start is reported, also after its Job has failed', async (t) => {
   const { runner, pods, state, show } = begin({ present: [jobObject('hangs')] })
   const creating = { containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }] }
   const conditions = [{ type: 'PodScheduled', status: 'True' }]
@@ -220,7 +220,7 @@ t.test('Jobs: a worker whose node does not start it is reported, also once its J
   t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
 })
 
-t.test('Jobs: one without a pod is no trouble while those before it get theirs', async (t) => {
+t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', async (t) => {
   const { runner, pods, state, show } = begin({ present: [jobObject('first'), jobObject('second')] })
   await runner.list()
   state.nowMs = 2000
@@ -234,10 +234,10 @@ t.test('Jobs: one without a pod is no trouble while those before it get theirs',
   t.strictSame(await troubled(19_000), [])
   t.strictSame(await troubled(19_001), ['second pods-refused', 'third pods-refused'])
   pods.set('third', podObject('third', { phase: 'Pending' }))
-  t.strictSame(await troubled(19_002), ['second pods-refused'], 'one that came later has gone before')
+  t.strictSame(await troubled(19_002), ['second pods-refused'], 'a later Job has got its pod first')
 })
 
-t.test('Jobs: one that ended before its pod was observed has had one', async (t) => {
+t.test('Jobs: one that ended before its pod was observed counts as having had a pod', async (t) => {
   const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
   await runner.list()
   state.nowMs = 9000
@@ -247,10 +247,10 @@ t.test('Jobs: one that ended before its pod was observed has had one', async (t)
   t.equal(await troubled(), 0)
   show(jobObject('second', { end: 'Failed' }))
   state.nowMs = 19_001
-  t.equal(await troubled(), 1, 'one that failed need not have had one')
+  t.equal(await troubled(), 1, 'a failed Job may never have had a pod')
 })
 
-t.test('Jobs: workers that terminate or have ended are reported though their Jobs have not', async (t) => {
+t.test('Jobs: terminating and ended workers are reported even if their Jobs are not finished', async (t) => {
   const { runner, pods } = begin({ present: [jobObject('ended'), jobObject('stopping'), jobObject('runs')] })
   pods.set('ended', podObject('ended', { phase: 'Succeeded' }))
   pods.set('stopping', podObject('stopping', { phase: 'Running' }, { deletionTimestamp: 'now' }))
@@ -258,7 +258,7 @@ t.test('Jobs: workers that terminate or have ended are reported though their Job
   t.match((await runner.list()).jobs, [{ worker: 'ended' }, { worker: 'stopping' }, { worker: undefined }])
 })
 
-t.test('Jobs: those that failed before they claimed count as failures, and no others', async (t) => {
+t.test('Jobs: only those that failed before their claim count as failures', async (t) => {
   const fails = ['unclaimed', 'labelled', 'claimed', 'given up', 'stuck']
   const { runner, pods, show, notices } = begin({
     present: [...fails, 'well', 'deleted'].map((name) => jobObject(name)),
@@ -294,14 +294,14 @@ t.test('Jobs: a claim that was written before the first list counts', async (t) 
   t.equal((await runner.list()).failed, 1)
 })
 
-t.test('Jobs: a claim that the worker reported counts', async (t) => {
+t.test('Jobs: a claim reported by the worker counts', async (t) => {
   const { runner, show, heard } = begin({ present: [jobObject('heard')] })
   heard.add('heard')
   show(jobObject('heard', { end: 'Failed' }))
   t.equal((await runner.list()).failed, 0)
 })
 
-t.test('Jobs: a claim is written once, whether or not the informer shows it already', async (t) => {
+t.test('Jobs: a claim is written once, whether or not the informer shows it', async (t) => {
   const { runner, calls, show } = begin({ present: [jobObject('a')] })
   await runner.claim('a', 'c')
   await runner.claim('a', 'c')
@@ -312,7 +312,7 @@ t.test('Jobs: a claim is written once, whether or not the informer shows it alre
   t.strictSame(calls, [{ kind: 'patch', name: 'a', body: { metadata: { labels: { [captureLabel]: 'c' } } } }])
 })
 
-t.test('Jobs: a claim is retried where it failed, and not written to a deleted Job', async (t) => {
+t.test('Jobs: a failed claim is retried, and none is written to a deleted Job', async (t) => {
   const { runner, calls, state, notices } = begin({ present: [jobObject('a'), jobObject('b')] })
   state.answers.push('unavailable', 'made', 'not-found')
   await t.rejects(runner.claim('a', 'c'))
@@ -329,7 +329,7 @@ t.test('Jobs: a claim is retried where it failed, and not written to a deleted J
   ])
 })
 
-t.test('Jobs: those that succeeded without a claim are named', async (t) => {
+t.test('Jobs: those that succeeded without a claim are listed', async (t) => {
   const present = [
     jobObject('a', { end: 'Complete' }),
     jobObject('b', { end: 'Complete', captureId: 'c' }),
@@ -342,7 +342,7 @@ t.test('Jobs: those that succeeded without a claim are named', async (t) => {
   t.strictSame((await runner.list()).unclaimed, [])
 })
 
-t.test('Jobs: one is given up by a deadline in the past, once', async (t) => {
+t.test('Jobs: giving one up sets a deadline in the past, once', async (t) => {
   const { runner, calls, state } = begin({ present: [jobObject('a')] })
   state.answers.push('unavailable')
   await t.rejects(runner.giveUp('a'))

@@ -6,7 +6,7 @@ import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 const fields = (spec?: Parameters<typeof poolObject>[1]) => deploymentFields(poolObject('web', spec), podSettings)
 const hashOf = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
 
-t.test('Deployment manifest: it is owned by its pool, has its labels, and leaves its size out', async (t) => {
+t.test('Deployment manifest: has its pool as owner, the labels of the pool, and no size', async (t) => {
   const { metadata, spec } = fields()
   t.strictSame(metadata?.labels, poolLabels('shutterfleet', 'web'))
   t.strictSame(metadata?.ownerReferences, [
@@ -26,24 +26,21 @@ t.test('Deployment manifest: it is owned by its pool, has its labels, and leaves
   t.notOk('replicas' in spec)
 })
 
-t.test('Deployment manifest: a rollout without a surge is that of the spec', async (t) => {
+t.test('Deployment manifest: the rolling update of the spec is used', async (t) => {
   const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 }
   t.match(fields({ rollingUpdate }).spec, { strategy: { type: 'RollingUpdate', rollingUpdate } })
 })
 
-t.test(
-  'Deployment manifest: the hash is that of what is applied: of the template, not of how the pool is sized',
-  async (t) => {
-    t.equal(hashOf(fields()), hashOf(fields()))
-    t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
-    t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
-    t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
-    t.not(hashOf(fields()), hashOf(fields({ terminationGracePeriodSeconds: 50 })))
-  },
-)
+t.test('Deployment manifest: the hash covers the template, not the size of the pool', async (t) => {
+  t.equal(hashOf(fields()), hashOf(fields()))
+  t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
+  t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
+  t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
+  t.not(hashOf(fields()), hashOf(fields({ terminationGracePeriodSeconds: 50 })))
+})
 
 t.test(
-  'Deployment manifest: a PodDisruptionBudget allows a fifth of the workers at once, and unhealthy ones always',
+  'Deployment manifest: a PodDisruptionBudget allows evicting a fifth of the workers, and unhealthy ones always',
   async (t) => {
     t.strictSame(budgetFields(poolObject(), 'one').spec, {
       maxUnavailable: '20%',

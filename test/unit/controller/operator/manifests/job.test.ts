@@ -15,7 +15,7 @@ const options: JobOptions = {
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
   Object.fromEntries(manifest.spec?.template.spec?.containers[0]?.env?.map(({ name, value }) => [name, value]) ?? [])
 
-t.test('Job manifest: the worker serves one capture and ends in every case', (t) => {
+t.test('Job manifest: the worker serves one capture and has a deadline', (t) => {
   const { metadata, spec } = jobManifest('proxied-a1', options)
   t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('shutterfleet', 'proxied') })
   t.match(spec, {
@@ -41,7 +41,7 @@ t.test('Job manifest: the worker serves one capture and ends in every case', (t)
   t.end()
 })
 
-t.test('Job manifest: the Job is owned by its BrowserPool in its namespace, and not in another', (t) => {
+t.test('Job manifest: the Job has its BrowserPool as owner only in the same namespace', (t) => {
   const owner = {
     apiVersion: 'shutterfleet.dev/v1beta1',
     kind: 'BrowserPool',
@@ -54,7 +54,7 @@ t.test('Job manifest: the Job is owned by its BrowserPool in its namespace, and 
   t.end()
 })
 
-t.test("Job manifest: the worker gets its Job's name, its pool, and how long it may wait", (t) => {
+t.test('Job manifest: the worker gets the name of its Job, its pool, and its maximum wait', (t) => {
   t.match(environmentOf(jobManifest('proxied-a1', options)), {
     SHUTTERFLEET_WORKER_POD: 'proxied-a1',
     SHUTTERFLEET_WORKER_POOL: 'proxied',

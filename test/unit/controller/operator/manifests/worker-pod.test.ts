@@ -19,7 +19,7 @@ const containerOf = (more?: Partial<WorkerPodOptions>) => pod(more).spec.contain
 const variablesOf = (more?: Partial<WorkerPodOptions>) =>
   new Map(containerOf(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
-t.test('worker pod: the environment has the pool and the files of the secrets, and no secret', async (t) => {
+t.test('worker pod: the environment has the pool and the paths of the secrets, and no secret', async (t) => {
   t.strictSame(
     [...variablesOf()],
     [
@@ -47,46 +47,37 @@ t.test('worker pod: the environment has the pool and the files of the secrets, a
   t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
 
-t.test(
-  'worker pod: a worker trusts the authorities of its Secret where the controller is told that it has some',
-  async (t) => {
-    const trusted = (podExtraCa: boolean) => {
-      const settings = { ...podSettings, podExtraCa }
-      const items = pod({ settings }).spec.volumes?.[0]?.secret?.items ?? []
-      return [variablesOf({ settings }).get('NODE_EXTRA_CA_CERTS'), items.some(({ key }) => key === 'ca.crt')]
-    }
-    t.strictSame(trusted(true), ['/run/secrets/shutterfleet/ca.crt', true])
-    t.strictSame(trusted(false), [undefined, false])
-  },
-)
+t.test('worker pod: a worker trusts the authorities in its Secret only if the setting is on', async (t) => {
+  const trusted = (podExtraCa: boolean) => {
+    const settings = { ...podSettings, podExtraCa }
+    const items = pod({ settings }).spec.volumes?.[0]?.secret?.items ?? []
+    return [variablesOf({ settings }).get('NODE_EXTRA_CA_CERTS'), items.some(({ key }) => key === 'ca.crt')]
+  }
+  t.strictSame(trusted(true), ['/run/secrets/shutterfleet/ca.crt', true])
+  t.strictSame(trusted(false), [undefined, false])
+})
 
-t.test('worker pod: a worker whose event loop has not answered for 10 s is restarted', async (t) => {
+t.test('worker pod: a worker whose event loop has been blocked for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
   t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
 })
 
-t.test(
-  "worker pod: the image's init is the first process, and liveness counts once the worker has started",
-  async (t) => {
-    t.notOk('command' in containerOf())
-    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
-    t.equal(httpGet?.path, '/livez')
-    t.equal(periodSeconds * failureThreshold, 120)
-  },
-)
+t.test("worker pod: the image's init is the first process, and liveness is checked after the startup", async (t) => {
+  t.notOk('command' in containerOf())
+  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+  t.equal(httpGet?.path, '/livez')
+  t.equal(periodSeconds * failureThreshold, 120)
+})
 
-t.test(
-  'worker pod: node autoscalers may move a worker and not a Job, unless the template says otherwise',
-  async (t) => {
-    const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
-    const keep = 'karpenter.sh/do-not-disrupt'
-    t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
-    t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
-    const template = { annotations: { [evict]: 'false' } }
-    t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
-  },
-)
+t.test('worker pod: node autoscalers may evict a worker but not a Job, unless the template overrides it', async (t) => {
+  const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+  const keep = 'karpenter.sh/do-not-disrupt'
+  t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
+  t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
+  const template = { annotations: { [evict]: 'false' } }
+  t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
+})
 
 t.test('worker pod: every variable is a setting', async (t) => {
   const names = [...variablesOf().keys()].map((name) => name.replace(/^SHUTTERFLEET_|_FILE$/g, ''))
@@ -107,7 +98,7 @@ t.test('worker pod: the worker of a Job reports under the given name, and is not
   t.equal(pod().spec.restartPolicy, 'Always')
 })
 
-t.test('worker pod: a worker can do as little as it needs', async (t) => {
+t.test('worker pod: a worker has minimal permissions', async (t) => {
   const { spec } = pod()
   t.match(spec, {
     automountServiceAccountToken: false,
@@ -127,7 +118,7 @@ t.test('worker pod: a worker can do as little as it needs', async (t) => {
   })
 })
 
-t.test('worker pod: namespaces need an unmasked /proc, and that users of their own', async (t) => {
+t.test('worker pod: namespace isolation needs an unmasked /proc and a user namespace', async (t) => {
   t.equal(containerOf().securityContext?.procMount, 'Unmasked')
   t.equal(pod().spec.hostUsers, false)
   const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'RuntimeDefault' } as const
@@ -179,7 +170,7 @@ t.test('worker pod: the fields of the template are in the pod', async (t) => {
   t.equal(containerOf().image, 'worker:1')
 })
 
-t.test('worker pod: sidecars start before the worker and end after it, without further rights', async (t) => {
+t.test('worker pod: sidecars start before the worker and end after it, without additional permissions', async (t) => {
   const volumes = [{ name: 'logs', emptyDir: { sizeLimit: '10Mi' } }]
   const sidecar = { name: 'shipper', image: 'shipper:1', resources: { limits: { cpu: 1 } } }
   const { spec } = pod({
@@ -212,7 +203,7 @@ t.test('worker pod: scheduler, DNS and minDomains are those of the template', as
   t.match(spec, { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] })
 })
 
-t.test('worker pod: what the controller sets cannot be set by the template, as a value or as a file', async (t) => {
+t.test('worker pod: the template cannot override variables of the controller, as a value or as a file', async (t) => {
   const env = ['PROBE_PORT', 'WORKER_EGRESS', 'WORKER_EGRESS_FILE', 'NATS_URL'].map((name) => ({
     name: `SHUTTERFLEET_${name}`,
     value: 'stolen',
@@ -226,13 +217,13 @@ t.test('worker pod: what the controller sets cannot be set by the template, as a
   )
 })
 
-t.test('worker pod: an IPv6 address of egress stands in brackets', async (t) => {
+t.test('worker pod: an IPv6 address of egress is in brackets', async (t) => {
   const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
   t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
 })
 
 t.test(
-  'worker pod: memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
+  'worker pod: memory, disk and volumes have limits that grow with the slots, unless the template sets them',
   async (t) => {
     t.match(containerOf({ slots: 2 }).resources, {
       requests: { cpu: '1000m', memory: '1100Mi', 'ephemeral-storage': '384Mi' },

@@ -41,7 +41,7 @@ t.test('worker list: pods are workers, with their age, their trouble and whether
   t.strictSame([...troubles], [['image-pull', 'not found']])
 })
 
-t.test('worker list: pods that their nodes do not start for long are in trouble', async (t) => {
+t.test('worker list: pods that their node does not start for long are in trouble', async (t) => {
   const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
   t.match(list({ pods }).workers, [{ pod: 'a', trouble: undefined }])
   const seen = list({ pods, troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, startingMs: 120_001 }, 300_000) })
@@ -49,12 +49,12 @@ t.test('worker list: pods that their nodes do not start for long are in trouble'
   t.ok(seen.troubles.has('not-starting'))
 })
 
-t.test('worker list: pods that have ended are no workers', async (t) => {
+t.test('worker list: ended pods are not workers', async (t) => {
   const pods = [podObject('evicted', { phase: 'Failed' }), podObject('done', { phase: 'Succeeded' }), podObject('a')]
   t.strictSame(names(list({ pods })), ['a'])
 })
 
-t.test('worker list: a pod of a reduced size counts as terminating before the informer shows it', async (t) => {
+t.test('worker list: a pod removed by a reduced size counts as terminating before the informer shows it', async (t) => {
   const { workers } = list({ pods: [podObject('a')], terminating: new Set(['uid-a']) })
   t.match(workers, [{ pod: 'a', stopping: true }])
 })
@@ -71,12 +71,12 @@ t.test('worker list: pods that cannot be created are refused, by a quota or othe
   t.strictSame([...seen.troubles], [['pods-refused', 'no PriorityClass x']])
 })
 
-t.test('worker list: pods that are requested no longer are not refused', async (t) => {
+t.test('worker list: pods that are no longer requested are not refused', async (t) => {
   const deploymentIs = { replicas: 1, status: { replicas: 1, conditions: failure('exceeded quota') } }
   t.equal(list({ pods: [podObject('a')], deploymentIs }).refused, undefined)
 })
 
-t.test('worker list: there may be pods without a Deployment', async (t) => {
+t.test('worker list: pods without a Deployment are listed', async (t) => {
   const seen = list({ deployment: undefined, replicas: 0, pods: [podObject('left')] })
   t.strictSame(names(seen), ['left'])
   t.notOk(seen.isRollingOut)
@@ -85,7 +85,7 @@ t.test('worker list: there may be pods without a Deployment', async (t) => {
 const rolling = { replicas: 2, status: { replicas: 3, updatedReplicas: 1 } }
 
 t.test(
-  'worker list: while a template is rolled out, those on top that were never ready are not counted, stuck ones first',
+  'worker list: during a rollout, surplus pods that were never ready are not counted, stuck ones first',
   async (t) => {
     const stuck = podObject('stuck', { ready: false, waiting: { reason: 'ErrImagePull' } })
     const coming = podObject('coming', { ready: false })
@@ -93,11 +93,11 @@ t.test(
     const seen = list({ pods: [coming, stuck, old], deploymentIs: rolling })
     t.strictSame(names(seen), ['coming', 'old'])
     t.ok(seen.isRollingOut)
-    t.ok(seen.troubles.has('image-pull'), 'their trouble is told')
+    t.ok(seen.troubles.has('image-pull'), 'their trouble is reported')
   },
 )
 
-t.test('worker list: a worker that drains is counted, though it is not ready', async (t) => {
+t.test('worker list: a draining worker is counted, though it is not ready', async (t) => {
   const drained = podObject('drained', { ready: false })
   const pods = [podObject('a'), podObject('b'), drained]
   const seen = list({ pods, deploymentIs: rolling, wasReady: () => true })
@@ -119,7 +119,7 @@ t.test('worker list: more pods than requested are a surplus, whatever the Deploy
   t.notOk(list({ pods: [podObject('a', { stopping: true }), ...pods], deploymentIs: { replicas: 3 } }).hasSurplus)
 })
 
-t.test('worker list: a rollout is stalled where none of its new pods can start', async (t) => {
+t.test('worker list: a rollout is stalled if none of its new pods can start', async (t) => {
   const deploymentIs = { replicas: 2, status: { replicas: 4, updatedReplicas: 2 } }
   const old = [podObject('a'), podObject('b')]
   const broken = podObject('c', { ready: false, waiting: { reason: 'ErrImagePull' } })
@@ -133,7 +133,7 @@ t.test('worker list: a rollout is stalled where none of its new pods can start',
   t.equal(list({ pods: [...old, broken] }).isRolloutStalled, false, 'nothing is rolled out')
 })
 
-t.test('worker list: all pods of a node of which Kubernetes has marked one are on a lost node', async (t) => {
+t.test('worker list: if Kubernetes has marked one pod of a node, all its pods are on a lost node', async (t) => {
   const pods = [
     podObject('marked', { node: 'one', isNodeLost: true }),
     podObject('coming', { node: 'one', ready: false, waiting: { reason: 'ContainerCreating' } }),

@@ -7,16 +7,16 @@ import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 const setUp = (seconds = 0) => {
   const clock = createHandClock()
   clock.freeze(seconds * 1000)
-  const heard: WorkerNotice[] = []
+  const notices: WorkerNotice[] = []
   const times = createPodStarts(clock, { nodeProvisionMs: 300_000 })
-  const listening = times.onWorker('web', (notice) => heard.push(notice))
+  const subscription = times.onWorker('web', (notice) => notices.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
-  return { clock, times, follow, heard, listening }
+  return { clock, times, follow, notices, subscription }
 }
 
 t.test('pod starts: a start lasts from the first observation of a pod until it is first ready', async (t) => {
-  const { clock, times, follow, heard } = setUp()
+  const { clock, times, follow, notices } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
   t.equal(times.ageMs(podObject('a')), 4000)
@@ -27,19 +27,19 @@ t.test('pod starts: a start lasts from the first observation of a pod until it i
   follow('a', { ready: false })
   follow('a')
   t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000, provisionMs: undefined })
-  t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
+  t.strictSame(notices, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
-t.test('pod starts: a pod that had to wait for a node does not count for the start latency', async (t) => {
-  const { clock, times, follow, heard } = setUp()
+t.test('pod starts: a pod that waited for a node does not count for the start latency', async (t) => {
+  const { clock, times, follow, notices } = setUp()
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
   await clock.advance(60_000)
   follow('a', { ready: false })
-  t.equal(times.ageMs(podObject('a')), 0, 'it begins when it has its node')
+  t.equal(times.ageMs(podObject('a')), 0, 'the age counts from the node')
   await clock.advance(5000)
   follow('a')
   t.match(times.startsOf('web'), { starts: { ready: 1 }, startMs: undefined, provisionMs: 65_000 })
-  t.match(heard, [{ kind: 'ready', ageMs: 5000 }])
+  t.match(notices, [{ kind: 'ready', ageMs: 5000 }])
   follow('b', { ready: false }, 'added')
   await clock.advance(2000)
   follow('b')
@@ -64,24 +64,21 @@ t.test('pod starts: a new leader counts from when the pod became unschedulable',
   t.match(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable' })
 })
 
-t.test(
-  'pod starts: a pod that is ready at first is as old as its timestamp and does not count as a start',
-  async (t) => {
-    const { times, follow } = setUp(90)
-    follow('a', {}, 'added')
-    t.equal(times.ageMs(podObject('a')), 90_000)
-    t.ok(times.wasReady(podObject('a')))
-    t.equal(times.startsOf('web').starts.ready, 0)
-  },
-)
+t.test('pod starts: a pod first seen ready is as old as its timestamp and does not count as a start', async (t) => {
+  const { times, follow } = setUp(90)
+  follow('a', {}, 'added')
+  t.equal(times.ageMs(podObject('a')), 90_000)
+  t.ok(times.wasReady(podObject('a')))
+  t.equal(times.startsOf('web').starts.ready, 0)
+})
 
-t.test('pod starts: a clock that is behind makes no pod younger than new', async (t) => {
+t.test('pod starts: a clock that is behind never makes an age negative', async (t) => {
   const { times, follow } = setUp()
   follow('a', {}, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
 })
 
-t.test('pod starts: another pod of the same name starts anew', async (t) => {
+t.test('pod starts: another pod of the same name is a new start', async (t) => {
   const { clock, times, follow } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
@@ -92,7 +89,7 @@ t.test('pod starts: another pod of the same name starts anew', async (t) => {
 
 const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
 
-t.test('pod starts: a pod starts from the moment at which it has a node', async (t) => {
+t.test('pod starts: a start begins when the pod has a node', async (t) => {
   const { clock, times, follow } = setUp()
   const trouble = () => times.troubleOf(podObject('a', creating))?.trouble
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
@@ -105,21 +102,21 @@ t.test('pod starts: a pod starts from the moment at which it has a node', async 
   t.equal(trouble(), 'not-starting')
 })
 
-t.test('pod starts: a pod that starts at first has done so since it got its node', async (t) => {
+t.test('pod starts: a pod first seen starting has been starting since it got its node', async (t) => {
   const { times, follow } = setUp(151)
   const pod: PodParts = { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }
   follow('a', pod, 'added')
   t.equal(times.troubleOf(podObject('a', pod))?.trouble, 'not-starting')
 })
 
-t.test('pod starts: a worker that ends is reported once, with whether its pod was terminating', async (t) => {
-  const { clock, follow, heard } = setUp()
-  for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
+t.test('pod starts: the end of a worker is reported once, with whether its pod was terminating', async (t) => {
+  const { clock, follow, notices } = setUp()
+  for (const name of ['stopped', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
   await clock.advance(4000)
-  follow('told', { stopping: true })
-  t.strictSame(heard, [], 'it may still work')
-  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } })
-  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
+  follow('stopped', { stopping: true })
+  t.strictSame(notices, [], 'the worker may still be running')
+  follow('stopped', { stopping: true, ready: false, terminated: { exitCode: 0 } })
+  follow('stopped', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
   follow('crashed', { ready: false, terminated: { exitCode: 70 } })
   follow('crashed', { ready: false, waiting: { reason: 'CrashLoopBackOff' } })
   follow('crashed', { restarts: 1 })
@@ -127,29 +124,29 @@ t.test('pod starts: a worker that ends is reported once, with whether its pod wa
   follow('vanished', {}, 'deleted')
   follow('restarted', { restarts: 1 })
   const ended = { kind: 'ended', ageMs: Number }
-  t.match(heard, [
-    { ...ended, pod: 'told', asked: true, how: 'exit code 0' },
+  t.match(notices, [
+    { ...ended, pod: 'stopped', asked: true, how: 'exit code 0' },
     { ...ended, pod: 'crashed', asked: false, how: 'exit code 70' },
     { ...ended, pod: 'evicted', asked: false },
     { ...ended, pod: 'vanished', asked: false },
     { ...ended, pod: 'restarted', asked: false },
   ])
-  t.equal(heard.length, 5)
+  t.equal(notices.length, 5)
 })
 
-t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none once disposed', async (t) => {
-  const { follow, heard, listening } = setUp()
+t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none after disposal', async (t) => {
+  const { follow, notices, subscription } = setUp()
   follow('a', creating, 'added')
   follow('a', creating, 'deleted')
   follow('b', { pool: 'other' }, 'added')
   follow('b', { pool: 'other' }, 'deleted')
   follow('c', {}, 'added')
-  listening[Symbol.dispose]()
+  subscription[Symbol.dispose]()
   follow('c', {}, 'deleted')
-  t.strictSame(heard, [])
+  t.strictSame(notices, [])
 })
 
-t.test('pod starts: the starts of a pool are forgotten with it', async (t) => {
+t.test('pod starts: the starts of a pool are removed with it', async (t) => {
   const { times, follow } = setUp()
   for (const pool of ['web', 'other']) {
     follow(pool, { ready: false, pool }, 'added')

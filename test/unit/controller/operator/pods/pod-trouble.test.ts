@@ -11,13 +11,13 @@ const cases: readonly {
 }[] = [
   { name: 'works', parts: {}, want: undefined },
   {
-    name: 'is on its way for two minutes',
+    name: 'has been starting for two minutes',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
     startingMs: 120_000,
     want: undefined,
   },
   {
-    name: 'is on its way for longer',
+    name: 'has been starting for longer',
     parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
     startingMs: 120_001,
     want: 'not-starting',
@@ -39,13 +39,13 @@ const cases: readonly {
     want: undefined,
   },
   {
-    name: 'has long got a node that says nothing of it',
+    name: 'has long had a node that reports no status',
     parts: { ready: false, isUnheard: true },
     startingMs: 120_001,
     want: 'not-starting',
   },
   {
-    name: 'has long waited for its image, as its node says',
+    name: 'has long waited for its image, as its node reports',
     parts: { ready: false, waiting: { reason: 'ErrImagePull' } },
     startingMs: 120_001,
     want: 'image-pull',
@@ -81,7 +81,7 @@ const cases: readonly {
     want: 'config-error',
   },
   {
-    name: 'cannot be made',
+    name: 'cannot be created',
     parts: { ready: false, waiting: { reason: 'CreateContainerError' } },
     want: 'config-error',
   },
@@ -100,7 +100,7 @@ const cases: readonly {
     want: undefined,
   },
   {
-    name: 'was told to end',
+    name: 'is terminating',
     parts: { ready: false, stopping: true, waiting: { reason: 'CrashLoopBackOff' } },
     want: undefined,
   },
@@ -132,27 +132,27 @@ t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
   )
 })
 
-t.test('pod trouble: a pod that its node has not started gives how long, and the command to inspect it', async (t) => {
-  const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
-  t.match(
-    troubleOf(pod, { ...justSeen, startingMs: 120_001 }, provisionMs)?.message,
-    /ContainerCreating for more than 120 s.*kubectl describe pod a/,
-  )
-})
-
 t.test(
-  'pod trouble: the container is starting from when its pod has a node until it runs, or a trouble is reported',
+  'pod trouble: a pod that its node has not started reports the duration, and a command to inspect it',
   async (t) => {
-    t.ok(isContainerStarting(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
-    t.ok(isContainerStarting(podObject('a', { ready: false, isUnheard: true })))
-    for (const parts of [
-      {},
-      { ready: false },
-      { ready: false, unschedulable: 'no room' },
-      { ready: false, waiting: { reason: 'ImagePullBackOff' } },
-      { ready: false, phase: 'Failed', isUnheard: true },
-    ] satisfies PodParts[]) {
-      t.notOk(isContainerStarting(podObject('a', parts)), JSON.stringify(parts))
-    }
+    const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
+    t.match(
+      troubleOf(pod, { ...justSeen, startingMs: 120_001 }, provisionMs)?.message,
+      /ContainerCreating for more than 120 s.*kubectl describe pod a/,
+    )
   },
 )
+
+t.test('pod trouble: the container is starting once its pod has a node, until it runs or has a trouble', async (t) => {
+  t.ok(isContainerStarting(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
+  t.ok(isContainerStarting(podObject('a', { ready: false, isUnheard: true })))
+  for (const parts of [
+    {},
+    { ready: false },
+    { ready: false, unschedulable: 'no room' },
+    { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+    { ready: false, phase: 'Failed', isUnheard: true },
+  ] satisfies PodParts[]) {
+    t.notOk(isContainerStarting(podObject('a', parts)), JSON.stringify(parts))
+  }
+})

@@ -38,7 +38,7 @@ const rung = async (log: readonly string[], line: string) => {
   while (!log.slice(before).includes(line)) await settle()
 }
 
-t.test('pool loops: each reconciled pool has one, which ends with it', async (t) => {
+t.test('pool loops: each reconciled pool has a loop, which ends with the pool', async (t) => {
   const { loops, log } = setUp()
   loops.run([poolObject('a'), poolObject('b')])
   loops.run([poolObject('a'), poolObject('b')])
@@ -49,7 +49,7 @@ t.test('pool loops: each reconciled pool has one, which ends with it', async (t)
   t.equal(loops.size, 1)
 })
 
-t.test('pool loops: a pool that was created again under its name has another one', async (t) => {
+t.test('pool loops: a pool created again under its name has a new loop', async (t) => {
   const { loops, log } = setUp()
   loops.run([poolObject('a')])
   loops.run([poolObject('a', {}, { metadata: { uid: 'another' } })])
@@ -58,7 +58,7 @@ t.test('pool loops: a pool that was created again under its name has another one
   t.equal(loops.size, 1)
 })
 
-t.test("pool loops: a loop sees the pool's newest state", async (t) => {
+t.test("pool loops: a loop reads the pool's newest state", async (t) => {
   const { loops, runs } = setUp()
   const replicas = (pool: BrowserPool | undefined) => pool?.spec.replicas
   loops.run([poolObject('a', { replicas: 1 })])
@@ -66,7 +66,7 @@ t.test("pool loops: a loop sees the pool's newest state", async (t) => {
   t.equal(replicas(runs.get('a')?.pool()), 7)
 })
 
-t.test('pool loops: a pool and a kind can be woken', async (t) => {
+t.test('pool loops: wakes the loop of one pool, and all loops of a kind', async (t) => {
   const { loops, log } = setUp()
   loops.run([poolObject('a'), poolObject('b', { pool: 'stealth' })])
   loops.wake('a')
@@ -76,7 +76,7 @@ t.test('pool loops: a pool and a kind can be woken', async (t) => {
   t.equal(log.filter((line) => line === 'turn a').length, 1)
 })
 
-t.test('pool loops: a stalled one is noticed', async (t) => {
+t.test('pool loops: stalledMs is that of the loop that has not turned for longest', async (t) => {
   const { loops, runs, clock } = setUp()
   t.equal(loops.stalledMs(), 0)
   loops.run([poolObject('a'), poolObject('b')])
@@ -87,7 +87,7 @@ t.test('pool loops: a stalled one is noticed', async (t) => {
   t.equal(loops.stalledMs(), 0)
 })
 
-t.test('pool loops: dispose stops all and waits for them, also where one failed', async (t) => {
+t.test('pool loops: dispose stops all loops and waits for them, even if one failed', async (t) => {
   const { loops, log, state } = setUp()
   loops.run([poolObject('a')])
   state.throws = true

@@ -9,7 +9,7 @@ const pool = (name: string, second: number, spec: WantedSpec = {}, deletionTimes
   })
 const fixed = { autoscaling: { enabled: false } }
 
-t.test('queue owners: the oldest pool that wants a queue owns it, of the same second the first by name', async (t) => {
+t.test('queue owners: the oldest pool that serves a queue owns it; of equal age, the first by name', async (t) => {
   const all = [pool('b', 5), pool('d', 1), pool('c', 1), pool('other', 0, { pool: 'stealth' })]
   const owners = queueOwners(all)
   t.equal(owners.get('standard')?.metadata.name, 'c')
@@ -36,7 +36,7 @@ t.test('queue owners: only one pool of Jobs owns the queue, whatever its autosca
   t.equal(currentOwner(queueOwners(all), all[1]!)?.metadata.name, 'one')
 })
 
-t.test('queue owners: a pool that is being deleted leaves its queue to the next', async (t) => {
+t.test('queue owners: the queue of a terminating pool goes to the next one', async (t) => {
   const all = [pool('going', 1, {}, '2026-01-01T00:00:09Z'), pool('next', 2)]
   t.equal(queueOwners(all).get('standard')?.metadata.name, 'next')
 })

@@ -7,7 +7,7 @@ const older = poolObject('older')
 const younger = poolObject('younger', {}, { metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } })
 const owners = queueOwners([older, younger])
 
-t.test('skipped pool: the queue of an older pool is a reason, which its condition names', async (t) => {
+t.test('skipped pool: a queue owned by an older pool is a reason, named in the condition', async (t) => {
   t.equal(skipReason(older, owners), undefined)
   const aside = skipReason(younger, owners)
   t.match(aside, { reason: 'PoolTaken', code: 'pool-taken', message: /older/ })
@@ -29,7 +29,7 @@ t.test('skipped pool: the queue of an older pool is a reason, which its conditio
 })
 
 t.test(
-  'skipped pool: a spec of another CustomResourceDefinition is a reason, with the unsupported field',
+  'skipped pool: a spec of another CustomResourceDefinition is a reason, naming the unsupported field',
   async (t) => {
     const { scaleDown: _, ...spec } = older.spec
     const odd = { ...older, spec: spec as typeof older.spec }

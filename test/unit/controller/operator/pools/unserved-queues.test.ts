@@ -33,7 +33,7 @@ t.test('unserved queues: a queue of Jobs needs no replicas', async (t) => {
 })
 
 t.test(
-  'unserved queues: how long a queue was not served counts without a break, and a silent worker serves nothing',
+  'unserved queues: the time without service counts without interruption, and a silent worker does not serve',
   async (t) => {
     let nowMs = 0
     const states: PoolStateMessage[] = []

@@ -64,7 +64,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
     },
     'web',
   )
-  /** Lets the cache show the Deployment as it is now. */
+  /** Makes the cache show the Deployment as it is now. */
   const show = (of: DeploymentParts) => {
     world.deployment = trimDeployment(deploymentObject('web', { version: String(world.version), ...of }))
   }
@@ -75,10 +75,10 @@ const pods = (count: number, parts: PodParts = {}) =>
   Array.from({ length: count }, (_, index) => podObject(`p${index}`, parts))
 const scaled = (replicas: number, version = '1') =>
   `shutterfleet-web/scale {"metadata":{"resourceVersion":"${version}"},"spec":{"replicas":${replicas}}}`
-/** One that is to leave, and takes no work any more. */
+/** A pod marked for deletion that takes no more work. */
 const marked = (name: string) => podObject(name, { phase: 'Running', ready: false, annotations: lowest })
 
-t.test('Deployment actuator: start sets the size, once, and never reduces it', async (t) => {
+t.test('Deployment actuator: start sets the size once, and never reduces it', async (t) => {
   const { actuator, writes, notices } = setUp({ replicas: 2 })
   await actuator.start(5)
   await actuator.start(5)
@@ -87,7 +87,7 @@ t.test('Deployment actuator: start sets the size, once, and never reduces it', a
   t.strictSame(notices, [{ kind: 'scaled', from: 2, to: 5 }])
 })
 
-t.test('Deployment actuator: start waits for a Deployment that is being created', async (t) => {
+t.test('Deployment actuator: start does nothing while the Deployment is being created', async (t) => {
   const { actuator, world, writes } = setUp()
   world.deployment = undefined
   await actuator.start(5)
@@ -105,33 +105,27 @@ t.test('Deployment actuator: a written size counts before the informer shows it,
   t.equal(writes.length, 2)
 })
 
-t.test(
-  'Deployment actuator: the size of a Deployment that has changed meanwhile is not written, and no pod counts as terminating',
-  async (t) => {
-    const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
-    world.hasChanged = true
-    await actuator.start(5)
-    await actuator.stop(['p1'])
-    t.strictSame(notices, [])
-    t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
-  },
-)
+t.test('Deployment actuator: on a version conflict no size is written, and no pod counts as terminating', async (t) => {
+  const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+  world.hasChanged = true
+  await actuator.start(5)
+  await actuator.stop(['p1'])
+  t.strictSame(notices, [])
+  t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
+})
+
+t.test('Deployment actuator: pods count as terminating if the outcome of the write is unknown', async (t) => {
+  const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+  world.isAway = true
+  await t.rejects(actuator.stop(['p1']))
+  t.strictSame(
+    (await actuator.list()).workers.map(({ stopping }) => stopping),
+    [false, true],
+  )
+})
 
 t.test(
-  'Deployment actuator: pods count as terminating where the outcome of the write is unknown: it may happen yet',
-  async (t) => {
-    const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
-    world.isAway = true
-    await t.rejects(actuator.stop(['p1']))
-    t.strictSame(
-      (await actuator.list()).workers.map(({ stopping }) => stopping),
-      [false, true],
-    )
-  },
-)
-
-t.test(
-  'Deployment actuator: a size carries the version that was written last, where the informer does not show it',
+  'Deployment actuator: a write carries the version of the last write if the informer does not show it yet',
   async (t) => {
     const { actuator, writes } = setUp({ replicas: 2 })
     await actuator.start(5)
@@ -141,7 +135,7 @@ t.test(
 )
 
 t.test(
-  'Deployment actuator: nothing is taken away while a ReplicaSet may take one first that serves, however they are marked',
+  'Deployment actuator: the size is not reduced while the ReplicaSet might delete a serving pod first',
   async (t) => {
     const { actuator, world, writes } = setUp({ replicas: 2 }, [
       podObject('p0', { phase: 'Unknown', ready: false }),
@@ -171,7 +165,7 @@ t.test(
   },
 )
 
-t.test('Deployment actuator: the pods of a stalled rollout are on top of the size that is reduced', async (t) => {
+t.test('Deployment actuator: the pods of a stalled rollout do not count for the reduced size', async (t) => {
   const rolling = { replicas: 3, status: { replicas: 4, updatedReplicas: 1 } }
   const broken = podObject(stuck, { ready: false, phase: 'Pending' })
   const { actuator, writes, world } = setUp(rolling, [podObject('p0'), marked('p1'), podObject('p2'), broken])
@@ -185,7 +179,7 @@ t.test('Deployment actuator: the pods of a stalled rollout are on top of the siz
 })
 
 t.test(
-  'Deployment actuator: nothing is taken away while it looks ready: others may become unready before the ReplicaSet looks',
+  'Deployment actuator: a pod is not removed while it looks ready, since others may become unready meanwhile',
   async (t) => {
     for (const ready of [true, false]) {
       const busy = podObject('p0', { phase: 'Running', ready })
@@ -199,25 +193,22 @@ t.test(
   },
 )
 
-t.test('Deployment actuator: a stale informer gives no list', async (t) => {
+t.test('Deployment actuator: list throws if an informer is stale', async (t) => {
   const { actuator, world } = setUp({}, pods(2))
   t.equal((await actuator.list()).workers.length, 2)
   world.isKnown = false
   await t.rejects(actuator.list())
 })
 
-t.test(
-  'Deployment actuator: stop marks first, and reduces the size only once the informer shows the marks',
-  async (t) => {
-    const { actuator, world, writes, notices } = setUp({ replicas: 3 }, pods(3))
-    await actuator.stop(['p1'])
-    t.strictSame(writes, [`p1 {"metadata":{"annotations":${JSON.stringify(lowest)}}}`])
-    world.pods = [podObject('p0'), marked('p1'), podObject('p2')]
-    await actuator.stop(['p1'])
-    t.equal(writes[1], scaled(2))
-    t.strictSame(notices, [{ kind: 'scaled', from: 3, to: 2 }])
-  },
-)
+t.test('Deployment actuator: stop marks first, and reduces the size once the informer shows the marks', async (t) => {
+  const { actuator, world, writes, notices } = setUp({ replicas: 3 }, pods(3))
+  await actuator.stop(['p1'])
+  t.strictSame(writes, [`p1 {"metadata":{"annotations":${JSON.stringify(lowest)}}}`])
+  world.pods = [podObject('p0'), marked('p1'), podObject('p2')]
+  await actuator.stop(['p1'])
+  t.equal(writes[1], scaled(2))
+  t.strictSame(notices, [{ kind: 'scaled', from: 3, to: 2 }])
+})
 
 t.test('Deployment actuator: a repeated stop of the same pods stops them once', async (t) => {
   const { actuator, writes, show, clock } = setUp({ replicas: 3 }, [podObject('p0'), podObject('p2'), marked('p1')])
@@ -225,13 +216,13 @@ t.test('Deployment actuator: a repeated stop of the same pods stops them once', 
   await actuator.stop(['p1'])
   show({ replicas: 2, status: { replicas: 3 } })
   await actuator.stop(['p1'])
-  // Longer than anything is remembered: nobody has taken the pod, as without a controller of ReplicaSets.
+  // Longer than any memory: the pod still exists, as without a ReplicaSet controller.
   await clock.advance(60_000)
   await actuator.stop(['p1'])
   t.strictSame(writes, [scaled(2)])
 })
 
-t.test('Deployment actuator: stopped pods are listed as stopping from then on, for ten seconds', async (t) => {
+t.test('Deployment actuator: stopped pods are listed as stopping for ten seconds', async (t) => {
   const { actuator, clock } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   const stopping = async () => (await actuator.list()).workers.filter((each) => each.stopping).map(({ pod }) => pod)
   t.strictSame(await stopping(), [])
@@ -242,7 +233,7 @@ t.test('Deployment actuator: stopped pods are listed as stopping from then on, f
 })
 
 t.test(
-  'Deployment actuator: nothing is removed while the Deployment counts other pods than the informer shows',
+  "Deployment actuator: nothing is removed while the Deployment's count differs from the informer's pods",
   async (t) => {
     const { actuator, writes, show } = setUp({ replicas: 3, status: { replicas: 3 } }, [podObject('p0'), marked('p1')])
     await actuator.stop(['p1'])
@@ -260,7 +251,7 @@ t.test('Deployment actuator: nothing is removed before the informer shows the la
   t.strictSame(writes, [scaled(3)])
 })
 
-t.test('Deployment actuator: stop withdraws refused pods, also where no pod is named', async (t) => {
+t.test('Deployment actuator: stop withdraws refused pods, even if no pod is named', async (t) => {
   const { actuator, writes } = setUp({ replicas: 5, status: { replicas: 2 } }, pods(2))
   await actuator.stop([])
   t.strictSame(writes, [scaled(2)])
@@ -274,7 +265,7 @@ t.test('Deployment actuator: stop deletes idle surplus pods during a rollout, an
   t.strictSame(writes, ['delete p1 uid-p1'])
 })
 
-t.test('Deployment actuator: replace deletes exactly these pods, and the size stays', async (t) => {
+t.test('Deployment actuator: replace deletes exactly the named pods, and keeps the size', async (t) => {
   const { actuator, writes, notices, world } = setUp({ replicas: 3 }, pods(3))
   world.gone.add('p2')
   await actuator.replace(['p0', 'p2', 'unknown'])
@@ -283,19 +274,19 @@ t.test('Deployment actuator: replace deletes exactly these pods, and the size st
   t.strictSame(notices, [{ kind: 'deleted', pod: 'p0' }])
 })
 
-t.test('Deployment actuator: nothing is removed while a pod that takes captures again is still marked', async (t) => {
+t.test('Deployment actuator: nothing is removed before an obsolete mark of another pod is', async (t) => {
   const { actuator, writes } = setUp({ replicas: 3 }, [podObject('p0'), marked('p1'), marked('p2')])
   await actuator.stop(['p1'])
   t.strictSame(writes, [`p2 {"metadata":{"annotations":{"${deletionCostAnnotation}":null}}}`])
 })
 
-t.test('Deployment actuator: keep removes marks where there are any', async (t) => {
+t.test('Deployment actuator: keep removes existing marks', async (t) => {
   const { actuator, writes } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   await actuator.keep(['p0', 'p1'])
   t.strictSame(writes, [`p1 {"metadata":{"annotations":{"${deletionCostAnnotation}":null}}}`])
 })
 
-t.test('Deployment actuator: pods that are gone are no error', async (t) => {
+t.test('Deployment actuator: missing pods are no error', async (t) => {
   const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   world.gone = new Set(['p0', 'p1'])
   await t.resolves(actuator.stop(['p0']))

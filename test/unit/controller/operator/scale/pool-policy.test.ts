@@ -30,7 +30,7 @@ t.test('pool policy: every field of the spec is in the policy', async (t) => {
   )
 })
 
-t.test('pool policy: replicas count with autoscaling off, and a pause holds', async (t) => {
+t.test('pool policy: replicas apply with autoscaling off, and a pause is in the policy', async (t) => {
   const { spec } = poolObject('web', { autoscaling: { enabled: false }, replicas: 5, paused: true })
   t.match(policyOf(spec), { size: 5, isPaused: true })
 })

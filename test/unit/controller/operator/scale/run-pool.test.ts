@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
-/** What a loop reads before its first decision; every list of workers is counted. */
+/** The inputs of a loop before its first decision; counts lists of workers. */
 const startLoop = (synced: Promise<void>) => {
   const clock = createHandClock()
   let lists = 0
@@ -63,7 +63,7 @@ t.test('pool loop: decides nothing before heartbeats are received', async (t) =>
 
 const drain: Decision = { kind: 'drain', pods: ['a'], wanted: 2, reason: 'excess' }
 
-t.test('hold during rollout: no drain while there are more than requested', async (t) => {
+t.test('hold during rollout: no drain while there are more workers than requested', async (t) => {
   t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: false, isRolloutStalled: false }), {
     kind: 'hold',
     wanted: 2,
@@ -72,7 +72,7 @@ t.test('hold during rollout: no drain while there are more than requested', asyn
   t.equal(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), drain)
 })
 
-t.test('hold during rollout: the reason of a held size is the rollout', async (t) => {
+t.test('hold during rollout: a held size has the reason rollout', async (t) => {
   t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
     kind: 'hold',
     wanted: 2,
@@ -84,7 +84,7 @@ t.test('hold during rollout: a stalled rollout holds no size', async (t) => {
   t.equal(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: true }), drain)
 })
 
-t.test('hold during rollout: a drain that was held does not turn into a wait for the next step', async (t) => {
+t.test('hold during rollout: a held drain keeps its reason during the wait for the next step', async (t) => {
   const stepping: Decision = { kind: 'hold', wanted: 2, reason: 'stepping' }
   t.match(holdDuringRollout(stepping, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
     kind: 'hold',

@@ -18,12 +18,12 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   at,
   ...of,
 })
-const said = (of: Partial<StatusParts>, type: PoolConditionType) => {
+const conditionText = (of: Partial<StatusParts>, type: PoolConditionType) => {
   const found = poolStatus(parts(of)).conditions?.find((condition) => condition.type === type)
   return `${found?.status} ${found?.reason}: ${found?.message}`
 }
 
-t.test('pool status: the numbers are those of the tick', async (t) => {
+t.test('pool status: has the numbers of the tick', async (t) => {
   const backlog = { ...quietBacklog, pending: 7, oldestMs: 2900 }
   const workers = [seenWorker('a', { busy: 2 }), seenWorker('b', { state: 'stopping', busy: 1 })]
   const status = poolStatus(
@@ -42,13 +42,13 @@ t.test('pool status: the numbers are those of the tick', async (t) => {
   })
 })
 
-t.test('pool status: unknown numbers are left out', async (t) => {
+t.test('pool status: omits unknown numbers', async (t) => {
   const status = poolStatus(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
 })
 
 t.test(
-  'pool status: the same parts give the same status, whose transition times change only where a status does',
+  'pool status: equal inputs give an equal status; a transition time changes only with its condition',
   async (t) => {
     t.strictSame(poolStatus(parts()), poolStatus(parts()))
     const before = poolStatus(parts({ at: new Date(0) }))
@@ -69,97 +69,117 @@ const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 }
 const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
 const none = { kind: 'hold', wanted: 0, reason: 'steady' } as const
 const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
-const deaf = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
+const frozen = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
 const lost = { kind: 'replace', pods: ['a'], wanted: 2, reason: 'lost' } as const
 const workers = (...states: ('starting' | 'draining' | 'drained' | 'ready')[]) =>
   seenPool({ workers: states.map((state, index) => seenWorker(`w${index}`, { state })) })
 
 const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>, RegExp])[] = [
   ['enough are ready', 'Ready', {}, /^True WorkersReady: 2 workers take captures\.$/],
-  [
-    'fewer are ready than at least wanted',
-    'Ready',
-    { seen: seenPool() },
-    /^False WorkersMissing: 0 workers .* 1 must\.$/,
-  ],
-  [
-    'fewer are ready than the number',
-    'Ready',
-    { pool: fixed },
-    /^False WorkersMissing: 2 workers .* at least 3 must\.$/,
-  ],
-  ['none is wanted', 'Ready', { pool: toZero, decision: none, seen: seenPool() }, /^True ScaledToZero: /],
-  ['the first is wanted', 'Ready', { pool: toZero, seen: seenPool() }, /^False WorkersMissing/],
-  ['the template is not seen yet', 'Ready', { rollout: 'pending' }, /^False RollingOut/],
-  ['the template is rolled out', 'Ready', { rollout: 'progressing' }, /^False RollingOut/],
-  ['the rollout was given up', 'Ready', { rollout: 'failed' }, /^False RolloutFailed: .*the old ones serve\.$/],
-  ['all is well', 'Reconciling', {}, /^False Reconciled/],
-  ['the template is not seen yet', 'Reconciling', { rollout: 'pending' }, /^True RollingOut/],
+  ['fewer are ready than the minimum', 'Ready', { seen: seenPool() }, /^False WorkersMissing: 0 workers .* 1 must\.$/],
+  ['fewer are ready than replicas', 'Ready', { pool: fixed }, /^False WorkersMissing: 2 workers .* at least 3 must\.$/],
+  ['none is required', 'Ready', { pool: toZero, decision: none, seen: seenPool() }, /^True ScaledToZero: /],
+  ['the first is required', 'Ready', { pool: toZero, seen: seenPool() }, /^False WorkersMissing/],
+  ['the template is not observed yet', 'Ready', { rollout: 'pending' }, /^False RollingOut/],
+  ['the template is being rolled out', 'Ready', { rollout: 'progressing' }, /^False RollingOut/],
+  ['the rollout has failed', 'Ready', { rollout: 'failed' }, /^False RolloutFailed: .*the old ones serve\.$/],
+  ['everything is applied', 'Reconciling', {}, /^False Reconciled/],
+  ['the template is not observed yet', 'Reconciling', { rollout: 'pending' }, /^True RollingOut/],
   ['workers are missing', 'Reconciling', { seen: seenPool() }, /^True WorkersMissing/],
-  ['the rollout was given up', 'Reconciling', { rollout: 'failed' }, /^False Reconciled/],
+  ['the rollout has failed', 'Reconciling', { rollout: 'failed' }, /^False Reconciled/],
   ['the Deployment is refused', 'Reconciling', { rollout: 'pending', problem: 'x' }, /^False Reconciled/],
-  ['the template is rolled out', 'Stalled', { rollout: 'progressing' }, /^False AsExpected/],
-  ['the rollout was given up', 'Stalled', { rollout: 'failed' }, /^True RolloutFailed/],
+  ['the template is being rolled out', 'Stalled', { rollout: 'progressing' }, /^False AsExpected/],
+  ['the rollout has failed', 'Stalled', { rollout: 'failed' }, /^True RolloutFailed/],
   ['the Deployment is refused', 'Stalled', { rollout: 'pending', problem: 'x' }, /^True ApplyFailed: .*x$/],
-  ['nobody knows', 'Ready', { seen: seenPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
-  ['one starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
-  ['two drain', 'Progressing', { seen: workers('draining', 'drained') }, /^True Draining: 2 workers take no more/],
-  ['a template is rolled out', 'Progressing', { isRollingOut: true }, /^True Replacing: Workers of an older template/],
+  ['the workers are unknown', 'Ready', { seen: seenPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
+  ['a worker starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
   [
-    'a template is rolled out that does not come up',
+    'two workers drain',
+    'Progressing',
+    { seen: workers('draining', 'drained') },
+    /^True Draining: 2 workers take no more/,
+  ],
+  [
+    'a template is being rolled out',
+    'Progressing',
+    { isRollingOut: true },
+    /^True Replacing: Workers of an older template/,
+  ],
+  [
+    'a template that does not start is rolled out',
     'Progressing',
     { isRollingOut: true, troubles: new Map([['image-pull', 'x']]) },
     /^True Replacing: .* the old ones serve\.$/,
   ],
-  ['one is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
-  ['all is quiet', 'Progressing', {}, /^False Settled/],
-  ['all is read', 'MetricsAvailable', {}, /^True MetricsRead/],
-  ['the ledger is silent', 'MetricsAvailable', { seen: seenPool({ backlog: 'unknown' }) }, /^False BacklogUnknown/],
-  ['the API server is away', 'MetricsAvailable', { seen: seenPool({ workers: 'unknown' }) }, /^False WorkersUnknown/],
-  ['most are silent', 'MetricsAvailable', { decision: deaf }, /^False MissingHeartbeats/],
+  ['a worker is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
+  ['nothing changes', 'Progressing', {}, /^False Settled/],
+  ['all reads succeed', 'MetricsAvailable', {}, /^True MetricsRead/],
+  ['the backlog is unknown', 'MetricsAvailable', { seen: seenPool({ backlog: 'unknown' }) }, /^False BacklogUnknown/],
+  ['the workers are unknown', 'MetricsAvailable', { seen: seenPool({ workers: 'unknown' }) }, /^False WorkersUnknown/],
+  ['most workers are silent', 'MetricsAvailable', { decision: frozen }, /^False MissingHeartbeats/],
   [
-    'the queue decides',
+    'autoscaling is on',
     'ScalingActive',
     {},
     /^True AutoscalingOn: The queue decides between 1 and 4 workers; spec.replicas/,
   ],
   [
-    'the number decides',
+    'autoscaling is off',
     'ScalingActive',
     { pool: fixed },
     /^False AutoscalingOff: spec.replicas asks for 3 workers\.$/,
   ],
-  ['nobody decides', 'ScalingActive', { pool: poolObject('web', { paused: true }) }, /^False Paused/],
-  ['more would be needed', 'ScalingLimited', { decision: full }, /^True AtMaximum: More than maxReplicas, 4 workers/],
-  ['a quota refuses', 'ScalingLimited', { troubles: new Map([['quota', 'few']]) }, /^True QuotaExceeded: .*says: few$/],
-  ['there is room', 'ScalingLimited', {}, /^False WithinBounds/],
-  ['nothing is wrong', 'Degraded', {}, /^False AsExpected/],
-  ['a quota refuses, which is no fault', 'Degraded', { troubles: new Map([['quota', 'few']]) }, /^False AsExpected/],
+  ['the pool is paused', 'ScalingActive', { pool: poolObject('web', { paused: true }) }, /^False Paused/],
   [
-    'no node takes them',
+    'more workers than the maximum are required',
+    'ScalingLimited',
+    { decision: full },
+    /^True AtMaximum: More than maxReplicas, 4 workers/,
+  ],
+  [
+    'a quota refuses pods',
+    'ScalingLimited',
+    { troubles: new Map([['quota', 'few']]) },
+    /^True QuotaExceeded: .*says: few$/,
+  ],
+  ['the pool is within its bounds', 'ScalingLimited', {}, /^False WithinBounds/],
+  ['there is no trouble', 'Degraded', {}, /^False AsExpected/],
+  [
+    'a quota refuses pods, which is no fault',
+    'Degraded',
+    { troubles: new Map([['quota', 'few']]) },
+    /^False AsExpected/,
+  ],
+  [
+    'no node has room',
     'Degraded',
     { troubles: new Map([['unschedulable', '0/1']]) },
     /^True Unschedulable: .*says: 0\/1$/,
   ],
-  ['the image is not there', 'Degraded', { troubles: new Map([['image-pull', '']]) }, /^True ImagePull: [^:]*image\.$/],
-  ['they crash', 'Degraded', { troubles: new Map([['crash-looping', 'x']]) }, /^True CrashLooping/],
-  ['they cannot be set up', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
-  ['their nodes do not start them', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
-  ['they are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
+  [
+    'the image cannot be pulled',
+    'Degraded',
+    { troubles: new Map([['image-pull', '']]) },
+    /^True ImagePull: [^:]*image\.$/,
+  ],
+  ['workers crash', 'Degraded', { troubles: new Map([['crash-looping', 'x']]) }, /^True CrashLooping/],
+  ['workers have a config error', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
+  ['nodes do not start the workers', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
+  ['pods are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
   ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
 ]
 
 for (const [when, type, of, want] of cases)
-  t.test(`pool status: ${type} where ${when}`, async (t) => {
-    t.match(said(of, type), want)
+  t.test(`pool status: ${type} if ${when}`, async (t) => {
+    t.match(conditionText(of, type), want)
   })
 
-t.test('pool status: a paused pool without workers is not ready, however few it may have', async (t) => {
+t.test('pool status: a paused pool without workers is not ready, even if its minimum is zero', async (t) => {
   const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),
     seen: seenPool(),
     decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
   } as const
-  t.match(said(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
+  t.match(conditionText(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
 })

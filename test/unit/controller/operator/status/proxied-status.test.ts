@@ -34,7 +34,7 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
   trouble: undefined,
   ...given,
 })
-const say = (
+const statusOf = (
   given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
 ) =>
   proxiedStatus({
@@ -60,8 +60,8 @@ const well = {
   Degraded: 'False AsExpected',
 }
 
-t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
-  const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
+t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) => {
+  const status = statusOf({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
     status
   t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
@@ -71,18 +71,18 @@ t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
   t.end()
 })
 
-t.test('status of a pool of Jobs: unknown numbers are left out', (t) => {
-  const status = say({
+t.test('status of a pool of Jobs: omits unknown numbers', (t) => {
+  const status = statusOf({
     seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
   })
   t.notOk('replicas' in status || 'queue' in status)
   t.match(conditionsOf(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
-  t.match(conditionsOf(say({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
+  t.match(conditionsOf(statusOf({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
   t.end()
 })
 
-t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes' message", (t) => {
+t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes' message", (t) => {
   const reasons: Record<Exclude<Trouble, 'quota'>, string> = {
     unschedulable: 'Unschedulable',
     'image-pull': 'ImagePull',
@@ -92,7 +92,7 @@ t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes
     'pods-refused': 'PodsRefused',
   }
   for (const why of troubles) {
-    const status = say({ decision: { trouble: { why, message: 'no room' }, reason: why } })
+    const status = statusOf({ decision: { trouble: { why, message: 'no room' }, reason: why } })
     const expected =
       why === 'quota'
         ? { ...well, Ready: 'False WorkersMissing', ScalingLimited: 'True QuotaExceeded' }
@@ -103,15 +103,15 @@ t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes
   t.end()
 })
 
-t.test('status of a pool of Jobs: paused, or at its maximum', (t) => {
-  const paused = conditionsOf(say({ pool: poolWith({ paused: true }) }))
+t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
+  const paused = conditionsOf(statusOf({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
-  t.match(conditionsOf(say({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
+  t.match(conditionsOf(statusOf({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
   t.end()
 })
 
-t.test('status of a pool of Jobs: only numbers change when captures come and go, and transition times stay', (t) => {
-  const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
+t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
+  const before = statusOf({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
   const after = proxiedStatus(later)

@@ -8,7 +8,7 @@ const well = condition({ type: 'Degraded', status: 'False', reason: 'AsExpected'
 const noImage = condition({ type: 'Degraded', status: 'True', reason: 'ImagePull' }, 'no image')
 const noRoom = condition({ type: 'Degraded', status: 'True', reason: 'Unschedulable' }, 'no room')
 const read = condition({ type: 'MetricsAvailable', status: 'True', reason: 'MetricsRead' })
-const deaf = condition({ type: 'MetricsAvailable', status: 'False', reason: 'BacklogUnknown' }, 'silence')
+const frozen = condition({ type: 'MetricsAvailable', status: 'False', reason: 'BacklogUnknown' }, 'silence')
 const full = condition({ type: 'ScalingLimited', status: 'True', reason: 'AtMaximum' })
 const quota = condition({ type: 'ScalingLimited', status: 'True', reason: 'QuotaExceeded' }, 'few')
 const status = (...conditions: PoolCondition[]): BrowserPoolStatus => ({ observedGeneration: 1, queue: 1, conditions })
@@ -20,7 +20,7 @@ t.test('status change: conditions differ by status, reason or generation', async
   t.equal(statusChange(status(well), { ...status(well), observedGeneration: 2 }), 'conditions')
 })
 
-t.test('status change: numbers and messages are less', async (t) => {
+t.test('status change: a change of numbers or messages is a change of numbers', async (t) => {
   t.equal(statusChange(status(well), { ...status(well), queue: 2 }), 'numbers')
   t.equal(statusChange(status(noImage), status({ ...noImage, message: 'other words' })), 'numbers')
 })
@@ -38,34 +38,34 @@ t.test('status change: order does not matter', async (t) => {
   t.equal(statusChange(status(well, read), status(read, well)), 'nothing')
 })
 
-const told = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus) =>
+const eventsOf = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus) =>
   occurrencesOf(before, after).map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
 
-t.test('status change: a trouble is an event when it begins, becomes another, and ends', async (t) => {
-  t.strictSame(told(undefined, status(noImage)), ['Warning ImagePull: no image'])
-  t.strictSame(told(status(well), status(noImage)), ['Warning ImagePull: no image'])
-  t.strictSame(told(status(noImage), status(noRoom)), ['Warning Unschedulable: no room'])
-  t.strictSame(told(status(noImage), status(well)), ['Normal Recovered: No longer ImagePull.'])
-  t.strictSame(told(status(noImage), status(noImage)), [])
-  t.strictSame(told(undefined, status(well)), [])
+t.test('status change: a trouble emits an event when it begins, changes or ends', async (t) => {
+  t.strictSame(eventsOf(undefined, status(noImage)), ['Warning ImagePull: no image'])
+  t.strictSame(eventsOf(status(well), status(noImage)), ['Warning ImagePull: no image'])
+  t.strictSame(eventsOf(status(noImage), status(noRoom)), ['Warning Unschedulable: no room'])
+  t.strictSame(eventsOf(status(noImage), status(well)), ['Normal Recovered: No longer ImagePull.'])
+  t.strictSame(eventsOf(status(noImage), status(noImage)), [])
+  t.strictSame(eventsOf(undefined, status(well)), [])
 })
 
-t.test('status change: a quota is an event, the maximum is not', async (t) => {
-  t.strictSame(told(status(full), status(quota)), ['Warning QuotaExceeded: few'])
-  t.strictSame(told(status(quota), status(full)), ['Normal Recovered: No longer QuotaExceeded.'])
-  t.strictSame(told(undefined, status(full)), [])
+t.test('status change: a quota emits an event, the maximum does not', async (t) => {
+  t.strictSame(eventsOf(status(full), status(quota)), ['Warning QuotaExceeded: few'])
+  t.strictSame(eventsOf(status(quota), status(full)), ['Normal Recovered: No longer QuotaExceeded.'])
+  t.strictSame(eventsOf(undefined, status(full)), [])
 })
 
-t.test('status change: a freeze is an event, and its end', async (t) => {
-  t.strictSame(told(status(read), status(deaf)), ['Warning Frozen: silence'])
-  t.strictSame(told(status(deaf), status(read)), ['Normal Thawed: m'])
-  t.strictSame(told(undefined, status(read)), [])
+t.test('status change: a freeze and its end each emit an event', async (t) => {
+  t.strictSame(eventsOf(status(read), status(frozen)), ['Warning Frozen: silence'])
+  t.strictSame(eventsOf(status(frozen), status(read)), ['Normal Thawed: m'])
+  t.strictSame(eventsOf(undefined, status(read)), [])
 })
 
-t.test('status change: beginning and end are never taken for repeats of each other', async (t) => {
+t.test('status change: begin and end have different actions, so that neither counts as a repeat', async (t) => {
   const actions = [
-    ...occurrencesOf(status(well, read), status(noImage, deaf, quota)),
-    ...occurrencesOf(status(noImage, deaf, quota), status(well, read, full)),
+    ...occurrencesOf(status(well, read), status(noImage, frozen, quota)),
+    ...occurrencesOf(status(noImage, frozen, quota), status(well, read, full)),
   ].map(({ action }) => action)
   t.equal(actions.length, 6)
   t.equal(new Set(actions).size, 6)

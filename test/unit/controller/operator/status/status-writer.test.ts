@@ -12,7 +12,7 @@ type Written = { readonly name: string; readonly atMs: number; readonly status: 
 const setUp = () => {
   const clock = createHandClock()
   const written: Written[] = []
-  const told: string[] = []
+  const occurred: string[] = []
   const reported: string[] = []
   const failures: string[] = []
   const state = { fails: undefined as Outcome | undefined, asked: {}, version: 1 }
@@ -26,11 +26,11 @@ const setUp = () => {
   const writer = new StatusWriter({
     api: { patch } as unknown as Pick<KubeApi, 'patch'>,
     clock,
-    occurred: ({ metadata }, { reason }) => told.push(`${metadata.name} ${reason}`),
+    occurred: ({ metadata }, { reason }) => occurred.push(`${metadata.name} ${reason}`),
     reported: (pool, status) => reported.push(`${pool.metadata.name} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
   })
-  return { clock, written, told, reported, failures, state, writer }
+  return { clock, written, occurred, reported, failures, state, writer }
 }
 
 const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'): BrowserPoolStatus => ({
@@ -48,7 +48,7 @@ const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'
 })
 
 t.test('status writer: conditions are written at once, through the subresource, and then reported', async (t) => {
-  const { clock, writer, written, told } = setUp()
+  const { clock, writer, written, occurred } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(2000)
   writer.write(poolObject(), status(0, 'ImagePull'))
@@ -57,34 +57,34 @@ t.test('status writer: conditions are written at once, through the subresource, 
     { name: 'web/status', atMs: 0 },
     { name: 'web/status', atMs: 2000 },
   ])
-  t.strictSame(told, ['web ImagePull'])
+  t.strictSame(occurred, ['web ImagePull'])
 })
 
 t.test(
-  'status writer: conditions that change at every tick are written each second, the newest, and not where they have changed back',
+  'status writer: changing conditions are written at most once a second, and not if they have changed back',
   async (t) => {
     const { clock, writer, written } = setUp()
-    const sayFor = async (ms: number) => {
+    const writeFor = async (ms: number) => {
       for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
         writer.write(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
         await clock.advance(50)
       }
     }
-    await sayFor(10_000)
+    await writeFor(10_000)
     t.ok(written.length <= 10, `${written.length} writes in 10 s`)
     const before = written.length
     writer.write(poolObject(), status(0, 'ImagePull'))
     await clock.advance(10_000)
-    t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'though nothing is reported any more')
+    t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'although no status is reported any more')
     t.ok(written.length <= before + 1)
     const calm = written.length
     writer.write(poolObject(), status(0))
     await clock.advance(0)
-    t.equal(written.length, calm + 1, 'a turn after a calm time is written at once')
+    t.equal(written.length, calm + 1, 'a change after a quiet period is written at once')
   },
 )
 
-t.test('status writer: numbers that were just written delay no condition', async (t) => {
+t.test('status writer: a recent write of numbers does not delay conditions', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(5000)
@@ -98,7 +98,7 @@ t.test('status writer: numbers that were just written delay no condition', async
   )
 })
 
-t.test('status writer: nothing is written of any pool while the server throttles', async (t) => {
+t.test('status writer: no status is written while the server throttles', async (t) => {
   const { clock, writer, written, failures, state } = setUp()
   const writeAll = () => {
     for (const name of ['a', 'b', 'c']) writer.write(poolObject(name), status(clock.nowMs(), 'ImagePull'))
@@ -107,7 +107,7 @@ t.test('status writer: nothing is written of any pool while the server throttles
   state.fails = 'too-many-requests'
   writeAll()
   await clock.advance(0)
-  t.equal(failures.length, 3, 'those that were on their way')
+  t.equal(failures.length, 3, 'writes in flight')
   state.fails = undefined
   for (let tenth = 0; tenth < 69; tenth += 1) {
     writeAll()
@@ -120,7 +120,7 @@ t.test('status writer: nothing is written of any pool while the server throttles
   t.equal(written.length, 3)
 })
 
-t.test('status writer: an unchanged status is not written, whoever wrote it', async (t) => {
+t.test('status writer: an unchanged status is not written, by whichever process it was written', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject('web', {}, { status: status(3) }), status(3))
   await clock.advance(0)
@@ -129,10 +129,10 @@ t.test('status writer: an unchanged status is not written, whoever wrote it', as
   await clock.advance(0)
   writer.write(poolObject(), status(3))
   await clock.advance(0)
-  t.equal(written.length, 1, 'the copy does not show it yet')
+  t.equal(written.length, 1, 'the cache does not show it yet')
 })
 
-t.test('status writer: numbers of a pool are written every five seconds at most, the newest', async (t) => {
+t.test('status writer: numbers of a pool are written at most every five seconds, with the newest values', async (t) => {
   const { clock, writer, written } = setUp()
   for (let second = 0; second <= 10; second += 1) {
     writer.write(poolObject(), status(second))
@@ -148,10 +148,10 @@ t.test('status writer: numbers of a pool are written every five seconds at most,
   )
 })
 
-t.test('status writer: numbers of all pools are written twice a second at most, and each has its turn', async (t) => {
+t.test('status writer: numbers of all pools are written at most twice a second, each pool in turn', async (t) => {
   const { clock, writer, written } = setUp()
   const names = Array.from({ length: 50 }, (_, index) => `p${index}`)
-  /** As the copy shows it. */
+  /** The pool as the cache shows it. */
   const shown = (name: string) => {
     const last = written.findLast((each) => each.name === `${name}/status`)
     return poolObject(name, {}, last && { status: last.status })
@@ -170,7 +170,7 @@ t.test('status writer: numbers of all pools are written twice a second at most, 
 })
 
 t.test('status writer: a failed write is reported, and retried a second later', async (t) => {
-  const { clock, writer, written, failures, told, state } = setUp()
+  const { clock, writer, written, failures, occurred, state } = setUp()
   state.fails = 'unavailable'
   for (let tenth = 0; tenth < 10; tenth += 1) {
     writer.write(poolObject(), status(0, 'ImagePull'))
@@ -182,7 +182,7 @@ t.test('status writer: a failed write is reported, and retried a second later', 
   writer.write(poolObject(), status(0, 'ImagePull'))
   await clock.advance(0)
   t.equal(written.length, 1)
-  t.strictSame(told, ['web ImagePull'])
+  t.strictSame(occurred, ['web ImagePull'])
 })
 
 t.test('status writer: repeated failures back off to a minute', async (t) => {
@@ -217,7 +217,7 @@ t.test('status writer: the last write counts before the informer shows it', asyn
   t.equal(writer.withLatestStatus(newer).status?.queue, 9)
 })
 
-t.test('status writer: once disposed, nothing is written any more', async (t) => {
+t.test('status writer: writes nothing once disposed', async (t) => {
   const { clock, writer, written } = setUp()
   writer.write(poolObject(), status(0))
   await clock.advance(0)
@@ -228,7 +228,7 @@ t.test('status writer: once disposed, nothing is written any more', async (t) =>
   t.equal(written.length, 1)
 })
 
-t.test('status writer: each status is reported, and the end of the pool', async (t) => {
+t.test('status writer: each status is reported, and the deletion of the pool', async (t) => {
   const { clock, writer, reported } = setUp()
   writer.write(poolObject('a'), status(1))
   writer.write(poolObject('a'), status(1))

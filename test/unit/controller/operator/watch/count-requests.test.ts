@@ -2,7 +2,7 @@ import t from 'tap'
 import { type ApiRequest, countRequests, resourceOf } from '#controller/operator/watch/count-requests.ts'
 import type { KubeResponse, KubeRequest } from '#shared/kube/connection.ts'
 
-t.test('API requests: the resource of a path is its plural, whatever namespace and name are called', (t) => {
+t.test('API requests: the resource of a path is its plural, whatever the namespace and name', (t) => {
   for (const [path, resource] of Object.entries({
     '/api/v1/namespaces/shots/pods': 'pods',
     '/api/v1/namespaces/pods/pods/jobs': 'pods',
@@ -16,7 +16,7 @@ t.test('API requests: the resource of a path is its plural, whatever namespace a
   t.end()
 })
 
-t.test('API requests: each request is counted with its status, one without an answer as none', async (t) => {
+t.test('API requests: each request is counted with its status, one without a response as none', async (t) => {
   const counted: ApiRequest[] = []
   let nowMs = 0
   const connection = {

@@ -11,7 +11,7 @@ import { createScriptedApi, type ScriptedApi } from '#test/helpers/scripted-api.
 
 type Namespaced = Collection & { readonly labelSelector?: string }
 
-/** A watch over an API of which each kind is scripted by itself. */
+/** A watch over an API in which each kind has its own script. */
 const setUp = (jobsNamespace = 'n') => {
   const clock = createHandClock()
   const kinds = new Map<string, ScriptedApi>()
@@ -71,13 +71,13 @@ t.test('informers: objects are found by the name or the label of their pool', as
   t.strictSame(
     informers.podsOf('web').map(({ metadata }) => metadata.name),
     ['a', 'b'],
-    'a Job of an older pool of the same name has no part in it',
+    'a Job of an older pool of the same name is not included',
   )
   t.strictSame(informers.podsOf('nothing'), [])
   t.strictSame(['a', 'c', 'd'].map(informers.hasPod), [true, true, false])
 })
 
-t.test('informers: defaults that an older CustomResourceDefinition lacks are filled in', async (t) => {
+t.test('informers: fills in defaults that an older CustomResourceDefinition lacks', async (t) => {
   const world = setUp()
   fillAll(world)
   const { metadata } = poolObject('older')
@@ -88,7 +88,7 @@ t.test('informers: defaults that an older CustomResourceDefinition lacks are fil
   t.strictSame(informers.pool('older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
 })
 
-t.test("informers: only the controller's objects are listed, and all BrowserPools", async (t) => {
+t.test("informers: list only the controller's objects, and all BrowserPools", async (t) => {
   const world = setUp()
   fillAll(world)
   world.begin()
@@ -100,7 +100,7 @@ t.test("informers: only the controller's objects are listed, and all BrowserPool
   t.notMatch(world.kindOf(browserPools).asked, [selector])
 })
 
-t.test('informers: a listener gets what has changed, and of which pool', async (t) => {
+t.test('informers: a listener gets the kind and the pool of each change', async (t) => {
   const world = setUp()
   fillAll(world)
   const { informers, podChanges } = world.begin()
@@ -118,7 +118,7 @@ t.test('informers: a listener gets what has changed, and of which pool', async (
   await send(pods, podObject('d', { version: '24' }))
   t.strictSame(changes, ['pool web', 'child web', 'child web', 'pod web', 'pod web'])
   t.strictSame(podChanges.slice(-2), ['updated a', 'added d'])
-  t.equal(informers.podsOf('web').length, 3, 'what has changed is seen at once')
+  t.equal(informers.podsOf('web').length, 3, 'a change is visible at once')
   following[Symbol.dispose]()
   await send(pods, podObject('a', { version: '25' }))
   t.equal(changes.length, 5)
@@ -152,7 +152,7 @@ t.test(
   },
 )
 
-t.test('informers: Jobs and their pods may be in a namespace of their own', async (t) => {
+t.test('informers: Jobs and their pods may be in another namespace', async (t) => {
   const world = setUp('elsewhere')
   fillAll(world)
   world.fill(jobs, [], 'elsewhere')

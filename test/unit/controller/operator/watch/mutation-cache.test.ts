@@ -2,14 +2,14 @@ import t from 'tap'
 import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 
-t.test('mutation cache: an own write counts until the informer is as new', async (t) => {
+t.test('mutation cache: a write of this process counts until the informer is as new', async (t) => {
   const own = createMutationCache<string>(createHandClock())
   t.equal(own.newerThan('a', '5'), undefined)
   own.remember('a', '7', 'mine')
   t.equal(own.newerThan('a', '6'), 'mine')
-  t.equal(own.newerThan('a', undefined), 'mine', 'though the cache does not know it')
+  t.equal(own.newerThan('a', undefined), 'mine', 'although the cache lacks the object')
   t.equal(own.newerThan('a', '7'), undefined)
-  t.equal(own.newerThan('a', '6'), undefined, 'and then no more')
+  t.equal(own.newerThan('a', '6'), undefined, 'no longer after that')
 })
 
 t.test('mutation cache: a write counts for ten seconds at most', async (t) => {
@@ -22,7 +22,7 @@ t.test('mutation cache: a write counts for ten seconds at most', async (t) => {
   t.equal(own.newerThan('a', '6'), undefined)
 })
 
-t.test('mutation cache: a deleted object is forgotten', async (t) => {
+t.test('mutation cache: a deleted object is removed', async (t) => {
   const own = createMutationCache<string>(createHandClock())
   own.remember('a', '7', 'mine')
   own.forget('a')

@@ -3,7 +3,7 @@ import { trimChild, trimDeployment } from '#controller/operator/watch/observed-d
 import { fieldOwner, replicasOwner, workersName } from '#shared/kube/names.ts'
 import { deploymentObject } from '#test/helpers/kube-objects.ts'
 
-t.test('observed Deployment: the fields that are read are kept, and no others', async (t) => {
+t.test('observed Deployment: only used fields are kept', async (t) => {
   const conditions = [
     { type: 'Available', status: 'True' },
     { type: 'ReplicaFailure', status: 'True', message: 'm'.repeat(1000) },
@@ -22,7 +22,7 @@ t.test('observed Deployment: the fields that are read are kept, and no others', 
   t.notOk('managedFields' in seen.metadata)
 })
 
-t.test('observed Deployment: the size is owned by who applies the rest until it is handed over', async (t) => {
+t.test('observed Deployment: the size belongs to the main field manager until it is handed over', async (t) => {
   const spec = { 'f:spec': { 'f:template': {}, 'f:replicas': {} } }
   const ownsReplicas = (manager: string, subresource?: string) =>
     trimDeployment(deploymentObject('web', { managedFields: [{ manager, subresource, fieldsV1: spec }], owner: null }))
@@ -32,7 +32,7 @@ t.test('observed Deployment: the size is owned by who applies the rest until it 
   t.notOk(ownsReplicas(replicasOwner))
 })
 
-t.test('observed Deployment: a PodDisruptionBudget is trimmed likewise', async (t) => {
+t.test('observed Deployment: a PodDisruptionBudget is trimmed in the same way', async (t) => {
   t.match(trimChild(deploymentObject('web', { applied: 'abc' })), {
     owner: 'uid-web',
     applied: 'abc',

@@ -3,7 +3,7 @@ import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 import { hasEnded, isNodeLost, isReady, isStopping, trimPod } from '#controller/operator/watch/observed-pod.ts'
 import { podObject } from '#test/helpers/kube-objects.ts'
 
-t.test('observed pod: the fields that are read are kept, long messages cut', async (t) => {
+t.test('observed pod: only used fields are kept, and long messages are truncated', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ErrImagePull', message: 'm'.repeat(1000) } })
   const spec = { nodeName: 'one', containers: [{ name: 'worker', image: 'x' }] }
   const raw = {
@@ -36,7 +36,7 @@ t.test('observed pod: ready, terminating, or ended', async (t) => {
   t.ok(hasEnded(podObject('a', { phase: 'Failed' })))
 })
 
-t.test('observed pod: a pod that waits for a readiness gate is on no lost node', async (t) => {
+t.test('observed pod: a pod waiting for a readiness gate is not on a lost node', async (t) => {
   const pod = podObject('a', { isNodeLost: true })
   t.ok(isNodeLost(pod))
   const conditions = pod.status?.conditions?.map((each) =>

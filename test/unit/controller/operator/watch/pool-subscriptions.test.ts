@@ -33,7 +33,7 @@ const setUp = () => {
   return { clock, subscriptions, notified, publish, count, heartbeat, handlers }
 }
 
-t.test('pool subscriptions: each kind of pool has its own', async (t) => {
+t.test('pool subscriptions: each kind of pool has its own subscription', async (t) => {
   const { subscriptions, count, heartbeat } = setUp()
   count('standard')
   heartbeat('stealth', { pod: 's' })
@@ -43,7 +43,7 @@ t.test('pool subscriptions: each kind of pool has its own', async (t) => {
   t.strictSame([...subscriptions.of('standard').heartbeats.keys()], [])
 })
 
-t.test('pool subscriptions: a poke and a change of state notify of the kind, a repeat does not', async (t) => {
+t.test('pool subscriptions: a wakeup or a change of state wakes the kind, a repeated heartbeat does not', async (t) => {
   const { notified, publish, heartbeat } = setUp()
   publish(poolWakeupSubject('stealth'))
   heartbeat('standard')
@@ -53,7 +53,7 @@ t.test('pool subscriptions: a poke and a change of state notify of the kind, a r
   t.strictSame(notified, ['stealth', 'standard', 'standard'])
 })
 
-t.test('pool subscriptions: reports of the workers of Jobs are kept, and notify', async (t) => {
+t.test('pool subscriptions: reports of Job workers are kept, and wake the kind', async (t) => {
   const { subscriptions, notified, publish, heartbeat } = setUp()
   heartbeat('proxied', { pod: 'job-1' })
   publish(startedSubject({ pool: 'proxied', id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'job-1' }))
@@ -70,7 +70,7 @@ const waits = async (run: (world: ReturnType<typeof setUp>) => Promise<void>, po
   return hasHeard
 }
 
-t.test('pool subscriptions: synced after a backlog report and the time of a heartbeat of every worker', async (t) => {
+t.test('pool subscriptions: synced after a backlog report and one heartbeat interval', async (t) => {
   t.notOk(await waits(({ clock }) => clock.advance(4900)))
   t.notOk(
     await waits(async ({ clock, count }) => {
@@ -86,7 +86,7 @@ t.test('pool subscriptions: synced after a backlog report and the time of a hear
   )
 })
 
-t.test('pool subscriptions: not synced before the heartbeat of a worker that is ready', async (t) => {
+t.test('pool subscriptions: not synced before the heartbeat of each ready worker', async (t) => {
   const hasHeard = (pod: string) =>
     waits(
       async ({ clock, count, heartbeat }) => {
@@ -100,11 +100,11 @@ t.test('pool subscriptions: not synced before the heartbeat of a worker that is 
   t.notOk(await hasHeard('b'))
 })
 
-t.test('pool subscriptions: the sync is waited for no longer than five seconds', async (t) => {
+t.test('pool subscriptions: the wait for the sync ends after five seconds', async (t) => {
   t.ok(await waits(({ clock }) => clock.advance(5000)))
 })
 
-t.test('pool subscriptions: nothing is received once disposed', async (t) => {
+t.test('pool subscriptions: receives nothing once disposed', async (t) => {
   const { subscriptions, handlers } = setUp()
   t.ok(handlers.size > 0)
   subscriptions[Symbol.dispose]()

@@ -9,15 +9,15 @@ const start = (burst = 3, perMinute = 6) => {
   return { clock, take, giveBack }
 }
 
-t.test('client limit: a client may send a burst, then what its rate gives, and is told how long to wait', async (t) => {
+t.test('client limit: allows a burst, then the rate, and returns the seconds to wait', async (t) => {
   const { clock, take } = start()
   t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10])
   clock.ms += 4000
-  t.equal(take('a'), 6, 'what is refused costs nothing')
+  t.equal(take('a'), 6, 'rejected requests cost no token')
   clock.ms += 6000
   t.same([take('a'), take('a')], [0, 10])
   clock.ms += 3_600_000
-  t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10], 'a bucket is never more than full')
+  t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10], 'a bucket never exceeds its size')
 })
 
 t.test('client limit: clients do not limit each other', async (t) => {
@@ -25,36 +25,33 @@ t.test('client limit: clients do not limit each other', async (t) => {
   t.same([take('a'), take('b'), take('a')], [0, 0, 10])
 })
 
-t.test('client limit: however much is refused, the wait is that of one token', async (t) => {
+t.test('client limit: rejected requests do not lengthen the wait beyond one token', async (t) => {
   const { take } = start()
   const waits = Array.from({ length: 1000 }, () => take('a'))
   t.equal(waits.filter((wait) => wait === 0).length, 3)
   t.equal(Math.max(...waits), 10)
 })
 
-t.test(
-  'client limit: a token that is given back can be taken again, and fills no bucket beyond its size',
-  async (t) => {
-    const { take, giveBack } = start(1)
-    t.same([take('a'), take('a')], [0, 10])
-    giveBack('a')
-    giveBack('a')
-    t.same([take('a'), take('a')], [0, 10])
-  },
-)
+t.test('client limit: a returned token can be taken again, and never overfills the bucket', async (t) => {
+  const { take, giveBack } = start(1)
+  t.same([take('a'), take('a')], [0, 10])
+  giveBack('a')
+  giveBack('a')
+  t.same([take('a'), take('a')], [0, 10])
+})
 
-t.test('client limit: the networks of a site share eight times what each of them has', async (t) => {
+t.test('client limit: the networks of one site share eight times the limit of a network', async (t) => {
   const { clock, take, giveBack } = start(1)
   const waits = Array.from({ length: 100 }, (_, n) => take(`net ${n}`, 'site'))
   t.same([waits.filter((wait) => wait === 0).length, waits.at(-1)], [8, 2])
-  t.equal(take('other'), 0, 'another site has its own')
+  t.equal(take('other'), 0, 'another site has its own limit')
   giveBack('net 0', 'site')
   t.equal(take('net 98', 'site'), 0)
   clock.ms += 1250
   t.same([take('net 99', 'site'), take('net 100', 'site')], [0, 2], 'eight times the rate')
 })
 
-t.test('client limit: a site with any number of networks makes nobody else be forgotten', async (t) => {
+t.test('client limit: many networks of one site evict no other site', async (t) => {
   const { take } = start(1000)
   const left = (network: string) => {
     let count = 0
@@ -66,7 +63,7 @@ t.test('client limit: a site with any number of networks makes nobody else be fo
   t.equal(left('neighbour'), 0)
 })
 
-t.test('client limit: of too many sites the one seen longest ago is forgotten', async (t) => {
+t.test('client limit: evicts the least recently seen site above 10,000', async (t) => {
   const { take } = start(1)
   take('first')
   take('second')
@@ -77,12 +74,12 @@ t.test('client limit: of too many sites the one seen longest ago is forgotten', 
   t.equal(take('first'), 10)
 })
 
-t.test('client limit: of too many networks of a site the one seen longest ago is forgotten', async (t) => {
+t.test('client limit: evicts the least recently seen network of a site', async (t) => {
   const { take } = start(100)
   for (let n = 0; n < 16; n += 1) for (let turn = 0; turn < 40; turn += 1) take(`net ${n}`, 'site')
   t.equal(take('net 0', 'site'), 0, 'its own bucket still has 59')
   for (let n = 0; n < 50; n += 1) take('net 0', 'site')
   t.equal(take('one more', 'site'), 0)
   for (let n = 0; n < 9; n += 1) t.equal(take('net 0', 'site'), 0)
-  t.equal(take('net 0', 'site'), 10, 'net 0 was seen lately')
+  t.equal(take('net 0', 'site'), 10, 'net 0 was seen recently')
 })

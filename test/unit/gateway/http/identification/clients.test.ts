@@ -13,21 +13,22 @@ const start = (trusted: string) => {
   return { clients, find, ignored }
 }
 
-t.test(
-  'clients: X-Forwarded-For of an untrusted proxy is reported once, with the setting that trusts it',
-  async (t) => {
-    const { clients, find, ignored } = start('10.0.0.0/8')
-    find('192.0.2.1')
-    t.equal(find('10.0.0.1', '198.51.100.7').network, '198.51.100.7')
-    t.same([ignored, clients.ignoredProxy()], [[], undefined], 'not where there is none, and not of a trusted one')
-    t.equal(find('192.0.2.1', '198.51.100.7').network, '192.0.2.1')
-    find('192.0.2.2', '198.51.100.7')
-    t.same([ignored, clients.ignoredProxy()], [['192.0.2.1'], '192.0.2.1'])
-    t.match(proxyAdvice('192.0.2.1'), /192\.0\.2\.1.*SHUTTERFLEET_TRUSTED_PROXIES/)
-  },
-)
+t.test('clients: reports X-Forwarded-For of an untrusted proxy once, with the setting that trusts it', async (t) => {
+  const { clients, find, ignored } = start('10.0.0.0/8')
+  find('192.0.2.1')
+  t.equal(find('10.0.0.1', '198.51.100.7').network, '198.51.100.7')
+  t.same(
+    [ignored, clients.ignoredProxy()],
+    [[], undefined],
+    'without the header, and with a trusted proxy, nothing is reported',
+  )
+  t.equal(find('192.0.2.1', '198.51.100.7').network, '192.0.2.1')
+  find('192.0.2.2', '198.51.100.7')
+  t.same([ignored, clients.ignoredProxy()], [['192.0.2.1'], '192.0.2.1'])
+  t.match(proxyAdvice('192.0.2.1'), /192\.0\.2\.1.*SHUTTERFLEET_TRUSTED_PROXIES/)
+})
 
-t.test('clients: a connection that is gone is reported as unknown', async (t) => {
+t.test('clients: reports a closed connection as unknown', async (t) => {
   const { find, ignored } = start('10.0.0.0/8')
   find(undefined, '198.51.100.7')
   t.same(ignored, ['unknown'])
@@ -36,35 +37,45 @@ t.test('clients: a connection that is gone is reported as unknown', async (t) =>
 const trusted = ['10.0.0.0/8', 'fd00::/8'].map((block) => parseCidr(block)!)
 
 const cases: { name: string; peer: string | undefined; forwarded?: string; want: string }[] = [
-  { name: 'without a proxy the connection counts', peer: '198.51.100.7', want: '198.51.100.7' },
+  { name: 'without a proxy the connection address counts', peer: '198.51.100.7', want: '198.51.100.7' },
   {
-    name: 'a client that is no trusted proxy is not believed',
+    name: 'X-Forwarded-For of an untrusted client is ignored',
     peer: '198.51.100.7',
     forwarded: '203.0.113.9',
     want: '198.51.100.7',
   },
   { name: 'behind a trusted proxy its client counts', peer: '10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
   {
-    name: 'what the client wrote itself stands left of it and does not count',
+    name: 'entries written by the client, to the left, do not count',
     peer: '10.0.0.1',
     forwarded: '192.0.2.1, 203.0.113.9, 10.0.0.2',
     want: '203.0.113.9',
   },
-  { name: 'all trusted: the leftmost', peer: '10.0.0.1', forwarded: '10.0.0.3, 10.0.0.2', want: '10.0.0.3' },
-  { name: 'a trusted proxy that says nothing', peer: '10.0.0.1', want: '10.0.0.1' },
   {
-    name: 'an entry that is no address ends the search',
+    name: 'if all are trusted, the leftmost entry counts',
+    peer: '10.0.0.1',
+    forwarded: '10.0.0.3, 10.0.0.2',
+    want: '10.0.0.3',
+  },
+  { name: 'without X-Forwarded-For the trusted proxy counts', peer: '10.0.0.1', want: '10.0.0.1' },
+  {
+    name: 'an invalid entry ends the search',
     peer: '10.0.0.1',
     forwarded: '203.0.113.9, unknown, 10.0.0.2',
     want: '10.0.0.2',
   },
   { name: 'ports are dropped', peer: '10.0.0.1', forwarded: '203.0.113.9:4711', want: '203.0.113.9' },
-  { name: 'IPv4 in IPv6 is itself', peer: '::ffff:10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
-  { name: 'a connection that is gone', peer: undefined, want: 'unknown' },
+  {
+    name: 'an IPv4-mapped address counts as IPv4',
+    peer: '::ffff:10.0.0.1',
+    forwarded: '203.0.113.9',
+    want: '203.0.113.9',
+  },
+  { name: 'a closed connection is unknown', peer: undefined, want: 'unknown' },
 ]
 
 for (const { name, peer, forwarded, want } of cases) {
-  t.test(name, async (t) => {
+  t.test(`clients: ${name}`, async (t) => {
     t.same(clientAddress(peer, forwarded, trusted), { network: want, site: want })
   })
 }

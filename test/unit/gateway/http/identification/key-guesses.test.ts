@@ -33,21 +33,18 @@ const start = (perMinute: number) => {
   return { guesses, clock, valid, looked, admit, settled, guess, hold }
 }
 
-t.test(
-  'key guesses: as many wrong keys as the bound are judged, then one each time that the rate allows',
-  async (t) => {
-    const { clock, guess, settled } = start(6)
-    await guess('a', 6)
-    t.equal(await settled('a', 'next', 'wrong'), 10)
-    clock.ms += 9000
-    t.equal(await settled('a', 'next', 'wrong'), 1)
-    clock.ms += 1000
-    t.equal(await settled('a', 'next', 'wrong'), 0)
-    t.equal(await settled('a', 'next', 'wrong'), 10)
-  },
-)
+t.test('key guesses: checks wrong keys up to the bound, then one per token of the rate', async (t) => {
+  const { clock, guess, settled } = start(6)
+  await guess('a', 6)
+  t.equal(await settled('a', 'next', 'wrong'), 10)
+  clock.ms += 9000
+  t.equal(await settled('a', 'next', 'wrong'), 1)
+  clock.ms += 1000
+  t.equal(await settled('a', 'next', 'wrong'), 0)
+  t.equal(await settled('a', 'next', 'wrong'), 10)
+})
 
-t.test('key guesses: wrong keys that come at once are bounded like those that come one after the other', async (t) => {
+t.test('key guesses: concurrent wrong keys have the same bound as sequential ones', async (t) => {
   const { admit, clock } = start(6)
   const all = await Promise.all(Array.from({ length: 100 }, (_, n) => admit('a', `guess ${n}`)))
   const judged = all.filter((admission) => 'settle' in admission)
@@ -57,7 +54,7 @@ t.test('key guesses: wrong keys that come at once are bounded like those that co
   t.ok('settle' in (await admit('a')), 'and the wait afterwards is that of one key')
 })
 
-t.test('key guesses: only what was wrong is counted', async (t) => {
+t.test('key guesses: counts wrong keys only', async (t) => {
   const { settled } = start(1)
   for (let turn = 0; turn < 5; turn += 1) t.equal(await settled('a', 'body too large', 'not judged'), 0)
   t.equal(await settled('a', 'mine', 'good'), 0)
@@ -65,18 +62,21 @@ t.test('key guesses: only what was wrong is counted', async (t) => {
   t.equal(await settled('a', 'guess', 'wrong'), 60)
 })
 
-t.test('a valid key is served whatever comes from its address: at once where it was good lately', async (t) => {
-  const { valid, looked, guess, settled } = start(3)
-  valid.add('new')
-  await settled('a', 'mine', 'good')
-  await guess('a', 3)
-  t.same([await settled('a', 'mine', 'good'), looked], [0, []])
-  t.same([await settled('a', 'new', 'not judged'), looked], [0, ['new']])
-  t.same([await settled('a', 'new', 'good'), looked], [0, ['new']], 'it is looked up once')
-  t.equal(await settled('b', 'guess', 'wrong'), 0, 'and other addresses are not limited')
-})
+t.test(
+  'key guesses: serves a valid key from a limited address, without a lookup if it was valid recently',
+  async (t) => {
+    const { valid, looked, guess, settled } = start(3)
+    valid.add('new')
+    await settled('a', 'mine', 'good')
+    await guess('a', 3)
+    t.same([await settled('a', 'mine', 'good'), looked], [0, []])
+    t.same([await settled('a', 'new', 'not judged'), looked], [0, ['new']])
+    t.same([await settled('a', 'new', 'good'), looked], [0, ['new']], 'it is looked up once')
+    t.equal(await settled('b', 'guess', 'wrong'), 0, 'and other addresses are not limited')
+  },
+)
 
-t.test('key guesses: a key that was found invalid is not looked up again for a second', async (t) => {
+t.test('key guesses: looks an invalid key up again only after a second', async (t) => {
   const { clock, valid, looked, guess, settled } = start(1)
   await guess('a', 1)
   const wrong = () => settled('a', 'same', 'wrong')
@@ -86,7 +86,7 @@ t.test('key guesses: a key that was found invalid is not looked up again for a s
   t.same([await settled('a', 'same', 'good'), looked], [0, ['same', 'same']])
 })
 
-t.test('key guesses: a key that was revoked is limited like any other, and each use of it counts', async (t) => {
+t.test('key guesses: limits a revoked key like any other; each use counts', async (t) => {
   const { settled } = start(3)
   await settled('a', 'mine', 'good')
   t.equal(await settled('a', 'mine', 'wrong'), 0)
@@ -96,18 +96,15 @@ t.test('key guesses: a key that was revoked is limited like any other, and each 
   )
 })
 
-t.test(
-  'key guesses: a revoked key that many requests still use at once counts for each, and locks nobody longer',
-  async (t) => {
-    const { admit, settled } = start(3)
-    await settled('a', 'mine', 'good')
-    const all = await Promise.all(Array.from({ length: 100 }, () => admit('a', 'mine')))
-    for (const admission of all) if ('settle' in admission) admission.settle('wrong')
-    t.equal(await settled('a', 'guess', 'wrong'), 20)
-  },
-)
+t.test('key guesses: counts each concurrent use of a revoked key, without a longer wait', async (t) => {
+  const { admit, settled } = start(3)
+  await settled('a', 'mine', 'good')
+  const all = await Promise.all(Array.from({ length: 100 }, () => admit('a', 'mine')))
+  for (const admission of all) if ('settle' in admission) admission.settle('wrong')
+  t.equal(await settled('a', 'guess', 'wrong'), 20)
+})
 
-t.test('key guesses: at most 500 keys are looked up at one time', async (t) => {
+t.test('key guesses: looks up at most 500 keys at a time', async (t) => {
   const { valid, looked, guess, admit, hold } = start(1)
   await guess('a', 1)
   valid.add('mine')
@@ -120,7 +117,7 @@ t.test('key guesses: at most 500 keys are looked up at one time', async (t) => {
   t.ok('settle' in (await admit('a', 'mine')))
 })
 
-t.test('key guesses: a look that fails fails the request, and leaves room for others', async (t) => {
+t.test('key guesses: a failed lookup fails its request and frees its slot', async (t) => {
   const guesses = createKeyGuesses({
     perMinute: 1,
     nowMs: () => 0,
@@ -132,7 +129,7 @@ t.test('key guesses: a look that fails fails the request, and leaves room for ot
 })
 
 t.test(
-  'key guesses: 10,000 good keys are remembered, those that were seen last; nobody is asked who sends them',
+  'key guesses: remembers the 10,000 most recently valid keys, and skips the client address for those',
   async (t) => {
     const { guesses, guess, settled, looked } = start(1)
     for (let n = 0; n <= 10_000; n += 1) await settled(`client ${n}`, `key ${n}`, 'good')

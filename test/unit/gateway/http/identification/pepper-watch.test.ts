@@ -5,7 +5,7 @@ import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 const away = new AppError('SERVICE_UNAVAILABLE')
 const another = new AppError('CONFIGURATION')
 
-/** Answers by turns, the last one for ever: undefined is "confirmed". */
+/** Gives the answers in order, then repeats the last; undefined is "confirmed". */
 const answering = (...answers: (AppError | undefined)[]) => {
   let looks = 0
   const confirm = async () => {
@@ -16,19 +16,19 @@ const answering = (...answers: (AppError | undefined)[]) => {
   return { confirm, looks: () => looks }
 }
 
-t.test('pepper watch: refuses to start with another pepper', async (t) => {
+t.test('pepper watch: refuses to start with a different pepper', async (t) => {
   const { confirm } = answering(another)
   await t.rejects(watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal }), { code: 'CONFIGURATION' })
 })
 
-t.test('pepper watch: starts while the database is away, and refuses once it answers', async (t) => {
+t.test('pepper watch: starts while the database is unreachable, and rejects the pepper once it responds', async (t) => {
   const { confirm, looks } = answering(away, away, another)
   const { mismatch } = await watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal })
   t.equal(await mismatch, another)
   t.equal(looks(), 3)
 })
 
-t.test('pepper watch: looks once where the pepper is right, and ends when the service is stopped', async (t) => {
+t.test('pepper watch: checks a correct pepper once, and ends when the service stops', async (t) => {
   const stopping = new AbortController()
   const { confirm, looks } = answering(undefined)
   const { mismatch } = await watchPepper(confirm, { everyMs: 1, stop: stopping.signal })
@@ -37,7 +37,7 @@ t.test('pepper watch: looks once where the pepper is right, and ends when the se
   t.equal(looks(), 1)
 })
 
-t.test('pepper watch: gives up at the stop while the database is away', async (t) => {
+t.test('pepper watch: ends at the stop while the database is unreachable', async (t) => {
   const stopping = new AbortController()
   const { mismatch } = await watchPepper(answering(away).confirm, { everyMs: 1, stop: stopping.signal })
   stopping.abort()

@@ -10,7 +10,7 @@ t.teardown(() => app.close())
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
 
 // Contract: Account
-t.test('account: an account is told with its plan, and no subscription where there is none', async (t) => {
+t.test('account: returns the account with its plan, and no subscription if there is none', async (t) => {
   const answer = await get('/v1/account')
   t.equal(answer.statusCode, 200)
   t.same(answer.json(), { data: testAccount })
@@ -23,12 +23,12 @@ t.test('account: account and usage take no parameters', async (t) => {
   }
 })
 
-t.test('account: an account that went away after its key was checked has no key', async (t) => {
+t.test('account: returns 401 if the account was removed after the key check', async (t) => {
   context.answers.account = () => undefined
   t.equal((await get('/v1/account')).statusCode, 401)
 })
 
-t.test('account: a product has as many decimals as the price, and no error', async (t) => {
+t.test('account: a product has the decimals of the price, without rounding error', async (t) => {
   t.equal(timesExactly('0.009', 0), '0.000')
   t.equal(timesExactly('0.009', 3), '0.027')
   t.equal(timesExactly('0.1', 3), '0.3', 'not 0.30000000000000004')
@@ -39,7 +39,7 @@ t.test('account: a product has as many decimals as the price, and no error', asy
   t.equal(timesExactly('999999999.999999999', 2_147_483_647), '2147483646999999997.852516353')
 })
 
-t.test('account: any product is that of the smallest units, which are whole numbers', async (t) => {
+t.test('account: any product equals that of the smallest units as integers', async (t) => {
   const below = seeded(3)
   for (let turn = 0; turn < 1000; turn += 1) {
     const decimals = 1 + below(9)
@@ -64,7 +64,7 @@ const usageOf = (used: number, limit: number | null, overagePrice: string | null
 })
 
 // Contract: Usage
-t.test('account: a quota is told with what is left of it, and its period', async (t) => {
+t.test('account: usage shows the rest of the quota and the period', async (t) => {
   t.same(usageRecord(usageOf(50, 200)), {
     screenshots_used: 50,
     screenshots_limit: 200,
@@ -79,7 +79,7 @@ t.test('account: a quota is told with what is left of it, and its period', async
 
 // Contract: Usage
 // Contract: Plan changes
-t.test('account: what goes beyond a quota is counted and costs exactly its price', async (t) => {
+t.test('account: usage beyond the quota is counted and costs exactly its price', async (t) => {
   t.match(usageRecord(usageOf(15_003, 15_000, '0.006')), {
     screenshots_remaining: 0,
     usage_percentage: 100.02,
@@ -87,11 +87,11 @@ t.test('account: what goes beyond a quota is counted and costs exactly its price
     overage_cost: '0.018',
   })
   t.match(usageRecord(usageOf(1, 15_000, '0.006')), { overage: 0, overage_cost: '0.000' })
-  t.match(usageRecord(usageOf(300, 200)), { overage: 100, overage_cost: '0' }, 'a plan that charges none')
+  t.match(usageRecord(usageOf(300, 200)), { overage: 100, overage_cost: '0' }, 'a plan without an overage price')
 })
 
 // Contract: Usage
-t.test('account: a plan without a limit has neither a rest nor a share', async (t) => {
+t.test('account: a plan without a limit has neither a rest nor a percentage', async (t) => {
   t.match(usageRecord(usageOf(7, null)), {
     screenshots_used: 7,
     screenshots_limit: null,
@@ -103,12 +103,12 @@ t.test('account: a plan without a limit has neither a rest nor a share', async (
 })
 
 // Contract: Usage
-t.test('account: the share has two decimals, is rounded down, and is 100 from the whole quota on', async (t) => {
+t.test('account: the percentage has two decimals, is rounded down, and is 100 once the quota is used up', async (t) => {
   t.equal(usageRecord(usageOf(1, 3))['usage_percentage'], 33.33)
   t.equal(usageRecord(usageOf(2, 3))['usage_percentage'], 66.66)
   t.equal(usageRecord(usageOf(99_999, 100_000))['usage_percentage'], 99.99)
   t.equal(usageRecord(usageOf(2_147_483_646, 2_147_483_647))['usage_percentage'], 99.99)
-  t.equal(usageRecord(usageOf(0, 0))['usage_percentage'], 100, 'a plan with a quota of none')
+  t.equal(usageRecord(usageOf(0, 0))['usage_percentage'], 100, 'a plan with a quota of zero')
   const below = seeded(4)
   for (let turn = 0; turn < 1000; turn += 1) {
     const limit = 1 + below(2_147_483_647)

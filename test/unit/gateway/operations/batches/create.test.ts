@@ -17,7 +17,7 @@ const start = (t: Test) => {
 }
 
 // Contract: Batch response
-t.test('create: a batch is accepted as one capture for each URL, in input order, and answered at once', async (t) => {
+t.test('create: accepts one capture for each URL of a batch, in input order, and returns immediately', async (t) => {
   const { context, post } = start(t)
   const answer = await post({ urls, width: 400, webhook_url: 'https://a.example.com/?t=s3cr3t' })
   const [batch] = context.seen.batches
@@ -42,7 +42,7 @@ t.test('create: a batch is accepted as one capture for each URL, in input order,
   )
 })
 
-t.test('create: members that have no room are left to the relay', async (t) => {
+t.test('create: leaves members that were not admitted to the relay', async (t) => {
   const { context, post } = start(t)
   context.answers.acceptBatch = ({ members }) => ({
     ...{ ok: true, caller: testCaller, createdAt: 'then', admitted: false },
@@ -55,7 +55,7 @@ t.test('create: members that have no room are left to the relay', async (t) => {
 // Contract: Validation
 // Contract: Batch request
 // Contract: Batch source
-t.test('create: every fault is told at once, those of an entry under its place, and nothing is accepted', async (t) => {
+t.test('create: reports all faults at once, those of an entry under its index, and accepts nothing', async (t) => {
   const { context, post } = start(t)
   const details = async (body: unknown) => {
     const answer = await post(body)
@@ -87,14 +87,14 @@ t.test('create: every fault is told at once, those of an entry under its place, 
   t.same(
     Object.keys(await details({ cookies: [{ name: 'a', value: 'b' }] })),
     ['urls'],
-    'no host, no fault of a cookie',
+    'without a host there is no cookie fault',
   )
   t.same(await details([]), { body: ['must be a JSON object'] })
   t.same(context.seen.batches, [])
   t.equal((await post({ urls: Array.from({ length: 100 }, () => urls[0]) })).statusCode, 202)
 })
 
-t.test('create: a batch is gated as such, and what this installation cannot do is refused last', async (t) => {
+t.test('create: requires the batch feature, and checks last for features that this installation lacks', async (t) => {
   const { context, post } = start(t)
   const answer = await post({ urls, stealth: true })
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { stealth: [/has no full Chromium/] } } }])
@@ -105,7 +105,7 @@ t.test('create: a batch is gated as such, and what this installation cannot do i
   t.match([gated.statusCode, gated.json()], [403, { error: { message: /batch/ } }])
 })
 
-t.test('create: members of a batch with a cache_ttl share by their own URL', async (t) => {
+t.test('create: members of a batch with a cache_ttl share captures by their own URL', async (t) => {
   const { context, post } = start(t)
   await post({ urls, cache_ttl: 60 })
   await post({ urls })
@@ -124,7 +124,7 @@ const found = {
 
 // Contract: Batch status
 // Contract: Batch response
-t.test('create: a batch is found under its id as it is now, and nobody else finds it', async (t) => {
+t.test('create: the status of a batch is current; an unknown id returns 404', async (t) => {
   const { context, get } = start(t)
   context.answers.findBatch = (id) => (id === found.id ? found : undefined)
   t.same((await get(found.id)).json(), { data: found })
@@ -134,7 +134,7 @@ t.test('create: a batch is found under its id as it is now, and nobody else find
   }
 })
 
-t.test('create: a batch that is sent again is the first, as it is now', async (t) => {
+t.test('create: a repeated request returns the first batch in its current state', async (t) => {
   const { context, post } = start(t)
   context.answers.acceptBatch = () => ({
     ...{ ok: true, caller: testCaller, createdAt: 'then', admitted: false, replayOf: found.id },
@@ -150,7 +150,7 @@ t.test('create: a batch that is sent again is the first, as it is now', async (t
   t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
 })
 
-t.test('create: a batch is judged and sealed only for a key that is one, however small its body', async (t) => {
+t.test('create: validates and seals a batch only for a valid key, however small its body', async (t) => {
   const { context, post } = start(t)
   context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
   t.equal((await post({ urls })).statusCode, 401)

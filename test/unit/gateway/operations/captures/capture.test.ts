@@ -25,7 +25,7 @@ const prefetch = (objectKey: string, bytes: Buffer | undefined) => ({
   [Symbol.dispose]: () => {},
 })
 
-t.test('capture: a completed capture is answered with its image and all that describes it', async (t) => {
+t.test('capture: returns the image of a completed capture with its metadata in headers', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => completedCapture
   const answer = await capture()
@@ -60,7 +60,7 @@ const startBoth = (t: Test) => {
 }
 
 // Contract: GET parameters
-t.test('capture: parameters of the query and of the body mean the same', async (t) => {
+t.test('capture: query and body parameters are equivalent', async (t) => {
   const { context, byBoth } = startBoth(t)
   const parameters = { full_page: true, delay: 1, width: 400 }
   await byBoth('full_page=1&delay=1&width=400', parameters)
@@ -71,7 +71,7 @@ t.test('capture: parameters of the query and of the body mean the same', async (
 })
 
 // Contract: GET parameters
-t.test('capture: lists, objects and flags of the query mean the same as in the body, in every spelling', async (t) => {
+t.test('capture: lists, objects and flags of the query equal those of the body, in every spelling', async (t) => {
   const { context, byBoth } = startBoth(t)
   const hidden = { hide_selectors: ['.a', '.b'] }
   const place = { geolocation: { latitude: 1.5, longitude: -2 } }
@@ -86,7 +86,7 @@ t.test('capture: lists, objects and flags of the query mean the same as in the b
     ['retina=true&block_ads=1&stealth=false&dark_mode=0', flags],
   ] as const) {
     await byBoth(query, body)
-    // What no worker acts on yet is judged and gated as all else, and refused last.
+    // Parameters that no worker supports yet are validated and gated like others, and rejected last.
     const judged = [...context.seen.tried.splice(0), ...context.seen.accepted.splice(0)]
     const [one, other] = judged.map(({ options, features }) => ({ options, features }))
     t.match(other, { options: body })
@@ -104,7 +104,7 @@ t.test('capture: numbers and flags of the query have one form, and no parameter 
   }
 })
 
-t.test("the winner's bytes are sent, whatever was read before the commit", async (t) => {
+t.test('capture: sends the committed object, whatever was read before the commit', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => completedCapture
   const key = completedCapture.objectKey ?? ''
@@ -116,13 +116,13 @@ t.test("the winner's bytes are sent, whatever was read before the commit", async
   context.answers.waiter = prefetch(key, testImage)
   t.same([(await capture()).rawPayload, reads], [testImage, 0], 'the head start is used')
   context.answers.waiter = prefetch(`${key.slice(0, -1)}1`, Buffer.from('a loser'))
-  t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not')
+  t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not used')
   context.answers.waiter = prefetch(key, Buffer.from('forged'))
-  t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not')
+  t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not used')
 })
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
-t.test('capture: a failed capture is answered with its code and its id', async (t) => {
+t.test('capture: a failed capture returns its error code and its id', async (t) => {
   const { context, capture } = start(t)
   for (const [code, status] of [
     ['TIMEOUT', 422],
@@ -149,35 +149,32 @@ t.test('capture: a failed capture is answered with its code and its id', async (
 })
 
 // Contract: A synchronous capture that waits
-t.test(
-  'capture: a synchronous capture is waited for as long as its own budget and the allowance for the queue',
-  async (t) => {
-    const context = createTestContext()
-    const app = createApp(context)
-    t.teardown(() => app.close())
-    const bounds: number[] = []
-    context.answers.waiter = {
-      ...prefetch('', undefined),
-      waitForChange: async (ms: number) => {
-        bounds.push(ms)
-      },
-    }
-    context.answers.find = () => completedCapture
-    for (const [query, budgetMs] of [
-      ['', 50_000],
-      ['&timeout=5', 25_000],
-      ['&timeout=60&delay=10', 90_000],
-    ] as const) {
-      // All but 100 ms of the bound: what is left shows in the first wait, which is never longer than a second.
-      Object.assign(context, { queueAllowanceMs: 100 - budgetMs })
-      await app.inject({ url: path + query, headers: { authorization: `Bearer ${testKey}` } })
-    }
-    t.same(bounds, [100, 100, 100])
-  },
-)
+t.test('capture: waits for a synchronous capture for its own budget plus the queue allowance', async (t) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const bounds: number[] = []
+  context.answers.waiter = {
+    ...prefetch('', undefined),
+    waitForChange: async (ms: number) => {
+      bounds.push(ms)
+    },
+  }
+  context.answers.find = () => completedCapture
+  for (const [query, budgetMs] of [
+    ['', 50_000],
+    ['&timeout=5', 25_000],
+    ['&timeout=60&delay=10', 90_000],
+  ] as const) {
+    // All but 100 ms of the bound: the rest shows in the first wait, which is at most a second.
+    Object.assign(context, { queueAllowanceMs: 100 - budgetMs })
+    await app.inject({ url: path + query, headers: { authorization: `Bearer ${testKey}` } })
+  }
+  t.same(bounds, [100, 100, 100])
+})
 
 // Contract: A synchronous capture that waits
-t.test('capture: a capture that takes too long goes on, and is found under its address', async (t) => {
+t.test('capture: a capture that exceeds the wait continues, and the 202 carries its address', async (t) => {
   const context = { ...createTestContext(), queueAllowanceMs: -50_000 }
   const app = createApp(context)
   t.teardown(() => app.close())
@@ -189,20 +186,20 @@ t.test('capture: a capture that takes too long goes on, and is found under its a
   t.same([answer.headers['retry-after'], answer.headers['x-screenshot-id']], ['2', id])
 })
 
-t.test('capture: one more waiting client than there may be is not kept waiting', async (t) => {
+t.test('capture: returns 202 without waiting if all waiters are taken', async (t) => {
   const { context, capture } = start(t)
   context.answers.waiter = undefined
   t.equal((await capture()).statusCode, 202)
   t.equal(context.seen.accepted.length, 1)
 })
 
-t.test('capture: a capture that is deleted meanwhile is not found', async (t) => {
+t.test('capture: returns 404 if the capture is deleted meanwhile', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => undefined
   t.equal((await capture()).statusCode, 404)
 })
 
-t.test('capture: an image that is not the reported one is never sent', async (t) => {
+t.test('capture: never sends an image that differs from the reported one', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => completedCapture
   for (const bytes of [undefined, Buffer.alloc(testImage.length), Buffer.concat([testImage, testImage])]) {

@@ -14,7 +14,7 @@ const start = (t: Test) => {
   return { context, remove }
 }
 
-t.test('delete: a deletion is answered with nothing but the limits, and makes room in the window', async (t) => {
+t.test('delete: returns 204 with the rate headers only, and frees a slot of the account', async (t) => {
   const { context, remove } = start(t)
   const answer = await remove()
   t.same([answer.statusCode, answer.payload], [204, ''])
@@ -23,7 +23,7 @@ t.test('delete: a deletion is answered with nothing but the limits, and makes ro
   t.equal(context.seen.relayWakeups, 1)
 })
 
-t.test('delete: what is gone, malformed or of somebody else is 404', async (t) => {
+t.test('delete: a deleted, malformed or foreign id is 404', async (t) => {
   const { context, remove } = start(t)
   t.equal((await remove('/v1/screenshots/not-an-id')).statusCode, 404)
   context.answers.find = () => undefined
@@ -32,7 +32,7 @@ t.test('delete: what is gone, malformed or of somebody else is 404', async (t) =
 })
 
 // Contract: Signed URL request
-t.test('delete: a body and its content type do not matter, unknown parameters and missing keys do', async (t) => {
+t.test('delete: ignores a body and its content type, rejects unknown parameters and a missing key', async (t) => {
   const { remove } = start(t)
   t.equal((await remove(path, { authorization, 'content-type': 'application/json' }, '')).statusCode, 204)
   t.equal((await remove(path, { authorization, 'content-type': 'text/plain' }, 'x')).statusCode, 204)

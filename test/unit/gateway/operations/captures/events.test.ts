@@ -19,7 +19,7 @@ const start = (row: FoundCapture | undefined, ...looks: (Progress | undefined)[]
   return { asked, next: (woken: boolean) => Array.fromAsync(report(woken)) }
 }
 
-t.test('report capture: what is the same is not told again', async (t) => {
+t.test('report capture: reports each state once', async (t) => {
   const { next } = start(pendingCapture, waiting, waiting, { ...waiting, position: 2 }, begun, begun)
   t.same(await next(true), ['event: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\n'])
   t.same(await next(false), [])
@@ -31,16 +31,13 @@ t.test('report capture: what is the same is not told again', async (t) => {
   t.same(await next(true), [])
 })
 
-t.test(
-  'report capture: an end is told as soon as something is said of it, without waiting for the others',
-  async (t) => {
-    const { asked, next } = start(completedCapture)
-    t.match(await next(true), [/^event: result\nid: result\ndata: {.*"status":"completed"/])
-    t.equal(asked.looks, 0)
-  },
-)
+t.test('report capture: reports an end on its event, without the batched lookup', async (t) => {
+  const { asked, next } = start(completedCapture)
+  t.match(await next(true), [/^event: result\nid: result\ndata: {.*"status":"completed"/])
+  t.equal(asked.looks, 0)
+})
 
-t.test('report capture: an end of which nothing was said is seen, and so is that a capture was deleted', async (t) => {
+t.test('report capture: detects an end or a deletion without an event', async (t) => {
   const ended = start(completedCapture, { ...begun, status: 'completed' })
   t.match(await ended.next(false), [/^event: result\n/])
   const deleted = start(undefined, undefined)

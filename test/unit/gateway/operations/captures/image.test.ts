@@ -22,7 +22,7 @@ const start = (t: Test) => {
   return { context, ask }
 }
 
-t.test('image: the whole image is sent with its facts', async (t) => {
+t.test('image: returns the whole image with its headers', async (t) => {
   const { ask } = start(t)
   const answer = await ask()
   t.equal(answer.statusCode, 200)
@@ -36,20 +36,20 @@ t.test('image: the whole image is sent with its facts', async (t) => {
 })
 
 // Contract: Image response
-t.test('image: HEAD says the same without the image', async (t) => {
+t.test('image: HEAD returns the same headers without the image', async (t) => {
   const { context, ask } = start(t)
   const answer = await ask({}, 'HEAD')
   t.same([answer.statusCode, answer.rawPayload.length], [200, 0])
   t.match(answer.headers, { etag, 'content-length': String(testImage.length), 'content-type': 'image/png' })
   for (const bytes of [undefined, testImage.subarray(1)]) {
     context.answers.object = () => bytes
-    t.equal((await ask({}, 'HEAD')).statusCode, 410, 'of an image that is gone or another: as GET')
+    t.equal((await ask({}, 'HEAD')).statusCode, 410, 'a missing or different object: as with GET')
   }
 })
 
 // Contract: Image response
 // Contract: Success statuses
-t.test('image: a part is sent for a range', async (t) => {
+t.test('image: returns a part for a range', async (t) => {
   const { ask } = start(t)
   const last = testImage.length - 1
   for (const [range, from, to] of [
@@ -78,7 +78,7 @@ t.test('image: a part is sent for a range', async (t) => {
 
 // Contract: Image response
 // Contract: Success statuses
-t.test('image: what the client has already is not sent again', async (t) => {
+t.test('image: returns 304 if the client has the image', async (t) => {
   const { ask } = start(t)
   for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
     const answer = await ask({ 'if-none-match': given })
@@ -89,7 +89,7 @@ t.test('image: what the client has already is not sent again', async (t) => {
 
 // Contract: Image of a failed capture
 // Contract: After retention
-t.test('image: an image that is not there yet, not any more, or never will be has its own answer', async (t) => {
+t.test('image: a pending or failed capture is NOT_READY, an expired or missing image is EXPIRED', async (t) => {
   const { context, ask } = start(t)
   const codeFor = async (capture: typeof pendingCapture) => {
     context.answers.find = () => capture
@@ -109,7 +109,7 @@ t.test('image: an image that is not there yet, not any more, or never will be ha
   t.match(await codeFor(completedCapture), [410, { code: 'EXPIRED' }])
 })
 
-t.test('image: a large image is streamed, and breaks off where it is not the reported one', async (t) => {
+t.test('image: streams a large image, and breaks off if it differs from the reported one', async (t) => {
   const { context, ask } = start(t)
   const large = Buffer.alloc(bufferBytesMax + 1, 7)
   const sha256 = createHash('sha256').update(large).digest('hex')
@@ -120,5 +120,5 @@ t.test('image: a large image is streamed, and breaks off where it is not the rep
   t.ok(answer.rawPayload.equals(large))
   context.answers.object = () => Buffer.alloc(large.length, 8)
   const broken = await ask().catch(() => undefined)
-  t.ok((broken?.rawPayload.length ?? 0) < large.length, 'its end is never sent')
+  t.ok((broken?.rawPayload.length ?? 0) < large.length, 'the end of the image is never sent')
 })

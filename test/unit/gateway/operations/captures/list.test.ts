@@ -32,7 +32,7 @@ context.answers.list = (...of) => {
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
 
 // Contract: List shape
-t.test('list: the list has full records, as the status has them', async (t) => {
+t.test('list: returns full records, equal to those of the status', async (t) => {
   const { data } = (await get('/v1/screenshots')).json<{ data: Record<string, unknown>[] }>()
   const status = (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: Record<string, unknown> }>()
   t.same(data[0], status.data)
@@ -45,7 +45,7 @@ t.test('list: the list has full records, as the status has them', async (t) => {
   ])
 })
 
-t.test("links are of the public address, not of the caller's Host", async (t) => {
+t.test("list: links have the public address, not the caller's Host", async (t) => {
   const answer = await app.inject({
     url: '/api/v1/screenshots?per_page=2',
     headers: { authorization: `Bearer ${testKey}`, host: 'evil.example', 'x-forwarded-host': 'evil.example' },
@@ -54,7 +54,7 @@ t.test("links are of the public address, not of the caller's Host", async (t) =>
   t.match(answer.json(), { links: { next: 'https://shots.example/v1/screenshots?per_page=2&page=2' } })
 })
 
-t.test('list: a page by number is skipped to, a cursor is gone on from', async (t) => {
+t.test('list: a page number skips, a cursor continues after its capture', async (t) => {
   const { meta } = (await get('/v1/screenshots?page=3&per_page=7')).json<{ meta: { next_cursor: string } }>()
   t.match(asked.at(-1)?.[1], { start: { skip: 14 }, limit: 7 })
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
@@ -62,7 +62,7 @@ t.test('list: a page by number is skipped to, a cursor is gone on from', async (
   t.match(asked.at(-1), [{ status: 'failed' }, { start: { direction: 'older', than: { id, createdAt } }, limit: 20 }])
 })
 
-t.test('list: a wrong parameter is a 422 with the limits of the account, and nothing is looked up', async (t) => {
+t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
   const before = asked.length
   const answer = await get('/v1/screenshots?page=0&pgae=1')
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { page: [/whole/], pgae: [/parameter/] } } }])
@@ -92,7 +92,7 @@ const from = (direction: Cursor['direction'], place: number) => ({
 const cursor = String(bodyOf('', pageOf(1, { hasOlder: true })).meta['next_cursor'])
 
 // Contract: List shape
-t.test('list: nothing at all is one empty page without neighbours', async (t) => {
+t.test('list: an empty list is one empty page without neighbours', async (t) => {
   t.same(bodyOf('', pageOf(0, {})), {
     data: [],
     links: { first: `${path}?page=1`, last: `${path}?page=1`, prev: null, next: null },
@@ -110,7 +110,7 @@ t.test('list: nothing at all is one empty page without neighbours', async (t) =>
 })
 
 // Contract: List shape
-t.test('list: a numbered page knows its neighbours by number, and its cursor', async (t) => {
+t.test('list: a numbered page links its neighbours by number, and has a cursor', async (t) => {
   const { data, links, meta } = bodyOf('page=2&per_page=2&status=pending', pageOf(2, { hasOlder: true, total: 5 }))
   t.same([data.length, data[0]?.id], [2, idOf(0)])
   const kept = 'per_page=2&status=pending'
@@ -125,19 +125,19 @@ t.test('list: a numbered page knows its neighbours by number, and its cursor', a
 })
 
 // Contract: List parameters
-t.test('list: the last page has no next and no cursor', async (t) => {
+t.test('list: the last page has no next link and no cursor', async (t) => {
   const { links, meta } = bodyOf('page=3&per_page=2', pageOf(1, { hasNewer: true, total: 5 }))
   t.same([links.next, meta['next_cursor'], meta['from'], meta['to']], [null, null, 5, 5])
   t.equal(links.prev, `${path}?per_page=2&page=2`)
 })
 
-t.test('list: a page beyond the last is empty and leads back to the last', async (t) => {
+t.test('list: a page beyond the last is empty, and its prev link is the last page', async (t) => {
   const { links, meta } = bodyOf('page=9&per_page=2', pageOf(0, { hasNewer: true, total: 5 }))
   t.same([links.prev, links.next], [`${path}?per_page=2&page=3`, null])
   t.match(meta, { current_page: 9, from: null, to: null, last_page: 3 })
 })
 
-t.test('list: where numbers end the cursor goes on, and the last page has no number', async (t) => {
+t.test('list: beyond the last page number the next link is a cursor, and there is no last link', async (t) => {
   const { links, meta } = bodyOf('page=500', pageOf(20, { hasOlder: true, total: 12_000, totalIsEstimated: true }))
   t.same(cursorIn(links.next), from('older', 19))
   t.equal(links.last, null)
@@ -149,7 +149,7 @@ t.test('list: where numbers end the cursor goes on, and the last page has no num
 
 // Contract: List shape
 // Contract: List parameters
-t.test('list: a page from a cursor leads both ways by cursors, and does not know its number', async (t) => {
+t.test('list: a page from a cursor links both ways by cursors, and has no number', async (t) => {
   const both = pageOf(2, { hasOlder: true, hasNewer: true, total: 5 })
   const { links, meta } = bodyOf(`cursor=${cursor}&per_page=2&from=2026-01-01`, both)
   t.same([cursorIn(links.prev), cursorIn(links.next)], [from('newer', 0), from('older', 1)])
@@ -160,7 +160,7 @@ t.test('list: a page from a cursor leads both ways by cursors, and does not know
   t.same([ends.links.prev, ends.links.next, ends.meta['next_cursor']], [null, null, null])
 })
 
-t.test('list: what was given is escaped in links', async (t) => {
+t.test('list: escapes given parameters in links', async (t) => {
   const { links } = bodyOf('from=2026-01-01T00:00:00%2B01:00', pageOf(0, {}))
   t.equal(links.first, `${path}?from=2026-01-01T00%3A00%3A00%2B01%3A00&page=1`)
 })
@@ -182,12 +182,12 @@ const place = {
 } as const
 
 // Contract: List parameters
-t.test('list: without parameters it is the first page of twenty of everything', async (t) => {
+t.test('list: without parameters returns the first page of twenty, unfiltered', async (t) => {
   const everything = { status: undefined, from: undefined, to: undefined }
   t.same(readListQuery(''), { ...everything, perPage: 20, at: { page: 1 }, linkParameters: {} })
 })
 
-t.test('list: parameters are read, and kept for the links as they were given', async (t) => {
+t.test('list: reads its parameters, and keeps them for links as given', async (t) => {
   t.same(readListQuery('to=2026-01-31&status=failed&page=3&per_page=100&from=2026-01-01T00:00:00%2B01:00'), {
     status: 'failed',
     from: '2025-12-31T23:00:00.000000Z',
@@ -210,7 +210,7 @@ t.test('list: a number is whole, decimal and in its range', async (t) => {
   for (const right of ['per_page=1', 'per_page=100', 'page=1']) t.same(faultsOf(right), {}, right)
 })
 
-t.test('list: pages are numbered within the first 10,000 captures; the cursor goes further', async (t) => {
+t.test('list: numbers pages within the first 10,000 captures; the cursor goes further', async (t) => {
   t.same(faultsOf('page=500'), {})
   t.same(faultsOf('page=501'), { page: ['must be at most 500 with 20 per page; use cursor to go further'] })
   t.same(faultsOf('page=334&per_page=30'), {})
@@ -218,7 +218,7 @@ t.test('list: pages are numbered within the first 10,000 captures; the cursor go
 })
 
 // Contract: List parameters
-t.test('list: a cursor stands alone, and is one that a list has given', async (t) => {
+t.test('list: a cursor excludes page, and must be valid', async (t) => {
   const text = writeCursor(place)
   t.same(faultsOf(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
   t.same(faultsOf(`cursor=${text.slice(1)}`), { cursor: ['is not a valid cursor'] })
@@ -226,14 +226,14 @@ t.test('list: a cursor stands alone, and is one that a list has given', async (t
 })
 
 // Contract: List parameters
-t.test('list: a range may be one moment, and does not end before it begins', async (t) => {
+t.test('list: a range may be a single moment, and must not end before it begins', async (t) => {
   t.same(faultsOf('from=2026-01-01&to=2026-01-01'), {})
   t.same(faultsOf('from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'), {})
   t.same(faultsOf('from=2026-01-02&to=2026-01-01'), { to: ['must not be before from'] })
 })
 
 // Contract: List parameters
-t.test('list: everything that is wrong is told at once, each by its name', async (t) => {
+t.test('list: reports all faults at once, each under its name', async (t) => {
   t.match(faultsOf('page=0&per_page=500&status=done&from=yesterday&to=2026-02-30&sort=asc'), {
     page: [/whole number/],
     per_page: [/from 1 to 100/],

@@ -24,7 +24,7 @@ const start = (t: Test, more: object = {}) => {
 
 // Contract: Signed URL response
 // Contract: Signed URL form
-t.test('sign url: a link holds for an hour by default, and names the public address alone', async (t) => {
+t.test('sign url: a link is valid for an hour by default, and has the public address', async (t) => {
   const { context, sign } = start(t)
   const { status, body } = await sign('{}', { ...json, host: 'evil.example', 'x-forwarded-host': 'evil.example' })
   t.equal(status, 200)
@@ -37,7 +37,7 @@ t.test('sign url: a link holds for an hour by default, and names the public addr
 })
 
 // Contract: Signed URL request
-t.test('sign url: an empty body asks for nothing special, with or without a content type', async (t) => {
+t.test('sign url: an empty body means the defaults, with or without a content type', async (t) => {
   const { sign } = start(t)
   for (const headers of [json, { authorization }, { authorization, 'content-type': 'text/plain' }]) {
     t.match(await sign('', headers), { status: 200, body: { data: { expires_in: 60 } } })
@@ -46,7 +46,7 @@ t.test('sign url: an empty body asks for nothing special, with or without a cont
 })
 
 // Contract: Signed URL response
-t.test('sign url: zero minutes are for ever, and a year is the most', async (t) => {
+t.test('sign url: zero minutes make a permanent link; the maximum is a year', async (t) => {
   const { sign } = start(t)
   const { body } = await sign('{"expires_in":0}')
   t.match(body, { data: { expires_in: 0, expires_at: null } })
@@ -55,25 +55,22 @@ t.test('sign url: zero minutes are for ever, and a year is the most', async (t) 
 })
 
 // Contract: Signed URL response
-t.test(
-  'sign url: what is no whole number of minutes in bounds, and what is no parameter, is refused by name',
-  async (t) => {
-    const { sign } = start(t)
-    for (const bad of ['-1', '525601', '1.5', '"60"', 'null', 'true', '[]', '1e99']) {
-      const details = { expires_in: ['must be a whole number from 0 to 525600'] }
-      t.match(await sign(`{"expires_in":${bad}}`), { status: 422, body: { error: { details } } }, bad)
-    }
-    const unknown = await sign('{"expires":5,"expires_in":-1,"kid":"x"}')
-    t.same(Object.keys(unknown.body.error.details).toSorted(), ['expires', 'expires_in', 'kid'])
-    t.match(await sign('[]'), { status: 422, body: { error: { details: { body: ['must be a JSON object'] } } } })
-    t.match(await sign('{'), { status: 400 })
-    t.match(await sign('{}', { authorization }), { status: 400 }, 'a body has a content type')
-    t.match(await sign('{}', json, `/v1/screenshots/${id}/signed-url?a=1`), { status: 422 })
-  },
-)
+t.test('sign url: rejects an expires_in out of bounds, and unknown parameters, by name', async (t) => {
+  const { sign } = start(t)
+  for (const bad of ['-1', '525601', '1.5', '"60"', 'null', 'true', '[]', '1e99']) {
+    const details = { expires_in: ['must be a whole number from 0 to 525600'] }
+    t.match(await sign(`{"expires_in":${bad}}`), { status: 422, body: { error: { details } } }, bad)
+  }
+  const unknown = await sign('{"expires":5,"expires_in":-1,"kid":"x"}')
+  t.same(Object.keys(unknown.body.error.details).toSorted(), ['expires', 'expires_in', 'kid'])
+  t.match(await sign('[]'), { status: 422, body: { error: { details: { body: ['must be a JSON object'] } } } })
+  t.match(await sign('{'), { status: 400 })
+  t.match(await sign('{}', { authorization }), { status: 400 }, 'a body needs a content type')
+  t.match(await sign('{}', json, `/v1/screenshots/${id}/signed-url?a=1`), { status: 422 })
+})
 
 // Contract: Signed URL request
-t.test('sign url: the plan must have the feature, and the account the capture, in whatever state', async (t) => {
+t.test('sign url: requires the feature in the plan, and a capture of the account in any state', async (t) => {
   const { context, sign } = start(t)
   context.answers.find = () => pendingCapture
   t.equal((await sign('{}')).status, 200)
@@ -84,6 +81,6 @@ t.test('sign url: the plan must have the feature, and the account the capture, i
     status: 403,
     body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /signed_urls/ } },
   })
-  t.match(await without.sign('{"a":1}'), { status: 422 }, 'what is wrong with the body comes first')
+  t.match(await without.sign('{"a":1}'), { status: 422 }, 'faults of the body come first')
   t.match(await sign('{}', {}), { status: 401 })
 })

@@ -9,7 +9,7 @@ const start = (t: Test) => {
   return (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers })
 }
 
-t.test('reference: the document names the public address, whatever the request says', async (t) => {
+t.test('reference: the document has the public address, whatever the Host of the request', async (t) => {
   const get = start(t)
   for (const prefix of ['/v1', '/api/v1']) {
     const answer = await get(`${prefix}/openapi.json`, { host: 'evil.example', 'x-forwarded-host': 'evil.example' })
@@ -19,7 +19,7 @@ t.test('reference: the document names the public address, whatever the request s
   }
 })
 
-t.test('docs page: loads its script from beside it and calls the service alone', async (t) => {
+t.test('docs page: loads its script from its own path, and connects to the service only', async (t) => {
   const get = start(t)
   for (const prefix of ['/v1', '/api/v1']) {
     const answer = await get(`${prefix}/docs`)
@@ -37,7 +37,7 @@ t.test('docs page: loads its script from beside it and calls the service alone',
   }
 })
 
-t.test('reference: a client that has it gets 304', async (t) => {
+t.test('reference: returns 304 if the client has the document', async (t) => {
   const get = start(t)
   for (const path of ['/v1/openapi.json', '/v1/docs', '/v1/docs/reference.js']) {
     const { etag = '' } = (await get(path)).headers
@@ -47,7 +47,7 @@ t.test('reference: a client that has it gets 304', async (t) => {
   }
 })
 
-t.test('reference: a head beyond the bound is refused', async (t) => {
+t.test('reference: rejects a too large head', async (t) => {
   const get = start(t)
   t.equal((await get('/v1/docs', { 'x-much': 'x'.repeat(70_000) })).statusCode, 414)
 })

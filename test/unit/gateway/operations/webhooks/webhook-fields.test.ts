@@ -6,7 +6,7 @@ const readNew = createBodyReader(newWebhook, checkWebhook)
 const readChange = createBodyReader(webhookChange, checkWebhook)
 const rules = { allowTargets: [] }
 
-t.test('webhook fields: what a request does not say of a new webhook has its default', async (t) => {
+t.test('webhook fields: fields missing from a new webhook have their defaults', async (t) => {
   t.same(readNew({ url: 'https://hooks.example/in' }, rules), {
     url: 'https://hooks.example/in',
     events: ['screenshot.completed', 'screenshot.failed'],
@@ -16,7 +16,7 @@ t.test('webhook fields: what a request does not say of a new webhook has its def
 })
 
 // Contract: Validation
-t.test('webhook fields: each field says what it may be, in one sentence', async (t) => {
+t.test('webhook fields: each field has one sentence that states its bounds', async (t) => {
   const events = 'screenshot.completed, screenshot.failed, batch.completed, quota.warning, webhook.test'
   const errors = {
     'events.0': [`must be one of ${events}`],

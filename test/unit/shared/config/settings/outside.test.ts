@@ -1,7 +1,7 @@
 import t from 'tap'
 import { queueSettings, splitNatsUrl } from '#shared/config/settings/outside.ts'
 
-t.test('NATS_URL: takes the addresses of several servers, and refuses what is none', async (t) => {
+t.test('NATS_URL: accepts the addresses of several servers, and rejects invalid ones', async (t) => {
   const { parse } = queueSettings.natsUrl
   const several = 'nats://u:p,w@one:4222,tls://u:p,w@two:4222'
   t.strictSame(parse(several), { ok: true, value: several })

@@ -4,7 +4,7 @@ import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 const read = (text: string) => webhookRetries.parse(text)
 
 // Contract: Schedule
-t.test('webhooks: the schedules of the contract have names, and A is the default', async (t) => {
+t.test('webhook retries: the documented schedules have names, and A is the default', async (t) => {
   const a = { ok: true, value: [30_000, 120_000, 600_000] }
   t.strictSame(read('A'), a)
   t.strictSame(read(webhookRetries.fallback ?? ''), a)
@@ -13,7 +13,7 @@ t.test('webhooks: the schedules of the contract have names, and A is the default
 })
 
 // Contract: Schedule
-t.test('webhooks: any list of up to twenty waits may stand in their place', async (t) => {
+t.test('webhook retries: a schedule may be a list of up to twenty waits', async (t) => {
   t.strictSame(read('250ms, 1s,24h'), { ok: true, value: [250, 1000, 86_400_000] })
   t.equal(read(Array.from({ length: 20 }, () => '1s').join(',')).ok, true)
   for (const bad of [

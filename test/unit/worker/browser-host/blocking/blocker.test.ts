@@ -16,7 +16,7 @@ const withRules = async (test: Test, text: string) =>
     await compileLists([...own, { kind: 'ads', name: 'a', version: '1', text, modifiedMs: 0 }], test.testdir({})),
   )
 
-t.test('refusesHost: hosts of the kinds that are asked for, below them too, and no others', async (t) => {
+t.test('refusesHost: blocks hosts of the requested kinds and their subdomains, and no others', async (t) => {
   const hosts = { cookies: 'cdn.cookielaw.org', ads: 'ad.doubleclick.net', chats: 'widget.intercom.io' }
   for (const kind of ['cookies', 'ads', 'chats'] as const) {
     const only = blockerOf(ours, answered, { cookies: false, ads: false, chats: false, [kind]: true })
@@ -28,47 +28,53 @@ t.test('refusesHost: hosts of the kinds that are asked for, below them too, and 
     t.equal(blockerOf().refusesHost(host), false, host)
 })
 
-t.test("refusesHost: never the page's own site, as target or as the document that it led to", async (t) => {
-  let at = 'https://page.test/'
-  const blocker = blockerOf(ours, () => at)
-  t.equal(blocker.refusesHost('cdn.taboola.com'), true)
-  t.strictSame([blocker.hasRefused('cdn.taboola.com'), blocker.hasRefused('taboola.com')], [true, false])
-  at = 'https://www.taboola.com/'
-  t.equal(blocker.refusesHost('cdn.taboola.com'), false)
-  const target = { ...source, url: 'https://taboola.com/' }
-  const atTarget = createBlocker(ours, { blocks: all, source: target }, { address: answered, mainFrameId: 'main' })
-  t.equal(atTarget.refusesHost('cdn.taboola.com'), false)
-  const html = { ...source, url: undefined, html: '<p>' }
-  const ofHtml = createBlocker(ours, { blocks: all, source: html }, { address: () => '', mainFrameId: 'main' })
-  t.equal(ofHtml.refusesHost('cdn.taboola.com'), true, 'a document without an address')
-})
+t.test(
+  "refusesHost: never blocks the page's own site, neither the target nor the document after redirects",
+  async (t) => {
+    let at = 'https://page.test/'
+    const blocker = blockerOf(ours, () => at)
+    t.equal(blocker.refusesHost('cdn.taboola.com'), true)
+    t.strictSame([blocker.hasRefused('cdn.taboola.com'), blocker.hasRefused('taboola.com')], [true, false])
+    at = 'https://www.taboola.com/'
+    t.equal(blocker.refusesHost('cdn.taboola.com'), false)
+    const target = { ...source, url: 'https://taboola.com/' }
+    const atTarget = createBlocker(ours, { blocks: all, source: target }, { address: answered, mainFrameId: 'main' })
+    t.equal(atTarget.refusesHost('cdn.taboola.com'), false)
+    const html = { ...source, url: undefined, html: '<p>' }
+    const ofHtml = createBlocker(ours, { blocks: all, source: html }, { address: () => '', mainFrameId: 'main' })
+    t.equal(ofHtml.refusesHost('cdn.taboola.com'), true, 'a document without an address')
+  },
+)
 
-t.test('refusesRequest: rules about paths and exceptions hold, and what was let go has its connection', async (t) => {
-  const rules = [
-    '||paths.test/ad/',
-    '||hosts.test^',
-    '@@||hosts.test/wanted.js',
-    '||page.test^',
-    '||page.test/own-ad.js',
-  ]
-  const { refusesRequest, refusesHost } = blockerOf(await withRules(t, rules.join('\n')))
-  const refuses = (url: string, resourceType = 'Script', frameId = 'main') =>
-    refusesRequest?.({ url, resourceType, frameId })
-  t.equal(refuses('https://paths.test/ad/1.js'), true)
-  t.equal(refuses('https://paths.test/1.js'), false)
-  t.equal(refuses('https://hosts.test/1.js'), true)
-  t.equal(refusesHost('hosts.test'), true)
-  t.equal(refuses('https://hosts.test/wanted.js'), false)
-  t.equal(refusesHost('hosts.test'), false, 'an exception is let through')
-  t.equal(refuses('https://page.test/app.js'), false, "the page's own host")
-  t.equal(refuses('https://page.test/own-ad.js'), true, "an operator's rule about a path of it")
-  t.equal(refuses('https://hosts.test/', 'Document'), false, 'the document of the main frame')
-  t.equal(refuses('https://hosts.test/', 'Document', 'frame'), true, 'that of another frame')
-  t.equal(refuses(`https://paths.test/${'a'.repeat(1e6)}/ad/`), false, 'addresses of any length')
-  for (const url of ['data:text/plain,||hosts.test', 'blob:x', 'no address']) t.equal(refuses(url), false, url)
-})
+t.test(
+  'refusesRequest: applies rules about paths and exceptions; an excepted request keeps its connection',
+  async (t) => {
+    const rules = [
+      '||paths.test/ad/',
+      '||hosts.test^',
+      '@@||hosts.test/wanted.js',
+      '||page.test^',
+      '||page.test/own-ad.js',
+    ]
+    const { refusesRequest, refusesHost } = blockerOf(await withRules(t, rules.join('\n')))
+    const refuses = (url: string, resourceType = 'Script', frameId = 'main') =>
+      refusesRequest?.({ url, resourceType, frameId })
+    t.equal(refuses('https://paths.test/ad/1.js'), true)
+    t.equal(refuses('https://paths.test/1.js'), false)
+    t.equal(refuses('https://hosts.test/1.js'), true)
+    t.equal(refusesHost('hosts.test'), true)
+    t.equal(refuses('https://hosts.test/wanted.js'), false)
+    t.equal(refusesHost('hosts.test'), false, 'an exception is allowed')
+    t.equal(refuses('https://page.test/app.js'), false, "the page's own host")
+    t.equal(refuses('https://page.test/own-ad.js'), true, "an operator's rule about a path of it")
+    t.equal(refuses('https://hosts.test/', 'Document'), false, 'the document of the main frame')
+    t.equal(refuses('https://hosts.test/', 'Document', 'frame'), true, 'that of another frame')
+    t.equal(refuses(`https://paths.test/${'a'.repeat(1e6)}/ad/`), false, 'addresses of any length')
+    for (const url of ['data:text/plain,||hosts.test', 'blob:x', 'no address']) t.equal(refuses(url), false, url)
+  },
+)
 
-t.test('hidingFor: rules by id, class and site, without those that a list excepts', async (t) => {
+t.test('hidingFor: returns rules by id, class and site, without those excepted by a list', async (t) => {
   const rules = [
     '##.one',
     'page.test##.two',

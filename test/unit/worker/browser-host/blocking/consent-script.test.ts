@@ -4,13 +4,13 @@ import { readConsentScript } from '#worker/browser-host/blocking/consent-script.
 
 const script = readConsentScript()
 
-t.test('snippet: functions of autoconsent alone, by their own names', async (t) => {
+t.test('snippet: returns functions of autoconsent only, by their own names', async (t) => {
   t.match(script.snippet('EVAL_COOKIEBOT_1'), /Cookiebot/)
   for (const name of ['constructor', 'toString', '__proto__', '', 'alert(1)'])
     t.equal(script.snippet(name), undefined, name)
 })
 
-t.test('scriptFor: a script whatever the address, with the rules of its site', async (t) => {
+t.test('scriptFor: returns a valid script for any address, with the rules of its site', async (t) => {
   const main = { isMain: true }
   const plain = script.scriptFor('https://page.test/', main)
   t.doesNotThrow(() => new vm.Script(plain))
@@ -18,7 +18,7 @@ t.test('scriptFor: a script whatever the address, with the rules of its site', a
   t.ok(script.scriptFor('https://www.amazon.com/', main).length >= plain.length)
 })
 
-t.test('scriptFor: in a frame, the rules for frames alone', async (t) => {
+t.test('scriptFor: returns only the frame rules in a frame', async (t) => {
   const [inPage, inFrame] = [true, false].map((isMain) => script.scriptFor('https://page.test/', { isMain }))
   t.match(inFrame, /piano-cookie_banner/)
   t.match(inPage, /moove-gdpr/)

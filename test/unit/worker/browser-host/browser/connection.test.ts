@@ -5,51 +5,51 @@ import { connect } from '#worker/browser-host/browser/connection.ts'
 
 type Asked = { id: number; method: string; sessionId?: string; params?: unknown }
 
-/** A connection whose other end is the test's: what was asked, and a way to say things, in whatever pieces. */
+/** A connection whose other end the test plays: the commands sent, and a way to send messages to it. */
 const connected = () => {
   const [to, from] = [new PassThrough(), new PassThrough()]
   const connection = connect(to, from)
-  const asked = () =>
+  const commands = () =>
     ((to.read() as Buffer | null)?.toString() ?? '')
       .split('\0')
       .filter(Boolean)
       .map((text) => JSON.parse(text) as Asked)
-  const say = (...messages: object[]) => from.write(messages.map((each) => `${JSON.stringify(each)}\0`).join(''))
-  return { ...connection, asked, say, from }
+  const receive = (...messages: object[]) => from.write(messages.map((each) => `${JSON.stringify(each)}\0`).join(''))
+  return { ...connection, commands, receive, from }
 }
 
-t.test('connection: an answer finds its question, whatever the order and the pieces that it comes in', async (t) => {
-  const { browser, asked, from } = connected()
+t.test('connection: matches responses to commands, in any order and any chunks', async (t) => {
+  const { browser, commands, from } = connected()
   const version = browser.send('Browser.getVersion')
   const targets = browser.send('Target.getTargets')
-  t.match(asked(), [{ method: 'Browser.getVersion' }, { method: 'Target.getTargets' }])
+  t.match(commands(), [{ method: 'Browser.getVersion' }, { method: 'Target.getTargets' }])
   const answers = '{"id":2,"result":{"targetInfos":["é"]}}\0{"id":1,"result":{"product":"X/1"}}\0'
   for (const byte of Buffer.from(answers)) from.write(Buffer.from([byte]))
   t.same(await targets, { targetInfos: ['é'] })
   t.same(await version, { product: 'X/1' })
 })
 
-t.test('connection: what the browser complains of is thrown, and names the command', async (t) => {
-  const { browser, say } = connected()
+t.test('connection: an error of the browser is thrown, and names the command', async (t) => {
+  const { browser, receive } = connected()
   const asking = browser.send('Browser.getVersion')
-  say({ id: 1, error: { message: 'not now' } })
+  receive({ id: 1, error: { message: 'not now' } })
   await t.rejects(asking, { message: 'Browser.getVersion: not now' })
 })
 
-t.test('connection: an event goes to its session alone', async (t) => {
-  const { sessionOf, say } = connected()
-  const heard: string[] = []
-  for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => heard.push(id))
-  say({ method: 'Page.loadEventFired', sessionId: 'b', params: {} })
-  await eventually(() => heard.length > 0)
-  t.strictSame(heard, ['b'])
+t.test('connection: an event reaches its own session only', async (t) => {
+  const { sessionOf, receive } = connected()
+  const receivedBy: string[] = []
+  for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => receivedBy.push(id))
+  receive({ method: 'Page.loadEventFired', sessionId: 'b', params: {} })
+  await eventually(() => receivedBy.length > 0)
+  t.strictSame(receivedBy, ['b'])
 })
 
-t.test('connection: what was asked of a target that goes away, or is gone, is not waited for', async (t) => {
-  const { browser, sessionOf, say } = connected()
+t.test('connection: commands to a target that closes or has closed are rejected', async (t) => {
+  const { browser, sessionOf, receive } = connected()
   const page = sessionOf('page')
   const [of, other] = [page.send('Page.enable'), browser.send('Browser.getVersion')]
-  say({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } }, { id: 2, result: {} })
+  receive({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } }, { id: 2, result: {} })
   await t.rejects(of, /target is closed/)
   await t.resolves(other)
   await page.closed
@@ -57,7 +57,7 @@ t.test('connection: what was asked of a target that goes away, or is gone, is no
   await t.rejects(page.send('Page.enable'), /target is closed/)
 })
 
-t.test('connection: a browser that ends leaves nobody waiting', async (t) => {
+t.test('connection: pending commands are rejected when the browser exits', async (t) => {
   const { browser, ended, from } = connected()
   const asking = browser.send('Browser.getVersion')
   from.destroy()

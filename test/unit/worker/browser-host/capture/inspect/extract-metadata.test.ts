@@ -5,7 +5,7 @@ import type { MainDocument } from '#worker/browser-host/capture/page/watch-docum
 
 const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
 
-/** A page whose document goes away under the first `moves` scripts, and what was waited for then. */
+/** A page that navigates away during the first `moves` scripts, and its waits for load events. */
 const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/' } = {}) => {
   const waited: string[] = []
   let left = moves
@@ -24,24 +24,24 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
   return { open, waited }
 }
 
-t.test('extract metadata: a page that goes on to another document is followed, and read there', async (t) => {
+t.test('extract metadata: follows a page that navigates to another document, and reads it there', async (t) => {
   const { open, waited } = pageThatMoves(2)
   t.strictSame(await extractMetadata(open, 1000), { title: 'T' })
   t.same(waited, ['load', 'load'])
 })
 
-t.test('extract metadata: a page that never stays is given up after three tries', async (t) => {
+t.test('extract metadata: gives up after three tries on a page that keeps navigating', async (t) => {
   const { open, waited } = pageThatMoves(Infinity)
   t.equal(await extractMetadata(open, 1000), undefined)
   t.equal(waited.length, 3)
 })
 
-t.test('extract metadata: a page that was closed is not waited for', async (t) => {
+t.test('extract metadata: does not wait for a closed page', async (t) => {
   const { open, waited } = pageThatMoves(1, { isClosed: true })
   await t.rejects(extractMetadata(open, 1000), /context/)
   t.same(waited, [])
 })
 
-t.test("a page that is Chromium's own says nothing", async (t) => {
+t.test("extract metadata: returns no metadata for Chromium's own error pages", async (t) => {
   t.strictSame(await extractMetadata(pageThatMoves(0, { url: 'chrome-error://chromewebdata/' }).open, 1000), {})
 })

@@ -9,7 +9,7 @@ const dot = Buffer.from(
 )
 
 for (const format of ['png', 'jpeg', 'webp'] as const) {
-  t.test(`one colour is blank as ${format}, a dot on it is not`, async (t) => {
+  t.test(`is blank: a ${format} of one colour is blank, one with a dot is not`, async (t) => {
     t.equal(await isBlank(await plain().toFormat(format).toBuffer()), true)
     const dotted = plain().composite([{ input: dot, left: 600, top: 400 }])
     t.equal(await isBlank(await dotted.toFormat(format).toBuffer()), false)

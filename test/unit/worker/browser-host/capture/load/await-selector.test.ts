@@ -3,7 +3,7 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
 import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 
-/** Waits on a page that answers each look with the next of `looks`, the last of them for ever. */
+/** Waits on a page that gives the `looks` in order, then repeats the last. */
 const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
   let at = 0
   const look = () => looks[Math.min(at++, looks.length - 1)]
@@ -19,24 +19,21 @@ const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
 }
 
 // Contract: Missing selectors
-t.test('await selector: a selector that does not come is a time-out that names it', async (t) => {
+t.test('await selector: a selector without a match is a TIMEOUT that names it', async (t) => {
   await t.rejects(wait([false]), { code: 'TIMEOUT', publicMessage: /#x.*5 s/ })
 })
 
 // Contract: Missing selectors
-t.test('await selector: a selector that is none is named', async (t) => {
+t.test('await selector: an invalid selector is an error that names it', async (t) => {
   const bad = new Error(`SyntaxError: '#x' is not a valid selector.`)
   await t.rejects(wait([bad]), { code: 'RENDER_ERROR', publicMessage: /#x/ })
 })
 
-t.test(
-  'await selector: it is looked for again, also in the document that took the place of the one before',
-  async (t) => {
-    await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
-  },
-)
+t.test('await selector: retries, also in the document that replaced the previous one', async (t) => {
+  await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
+})
 
-t.test('await selector: a page that is closed is not waited for', async (t) => {
+t.test('await selector: does not wait for a closed page', async (t) => {
   const gone = new Error('Runtime.evaluate: the target is closed')
   await t.rejects(wait([gone], { isOpen: false }), gone)
 })

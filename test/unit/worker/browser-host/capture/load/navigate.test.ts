@@ -9,7 +9,7 @@ const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds'> = {
   timeoutSeconds: 5,
 }
 
-/** Goes with a page whose redirect ended at `url`; answers the addresses that were gone to. */
+/** Navigates to a page whose redirect ended at `url`; returns the addresses that were loaded. */
 const went = async (url: string, refused: readonly string[], failures = 1, source = plan.source) => {
   const addresses: (string | undefined)[] = []
   const open = {
@@ -29,12 +29,12 @@ const went = async (url: string, refused: readonly string[], failures = 1, sourc
   return [addresses, end]
 }
 
-t.test('goTo: a document whose host was refused is gone to once more, at its own address', async (t) => {
+t.test('goTo: loads a document once more at its own address if its host was blocked', async (t) => {
   t.strictSame(await went('https://b.test/x', ['b.test']), [['https://a.test/', 'https://b.test/x'], 'loaded'])
   t.strictSame(await went('https://b.test/x', ['b.test'], 2), [['https://a.test/', 'https://b.test/x'], 'failed'])
 })
 
-t.test('goTo: what failed for another reason is not repeated', async (t) => {
+t.test('goTo: does not repeat other failures', async (t) => {
   t.strictSame(await went('https://b.test/x', ['c.test']), [['https://a.test/'], 'failed'])
   t.strictSame(await went('https://a.test/', [], 0), [['https://a.test/'], 'loaded'])
   const html = { url: undefined, html: 'x', markdown: undefined }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { netErrorIn, classify, type FailedNavigation } from '#worker/browser-host/capture/load/navigation-error.ts'
 
-t.test("reads Chromium's name of an error out of a message", async (t) => {
+t.test("navigation error: extracts Chromium's error name from a message", async (t) => {
   t.equal(netErrorIn('page.goto: net::ERR_EMPTY_RESPONSE at http://a/'), 'ERR_EMPTY_RESPONSE')
   t.equal(netErrorIn('Timeout 5000ms exceeded'), undefined)
   t.equal(netErrorIn(undefined), undefined)
@@ -12,7 +12,7 @@ const failed = (over: Partial<FailedNavigation>) =>
 
 const table: { name: string; over: Partial<FailedNavigation>; code: string }[] = [
   {
-    name: 'a refusal decides over the error',
+    name: 'a refusal takes precedence over the error',
     over: { netError: 'ERR_EMPTY_RESPONSE', refusal: 'blocked' },
     code: 'BLOCKED',
   },
@@ -32,12 +32,12 @@ const table: { name: string; over: Partial<FailedNavigation>; code: string }[] =
 ]
 
 for (const { name, over, code } of table) {
-  t.test(`${name} gives ${code}`, async (t) => {
+  t.test(`navigation error: ${name} gives ${code}`, async (t) => {
     t.equal(failed(over).code, code)
   })
 }
 
-t.test('navigation error: names host and error, but says nothing of why an address is blocked', async (t) => {
+t.test('navigation error: names host and error, but not the reason why an address is blocked', async (t) => {
   t.match(failed({ netError: 'ERR_CERT_DATE_INVALID' }).publicMessage, /page\.test.*ERR_CERT_DATE_INVALID/)
   t.match(failed({ refusal: 'dns_failed' }).publicMessage, /page\.test/)
   t.match(failed({ refusal: 'blocked' }).publicMessage, /--allow-target HOST:PORT/)

@@ -4,7 +4,7 @@ import { identityOf } from '#worker/browser-host/capture/page/identity.ts'
 const desktop = (system: string, chrome: string) =>
   `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${chrome} Safari/537.36`
 
-t.test('identity: a browser says that it is itself, without "Headless", with the brands of its version', async (t) => {
+t.test('identity: the user agent has no "Headless", and the hints have the brands of its version', async (t) => {
   const version = '156.0.8078.79'
   const metadata = {
     brands: [
@@ -35,7 +35,7 @@ t.test('identity: a browser says that it is itself, without "Headless", with the
   ])
 })
 
-t.test('identity: hints follow a given user agent, and there are none where its browser has none', async (t) => {
+t.test('identity: hints follow a given user agent; there are none if its browser sends none', async (t) => {
   const rows: [userAgent: string, platform: string, hints: object | undefined][] = [
     [
       desktop('Windows NT 10.0; Win64; x64', '131.0.0.0'),

@@ -16,30 +16,27 @@ const continued = (request: ReturnType<typeof paused>, values: Readonly<Record<s
   return { ...rest, ...(headers && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }) }
 }
 
-t.test(
-  'intercept requests: headers are added for the host of the target alone, whatever its port and scheme',
-  async (t) => {
-    const added = { requestId: 'a', headers: { ...own, 'X-A': '1' } }
-    for (const url of ['http://target.test/', 'https://target.test:8443/a?b', 'http://user:pass@target.test/'])
-      t.strictSame(continued(paused(url), { 'X-A': '1' }), added, url)
-    for (const url of [
-      'http://www.target.test/',
-      'http://target.test.other.test/',
-      'http://target.test@other.test/',
-      'http://other.test/?http://target.test/',
-      'data:text/html,target.test',
-      'no address',
-    ])
-      t.strictSame(continued(paused(url), { 'X-A': '1' }), { requestId: 'a' }, url)
-  },
-)
+t.test('intercept requests: adds headers for the host of the target only, with any port and scheme', async (t) => {
+  const added = { requestId: 'a', headers: { ...own, 'X-A': '1' } }
+  for (const url of ['http://target.test/', 'https://target.test:8443/a?b', 'http://user:pass@target.test/'])
+    t.strictSame(continued(paused(url), { 'X-A': '1' }), added, url)
+  for (const url of [
+    'http://www.target.test/',
+    'http://target.test.other.test/',
+    'http://target.test@other.test/',
+    'http://other.test/?http://target.test/',
+    'data:text/html,target.test',
+    'no address',
+  ])
+    t.strictSame(continued(paused(url), { 'X-A': '1' }), { requestId: 'a' }, url)
+})
 
-t.test('intercept requests: a given header wins over that of the browser, whatever its case', async (t) => {
+t.test('intercept requests: a given header replaces that of the browser, in any case', async (t) => {
   const { headers } = continued(paused('http://target.test/'), { 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
   t.strictSame(headers, { Referer: own.Referer, 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
 })
 
-t.test('intercept requests: a given Cookie wins by the names of its cookies, and the others stay', async (t) => {
+t.test('intercept requests: a given Cookie replaces cookies of the same names, and keeps the others', async (t) => {
   const cookieFor = (given: string, held?: string) => {
     const request = paused('http://target.test/', {}, held === undefined ? {} : { Cookie: held })
     return continued(request, { cookie: given }).headers
@@ -49,36 +46,33 @@ t.test('intercept requests: a given Cookie wins by the names of its cookies, and
   t.strictSame(cookieFor('', 'a=1'), { cookie: 'a=1' })
 })
 
-t.test('intercept requests: without headers a request goes on as it is', async (t) => {
+t.test('intercept requests: without headers a request continues unchanged', async (t) => {
   t.strictSame(continuationOf(paused('http://target.test/', { redirectedRequestId: 'b' }), undefined), {
     requestId: 'a',
   })
 })
 
-t.test(
-  'intercept requests: every hop of a redirect begins anew, and no other host is sent a given Referer',
-  async (t) => {
-    const hop = { redirectedRequestId: 'b' }
-    t.strictSame(continued(paused('http://other.test/', hop), { 'Sec-A': '1' }), {
-      requestId: 'a',
-      url: 'http://other.test/',
-    })
-    const withFragment = {
-      requestId: 'a',
-      ...hop,
-      request: { url: 'http://other.test/', urlFragment: '#x', headers: {} },
-    }
-    t.equal(continuationOf(withFragment, { host, values: { a: '1' } }).url, 'http://other.test/#x')
-    t.match(continued(paused('http://target.test/', hop), { 'Sec-A': '1' }), {
-      url: 'http://target.test/',
-      headers: { 'Sec-A': '1' },
-    })
-    t.strictSame(continued(paused('http://other.test/'), { referer: 'http://mine.test/' }), {
-      requestId: 'a',
-      headers: { Accept: '*/*', 'User-Agent': 'Own/1', Referer: '' },
-    })
-  },
-)
+t.test('intercept requests: each hop of a redirect starts afresh; other hosts get no given Referer', async (t) => {
+  const hop = { redirectedRequestId: 'b' }
+  t.strictSame(continued(paused('http://other.test/', hop), { 'Sec-A': '1' }), {
+    requestId: 'a',
+    url: 'http://other.test/',
+  })
+  const withFragment = {
+    requestId: 'a',
+    ...hop,
+    request: { url: 'http://other.test/', urlFragment: '#x', headers: {} },
+  }
+  t.equal(continuationOf(withFragment, { host, values: { a: '1' } }).url, 'http://other.test/#x')
+  t.match(continued(paused('http://target.test/', hop), { 'Sec-A': '1' }), {
+    url: 'http://target.test/',
+    headers: { 'Sec-A': '1' },
+  })
+  t.strictSame(continued(paused('http://other.test/'), { referer: 'http://mine.test/' }), {
+    requestId: 'a',
+    headers: { Accept: '*/*', 'User-Agent': 'Own/1', Referer: '' },
+  })
+})
 
 const pausedScript = (url: string) => ({
   requestId: 'a',
@@ -87,7 +81,7 @@ const pausedScript = (url: string) => ({
   request: { url, headers: {} },
 })
 
-/** A browser that writes down what is asked of it; `fails` is what continuing a request throws. */
+/** A browser that records its commands; `fails` is what continuing a request throws. */
 const spied = (fails?: string) => {
   const asked: string[] = []
   const events = new EventEmitter()
@@ -108,34 +102,34 @@ const spied = (fails?: string) => {
   return { open: { browser: { session, attach } as unknown as Browser, closed }, asked, events, close }
 }
 
-t.test(
-  'intercept requests: without headers and rules nothing is intercepted; with them until the context has closed',
-  async (t) => {
-    const idle = spied()
-    await interceptRequests(idle.open, { headers: undefined, refuses: undefined })
-    t.strictSame(idle.asked, [])
-    const { open, asked, events, close } = spied()
-    await interceptRequests(open, { headers: { host, values: { a: '1' } }, refuses: undefined })
-    events.emit('Fetch.requestPaused', pausedScript('http://target.test/'))
-    t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
-    close()
-    await open.closed
-    t.equal(asked.at(-1), 'detached')
-  },
-)
-
-t.test('intercept requests: what rules refuse fails, and all else goes on, with headers or without', async (t) => {
-  for (const headers of [undefined, { host, values: { a: '1' } }]) {
-    const { open, asked, events } = spied()
-    await interceptRequests(open, { headers, refuses: ({ url }) => url.endsWith('/ad') })
-    events.emit('Fetch.requestPaused', pausedScript('http://target.test/ad'))
-    events.emit('Fetch.requestPaused', pausedScript('http://target.test/page'))
-    t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.failRequest', 'Fetch.continueRequest'])
-  }
+t.test('intercept requests: intercepts only with headers or rules, and until the context is closed', async (t) => {
+  const idle = spied()
+  await interceptRequests(idle.open, { headers: undefined, refuses: undefined })
+  t.strictSame(idle.asked, [])
+  const { open, asked, events, close } = spied()
+  await interceptRequests(open, { headers: { host, values: { a: '1' } }, refuses: undefined })
+  events.emit('Fetch.requestPaused', pausedScript('http://target.test/'))
+  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
+  close()
+  await open.closed
+  t.equal(asked.at(-1), 'detached')
 })
 
 t.test(
-  'intercept requests: a header that Chromium sends for nobody fails the capture; a request that is gone does not',
+  'intercept requests: fails requests that match a rule, and continues all others, with headers or without',
+  async (t) => {
+    for (const headers of [undefined, { host, values: { a: '1' } }]) {
+      const { open, asked, events } = spied()
+      await interceptRequests(open, { headers, refuses: ({ url }) => url.endsWith('/ad') })
+      events.emit('Fetch.requestPaused', pausedScript('http://target.test/ad'))
+      events.emit('Fetch.requestPaused', pausedScript('http://target.test/page'))
+      t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.failRequest', 'Fetch.continueRequest'])
+    }
+  },
+)
+
+t.test(
+  'intercept requests: a header that Chromium rejects fails the capture; a request that is gone does not',
   async (t) => {
     const refusing = spied('Protocol error (Fetch.continueRequest): Unsafe header: Set-Cookie')
     const bad = { headers: { host, values: { 'Set-Cookie': '1' } }, refuses: undefined }

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { watchDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 
-/** A main frame to which things happen. */
+/** A main frame whose events the test emits. */
 const watched = () => {
   const events = new EventEmitter()
   const document = watchDocument({ on: events.on.bind(events) } as unknown as Session, 'main')
@@ -25,39 +25,33 @@ const isPending = async (work: Promise<unknown>): Promise<boolean> => {
   return (await Promise.race([work, later])) === 'later'
 }
 
-t.test(
-  'watch document: the last document that was asked for is known by its address, its status and its failure',
-  async (t) => {
-    const { document, asks, answers, fails } = watched()
-    asks('1', 'http://a.test/')
-    asks('1', 'http://b.test/')
-    asks('9', 'http://frame.test/', 'frame')
-    answers('1', 404)
-    t.match(document.requested(), { url: 'http://b.test/', status: 404, netError: undefined })
-    asks('2', 'http://c.test/')
-    t.match(document.requested(), { url: 'http://c.test/', status: undefined })
-    fails('2', 'net::ERR_CONNECTION_REFUSED')
-    t.match(document.requested(), { netError: 'ERR_CONNECTION_REFUSED' })
-  },
-)
+t.test('watch document: reports address, status and failure of the last requested document', async (t) => {
+  const { document, asks, answers, fails } = watched()
+  asks('1', 'http://a.test/')
+  asks('1', 'http://b.test/')
+  asks('9', 'http://frame.test/', 'frame')
+  answers('1', 404)
+  t.match(document.requested(), { url: 'http://b.test/', status: 404, netError: undefined })
+  asks('2', 'http://c.test/')
+  t.match(document.requested(), { url: 'http://c.test/', status: undefined })
+  fails('2', 'net::ERR_CONNECTION_REFUSED')
+  t.match(document.requested(), { netError: 'ERR_CONNECTION_REFUSED' })
+})
 
-t.test(
-  'watch document: who waits for the load event gets that of the document which is shown in the end',
-  async (t) => {
-    const { document, shows, loads } = watched()
-    document.expectLoad()
-    const loaded = document.loaded()
-    shows('1', 'http://a.test/')
-    shows('2', 'http://b.test/')
-    loads('frame')
-    t.ok(await isPending(loaded))
-    loads()
-    await loaded
-    t.equal(document.address(), 'http://b.test/')
-  },
-)
+t.test('watch document: a wait for the load event ends with that of the document shown last', async (t) => {
+  const { document, shows, loads } = watched()
+  document.expectLoad()
+  const loaded = document.loaded()
+  shows('1', 'http://a.test/')
+  shows('2', 'http://b.test/')
+  loads('frame')
+  t.ok(await isPending(loaded))
+  loads()
+  await loaded
+  t.equal(document.address(), 'http://b.test/')
+})
 
-t.test('watch document: a document is on its way until it is shown or has failed', async (t) => {
+t.test('watch document: a navigation lasts until its document is shown or has failed', async (t) => {
   const { document, asks, fails, shows } = watched()
   t.notOk(document.isNavigating())
   asks('1', 'http://a.test/')
@@ -69,19 +63,16 @@ t.test('watch document: a document is on its way until it is shown or has failed
   t.notOk(document.isNavigating())
 })
 
-t.test(
-  'watch document: a document that breaks off after its head is cut off, one that the browser gives up is not',
-  async (t) => {
-    const { document, asks, answers, fails } = watched()
-    for (const error of ['net::ERR_ABORTED', 'net::ERR_HTTP_RESPONSE_CODE_FAILURE']) {
-      asks('1', 'http://a.test/')
-      answers('1', 200)
-      fails('1', error)
-    }
-    t.ok(await isPending(document.cutOff))
-    asks('2', 'http://a.test/')
-    answers('2', 200)
-    fails('2', 'net::ERR_CONNECTION_RESET')
-    await t.rejects(document.cutOff, { code: 'CONNECTION_FAILED' })
-  },
-)
+t.test('watch document: a document that breaks off after its head is cut off, an aborted one is not', async (t) => {
+  const { document, asks, answers, fails } = watched()
+  for (const error of ['net::ERR_ABORTED', 'net::ERR_HTTP_RESPONSE_CODE_FAILURE']) {
+    asks('1', 'http://a.test/')
+    answers('1', 200)
+    fails('1', error)
+  }
+  t.ok(await isPending(document.cutOff))
+  asks('2', 'http://a.test/')
+  answers('2', 200)
+  fails('2', 'net::ERR_CONNECTION_RESET')
+  await t.rejects(document.cutOff, { code: 'CONNECTION_FAILED' })
+})

@@ -8,7 +8,7 @@ import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
 const plan = (parameters: CaptureParameters) =>
   planCapture(withDefaults({ url: 'https://example.com/', ...parameters }))
 
-t.test('plan capture: what excludes each other is decided by a table', async (t) => {
+t.test('plan capture: a table decides between parameters that exclude each other', async (t) => {
   const rows: [name: string, parameters: CaptureParameters, want: object][] = [
     ['nothing asked for', {}, { emulation: { width: 1280, height: 800, scale: 1, isMobile: false, timezone: 'UTC' } }],
     ['the viewport', {}, { subject: { kind: 'viewport' }, output: { format: 'png', fit: undefined } }],
@@ -28,7 +28,7 @@ t.test('plan capture: what excludes each other is decided by a table', async (t)
   for (const [name, parameters, want] of rows) t.match(plan(parameters), want, name)
 })
 
-t.test('plan capture: pages of a PDF have the size and the margins of the contract, in inches', async (t) => {
+t.test('plan capture: PDF pages have the documented sizes and margins, in inches', async (t) => {
   const pageOf = (parameters: CaptureParameters) => {
     const { output } = plan({ format: 'pdf', ...parameters })
     return output.kind === 'pdf' ? output.page : undefined
@@ -49,7 +49,7 @@ const examples = readdirSync(folder).map(
   (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as CaptureParameters,
 )
 
-/** Parameters without which each example has the same plan. */
+/** Parameters that can be removed from every example without a change of its plan. */
 const unplanned = (planOf: typeof planCapture): string[] =>
   Object.keys(captureParameters.properties).filter((name) =>
     examples.every((example) => {
@@ -58,12 +58,15 @@ const unplanned = (planOf: typeof planCapture): string[] =>
     }),
   )
 
-t.test('plan capture: each parameter changes the plan of its example, but those that others act on', async (t) => {
-  const relay = ['proxy']
-  const gateway = ['cache_ttl', 'webhook_url', 'response_type']
-  t.strictSame(unplanned(planCapture), [...relay, ...gateway])
-})
+t.test(
+  'plan capture: each parameter changes the plan of its example, except those of the relay and the gateway',
+  async (t) => {
+    const relay = ['proxy']
+    const gateway = ['cache_ttl', 'webhook_url', 'response_type']
+    t.strictSame(unplanned(planCapture), [...relay, ...gateway])
+  },
+)
 
-t.test('plan capture: a parameter that no plan heeds is found', async (t) => {
+t.test('plan capture: detects a parameter that no plan uses', async (t) => {
   t.ok(unplanned((options) => planCapture({ ...options, retina: false })).includes('retina'))
 })

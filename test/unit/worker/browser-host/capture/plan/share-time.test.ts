@@ -9,7 +9,7 @@ const optionsOf = (parameters: CaptureParameters) => withDefaults({ url: 'https:
 const share = (parameters: CaptureParameters, stage: WaitingStage, leftMs: number) =>
   shareOf(planCapture(optionsOf(parameters)), stage, { leftMs, pixelsMax })
 
-t.test('share time: a stage takes what it takes at most, and less where what follows needs the time', async (t) => {
+t.test('share time: a stage gets its maximum, and less if later stages need the time', async (t) => {
   const click = { click_selector: 'a' }
   const tall = { full_page: true, block_cookies: false }
   const rows: [name: string, parameters: CaptureParameters, stage: WaitingStage, leftMs: number, want: number][] = [
@@ -31,7 +31,7 @@ t.test('share time: a stage takes what it takes at most, and less where what fol
   for (const [name, parameters, stage, leftMs, want] of rows) t.equal(share(parameters, stage, leftMs), want, name)
 })
 
-t.test('share time: stages that take all of their shares leave the picture its time', async (t) => {
+t.test('share time: stages that use all of their shares leave time for the screenshot', async (t) => {
   const rows: [parameters: CaptureParameters, stages: WaitingStage[], pictureMs: number][] = [
     [{}, ['consent', 'navigation', 'settle'], 1122],
     [{ js: '1', extract_metadata: true, delay: 3 }, ['consent', 'changes', 'navigation', 'settle', 'inspect'], 1122],
@@ -54,7 +54,7 @@ t.test('share time: stages that take all of their shares leave the picture its t
   }
 })
 
-t.test('share time: an avif has fewer pixels than other images, and never more than the worker allows', async (t) => {
+t.test('share time: an avif has a lower pixel bound than other images, within that of the worker', async (t) => {
   const of = (format: 'avif' | 'png' | 'pdf', most: number) =>
     pixelsWithin(planCapture(optionsOf({ format })).output, most)
   t.equal(of('avif', pixelsMax), 34_000_000)

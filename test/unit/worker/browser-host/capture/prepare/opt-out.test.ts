@@ -8,7 +8,7 @@ const url = (name: string) => `https://${name}.test/`
 const tree = { frame: { id: 'main', url: url('main') }, childFrames: [{ frame: { id: 'below', url: url('below') } }] }
 const script: ConsentScript = { scriptFor: () => 'script', snippet: () => '() => true' }
 
-/** A page with one frame; `next` is what the consent script of a frame answers. */
+/** A page with one frame; `next` is the result of the consent script in a frame. */
 const pageOf = (next: (frame: string) => Promise<object[]>) => {
   const asked: string[] = []
   const send = async (method: string, { frameId, contextId, expression }: Record<string, string> = {}) => {
@@ -23,7 +23,7 @@ const pageOf = (next: (frame: string) => Promise<object[]>) => {
   return { open: { mainFrameId: 'main', frameSessions: () => [session] }, asked }
 }
 
-t.test('opt out: once one frame is clicked through, the others are asked nothing more', async (t) => {
+t.test('opt out: once one frame has opted out, the script stops in the others', async (t) => {
   const late = Promise.withResolvers<object[]>()
   const { open, asked } = pageOf(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
   await optOut(open, script, 60_000)
@@ -32,7 +32,7 @@ t.test('opt out: once one frame is clicked through, the others are asked nothing
   t.strictSame(asked.toSorted(), ['below', 'main'])
 })
 
-t.test('opt out: a banner of the page itself is clicked through though a frame was sooner', async (t) => {
+t.test('opt out: a banner of the main frame is handled even if another frame opted out first', async (t) => {
   const found = Promise.withResolvers<void>()
   const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
   const { open, asked } = pageOf(async (frame) => {
@@ -40,18 +40,18 @@ t.test('opt out: a banner of the page itself is clicked through though a frame w
       await found.promise
       return [{ end: 'opted-out' }]
     }
-    const said = ofMain.shift() ?? []
+    const step = ofMain.shift() ?? []
     if (ofMain.length === 1) {
       found.resolve()
       await setImmediate()
     }
-    return said
+    return step
   })
   await optOut(open, script, 60_000)
   t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
 })
 
-t.test('opt out: once the time is over, nothing more is asked', async (t) => {
+t.test('opt out: runs no script after the timeout', async (t) => {
   const late = Promise.withResolvers<object[]>()
   const { open, asked } = pageOf(() => late.promise)
   await optOut(open, script, 1)

@@ -13,7 +13,7 @@ const outputOf = (over: Partial<ImageOutput>): ImageOutput => ({
   ...over,
 })
 
-t.test('encode: formats refuse what they cannot hold, at the first pixel beyond', async (t) => {
+t.test('encode: rejects sizes above the maximum of a format, by a single pixel', async (t) => {
   const fits = (format: ImageOutput['format'], width: number, height: number, fit?: ImageOutput['fit']) => () =>
     assertFits({ format, fit }, { width, height })
   fits('webp', 100, 16_383)()
@@ -27,7 +27,7 @@ t.test('encode: formats refuse what they cannot hold, at the first pixel beyond'
   t.pass('what is made smaller is judged by its own size')
 })
 
-t.test('encode: an image fits inside, keeps its aspect and is never enlarged', async (t) => {
+t.test('encode: an image fits inside the size, keeps its aspect ratio and is never enlarged', async (t) => {
   const size = { width: 1280, height: 800 }
   t.same(fitted(size, { width: 640, height: undefined }), { width: 640, height: 400 })
   t.same(fitted(size, { width: undefined, height: 400 }), { width: 640, height: 400 })
@@ -48,7 +48,7 @@ t.test('encode: an image fits inside, keeps its aspect and is never enlarged', a
   )
 })
 
-t.test('encode: every format comes as what it is called, in its size, without metadata', async (t) => {
+t.test('encode: every format has its media type and size, without metadata', async (t) => {
   const shot = { width: 64, height: 32 }
   const background = { r: 200, g: 30, b: 30, alpha: 1 }
   const picture = await sharp({ create: { ...shot, channels: 4, background } })
@@ -66,7 +66,7 @@ t.test('encode: every format comes as what it is called, in its size, without me
   }
 })
 
-t.test('encode: what is transparent stays so where that is wanted, and nowhere else', async (t) => {
+t.test('encode: keeps transparency only if requested', async (t) => {
   const shot = { width: 8, height: 8 }
   const background = { r: 0, g: 0, b: 0, alpha: 0 }
   const picture = await sharp({ create: { ...shot, channels: 4, background } })
@@ -81,7 +81,7 @@ t.test('encode: what is transparent stays so where that is wanted, and nowhere e
 })
 
 t.test(
-  'encode: a png of a photograph is filtered, so that it is a third smaller than without; one of flat colour is not',
+  'encode: filters a png of a photograph, which makes it a third smaller; one of flat colour is not filtered',
   async (t) => {
     const size = { width: 400, height: 300 }
     const smooth = Buffer.alloc(size.width * size.height * 3)
@@ -104,7 +104,7 @@ t.test(
   },
 )
 
-t.test('encode: a large picture is encoded with less effort', async (t) => {
+t.test('encode: uses less effort for a large picture', async (t) => {
   const isMadeBy = async (compression: 'deflate' | 'lzw', shot: { width: number; height: number }) => {
     const picture = await sharp({ create: { ...shot, channels: 3, background: 'red' } })
       .png({ compressionLevel: 1 })

@@ -13,7 +13,7 @@ const shooting = {
   output,
 } as const
 
-t.test('shoot: tries again what passes, three times at most', async (t) => {
+t.test('shoot: retries transient failures, three tries at most', async (t) => {
   const failing = (times: number) => {
     let calls = 0
     return sessionThat(() => {
