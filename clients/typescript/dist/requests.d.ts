@@ -271,9 +271,9 @@ export interface ScreenshotOptions {
     response_type?: 'json' | 'image';
     /** Type of a source that is not a URL. Its text is never returned. */
     source?: 'html' | 'markdown';
-    /** Size of that source as UTF-8, in bytes. */
+    /** Size of the HTML or Markdown source as UTF-8, in bytes. */
     source_bytes?: number;
-    /** SHA-256 of that source, in hex. */
+    /** SHA-256 of the HTML or Markdown source, in hex. */
     source_sha256?: string;
 }
 /** As `ScreenshotOptions`, with the main parameters always present. */
@@ -330,8 +330,8 @@ export interface CompletedScreenshotOptions {
     response_type?: 'json' | 'image';
     /** Type of a source that is not a URL. Its text is never returned. */
     source?: 'html' | 'markdown';
-    /** Size of that source as UTF-8, in bytes. */
+    /** Size of the HTML or Markdown source as UTF-8, in bytes. */
     source_bytes?: number;
-    /** SHA-256 of that source, in hex. */
+    /** SHA-256 of the HTML or Markdown source, in hex. */
     source_sha256?: string;
 }

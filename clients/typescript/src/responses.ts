@@ -31,7 +31,7 @@ export interface Screenshot {
   processing_time_ms?: number
   /** URL of the image. It requires the API key; a signed URL does not. */
   image_url?: string
-  /** Whether the result is that of an earlier capture, free of charge. */
+  /** Whether the result was reused from an earlier capture, at no charge. */
   cached?: boolean
   /** Ways in which the result differs from the request. More codes may be added. */
   warnings?: Warning[]
@@ -101,7 +101,7 @@ export interface EndedScreenshot {
   processing_time_ms?: number
   /** URL of the image. It requires the API key; a signed URL does not. */
   image_url?: string
-  /** Whether the result is that of an earlier capture, free of charge. */
+  /** Whether the result was reused from an earlier capture, at no charge. */
   cached?: boolean
   /** Ways in which the result differs from the request. More codes may be added. */
   warnings?: Warning[]
@@ -276,7 +276,7 @@ export interface Delivery {
   event: 'screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test'
   /** Id of the screenshot that the event is about; null if there is none. */
   screenshot_id: string | null
-  /** Id of the webhook; null for the `webhook_url` of a request. */
+  /** Id of the webhook; null for a delivery to the `webhook_url` of a request. */
   webhook_id: string | null
   /** URL of the receiver, with secrets masked. */
   url: string
@@ -286,7 +286,7 @@ export interface Delivery {
   created_at: string
   /** Start time of the first attempt. */
   sent_at: string | null
-  /** Time at which the next attempt is due; null if none is. */
+  /** Time at which the next attempt is due; null if none is scheduled. */
   next_attempt_at: string | null
   /** The latest 100 attempts, oldest first. */
   attempts: DeliveryAttempt[]

@@ -44,7 +44,7 @@ export const answerHeaders = {
     schema: { type: 'string', format: 'uuid' },
   },
   'X-Cache': {
-    description: '`HIT` if the result is that of an earlier capture.',
+    description: '`HIT` if the result was reused from an earlier capture.',
     schema: { type: 'string', enum: ['HIT', 'MISS'] },
   },
   'Idempotent-Replayed': {

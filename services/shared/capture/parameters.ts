@@ -151,7 +151,7 @@ export const parameterGroups = {
     full_page: withDoc(flag(false), {
       description: 'Captures the whole scrollable page instead of the viewport.',
       example: true,
-      more: 'At most 20,000 px high. If the page scrolls inside an element, all of that element is captured.',
+      more: 'At most 20,000 px high. If the page scrolls inside an element instead, that element is captured in full.',
     }),
   },
   interaction: {
@@ -178,7 +178,7 @@ export const parameterGroups = {
     headers: withDoc(Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 }), {
       description: 'HTTP headers that the browser sends to the host of the target. Values are never returned.',
       example: { 'X-Token': 'abc' },
-      more: 'They are not sent to other hosts, even after a redirect.',
+      more: 'The headers are not sent to other hosts, even after a redirect.',
     }),
     cookies: withDoc(Type.Array(cookie, { maxItems: 20 }), {
       description: 'Cookies that are set before the page loads. Values are never returned.',
@@ -234,7 +234,7 @@ export const parameterGroups = {
         description:
           'Location that the browser reports to the page. It does not change the IP address of the requests.',
         example: { latitude: 48.8566, longitude: 2.3522 },
-        more: 'If absent, requests of the page for its location are denied.',
+        more: 'Without it, location requests of the page are denied.',
       },
     ),
     proxy: withDoc(line(2048), {

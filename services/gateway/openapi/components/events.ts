@@ -23,7 +23,11 @@ const fieldsOf = (schema: string, names: readonly string[]): Fields => {
 const completedFields = fieldsOf('CompletedScreenshot', webhookFields.completed)
 const completedMore = {
   ...fieldsOf('CompletedScreenshot', ['metadata']),
-  cached: typed({ type: 'boolean', const: true, description: 'Present if the result is that of an earlier capture.' }),
+  cached: typed({
+    type: 'boolean',
+    const: true,
+    description: 'Present if the result was reused from an earlier capture.',
+  }),
 }
 
 const completed: Exampled<unknown> = [

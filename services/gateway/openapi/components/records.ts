@@ -37,8 +37,12 @@ const { url: _url, html: _html, markdown: _markdown, ...echoedParameters } = cap
 
 const sourceFields: Fields = {
   source: word(['html', 'markdown'], 'Type of a source that is not a URL. Its text is never returned.'),
-  source_bytes: count('Size of that source as UTF-8, in bytes.'),
-  source_sha256: typed({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of that source, in hex.' }),
+  source_bytes: count('Size of the HTML or Markdown source as UTF-8, in bytes.'),
+  source_sha256: typed({
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the HTML or Markdown source, in hex.',
+  }),
 }
 
 const options = (alwaysThere: readonly string[], description: string): Schema => {
@@ -84,7 +88,10 @@ const image: Fields = {
   height: count('Height of the image in pixels; a full-page capture may be higher than the viewport.'),
   processing_time_ms: count('Duration of the capture in milliseconds.'),
   image_url: address('URL of the image. It requires the API key; a signed URL does not.'),
-  cached: typed({ type: 'boolean', description: 'Whether the result is that of an earlier capture, free of charge.' }),
+  cached: typed({
+    type: 'boolean',
+    description: 'Whether the result was reused from an earlier capture, at no charge.',
+  }),
   warnings: typed({
     type: 'array',
     description: 'Ways in which the result differs from the request. More codes may be added.',

@@ -69,12 +69,15 @@ const delivery = object({
     orNull(id('Id of the screenshot that the event is about; null if there is none.')),
     exampleIds.screenshot,
   ],
-  webhook_id: [orNull(id('Id of the webhook; null for the `webhook_url` of a request.')), exampleIds.webhook],
+  webhook_id: [
+    orNull(id('Id of the webhook; null for a delivery to the `webhook_url` of a request.')),
+    exampleIds.webhook,
+  ],
   url: [text('URL of the receiver, with secrets masked.'), 'https://hooks.example.com/shots'],
   status: [word(['pending', 'delivered', 'failed'], '`failed`: no further attempt is scheduled.'), 'delivered'],
   created_at: [moment('Time at which the delivery was queued.'), exampleTimes.completed],
   sent_at: [orNull(moment('Start time of the first attempt.')), exampleTimes.sent],
-  next_attempt_at: [orNull(moment('Time at which the next attempt is due; null if none is.')), null],
+  next_attempt_at: [orNull(moment('Time at which the next attempt is due; null if none is scheduled.')), null],
   attempts: list(partOf('DeliveryAttempt', attempt), attemptsMax, `The latest ${attemptsMax} attempts, oldest first.`),
 })
 

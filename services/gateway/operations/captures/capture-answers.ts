@@ -18,7 +18,7 @@ export const resultAnswer: AnswerDoc = {
 
 /** The response of a synchronous operation whose capture goes on. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
-  'The capture continues: its webhook is notified on completion, or it takes longer than a synchronous response may.',
+  'The capture continues: either its webhook is notified on completion, or it takes longer than a synchronous response allows.',
   recordComponents.FlatScreenshot,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )

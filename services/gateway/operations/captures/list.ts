@@ -32,7 +32,7 @@ export const listParameters = Type.Object(
           maximum: countedMax,
           default: 1,
           description:
-            'Page number. Pages within the first 10,000 screenshots have a number; use `cursor` to go further.',
+            'Page number. The page must begin within the first 10,000 screenshots; use `cursor` to go further.',
         },
       }),
     ),

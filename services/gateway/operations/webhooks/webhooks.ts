@@ -66,7 +66,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Update a webhook',
     description:
-      'Changes the given fields. Pending deliveries are sent to the new `url`, and fail if the webhook is deactivated.',
+      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated.',
     body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id, body }) => {
