@@ -141,7 +141,7 @@ t.test(
     t.strictSame(await pixel(await shotOf({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
     const hidden = await shotOf({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
     t.strictSame(await pixel(hidden, 200, 100), red)
-    t.same(hidden.warnings, [{ code: 'blank', message: 'The picture has a single colour.' }])
+    t.same(hidden.warnings, [{ code: 'blank', message: 'The image has a single colour.' }])
     for (const mode of ['open', 'closed']) {
       const html = redPage(`<div id="host"></div><script>
       document.getElementById('host').attachShadow({ mode: '${mode}' }).innerHTML =

@@ -1,19 +1,19 @@
 import type { ScreenshotOptions, CompletedScreenshotOptions } from './requests.ts';
-/** A screenshot. A field that its state has not reached is absent, not null. */
+/** A screenshot. Fields that its state has not reached are absent, not null. */
 export interface Screenshot {
     /** Id of the screenshot. */
     id: string;
-    /** Source address, its password masked; null where the source is HTML or Markdown. */
+    /** URL of the source, with its password masked; null if the source is HTML or Markdown. */
     url: string | null;
     options: ScreenshotOptions | CompletedScreenshotOptions;
-    /** When it was accepted. */
+    /** Time of acceptance. */
     created_at: string;
     status: 'pending' | 'processing' | 'completed' | 'failed';
-    /** The batch that it belongs to. */
+    /** Id of the batch, if the screenshot belongs to one. */
     batch_id?: string;
-    /** When its latest attempt began. */
+    /** Start time of the latest attempt. */
     started_at?: string;
-    /** Milliseconds of each stage of the attempt. `queue` is the wait from the request to a worker, `commit` that from the result to the record; `total` is what the worker took, from `open` to `store`. */
+    /** Duration of each stage of the attempt, in milliseconds. `queue` is the wait between the request and the worker, `commit` the time between the result and the record; `total` is the time in the worker, from `open` to `store`. */
     timings?: {
         queue?: number;
         claim?: number;
@@ -28,95 +28,95 @@ export interface Screenshot {
         total?: number;
         commit?: number;
     };
-    /** When it ended. */
+    /** End time of the capture. */
     completed_at?: string;
-    /** Bytes of the image. */
+    /** Size of the image in bytes. */
     file_size?: number;
     /** Media type of the image. */
     mime_type?: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/avif' | 'image/tiff' | 'application/pdf';
-    /** Pixels. */
+    /** Width of the image in pixels. */
     width?: number;
-    /** Pixels; of a full-page capture more than the viewport has. */
+    /** Height of the image in pixels; a full-page capture may be higher than the viewport. */
     height?: number;
-    /** Milliseconds that the capture took. */
+    /** Duration of the capture in milliseconds. */
     processing_time_ms?: number;
-    /** Where the image is. It needs the API key; a signed URL does not. */
+    /** URL of the image. It requires the API key; a signed URL does not. */
     image_url?: string;
-    /** Whether it shows an earlier capture's result, and was free. */
+    /** Whether the result was reused from an earlier capture, at no charge. */
     cached?: boolean;
-    /** What the result is not as it was asked for. More codes may come. */
+    /** Ways in which the result differs from the request. More codes may be added. */
     warnings?: Warning[];
     metadata?: PageMetadata;
-    /** When the retention of the image ends. Afterwards it answers 410; the record stays. */
+    /** End of the retention of the image. Afterwards the image returns 410; the record remains. */
     expires_at?: string;
-    /** HTTP status of the page. A page's 404 is a capture like any other. */
+    /** HTTP status of the page. A page that returns 404 is captured like any other. */
     target_status?: number;
-    /** Address of the page after all redirects, its password masked. */
+    /** URL of the page after all redirects, with its password masked. */
     final_url?: string;
     error?: CaptureError;
 }
 export interface Warning {
-    /** For machines: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others. */
+    /** Machine-readable code: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others. */
     code: string;
-    /** For people. */
+    /** Human-readable message. */
     message: string;
 }
-/** What the page says of itself, where `extract_metadata` asked for it. What it does not say is absent; addresses are absolute, http or https. */
+/** Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https. */
 export interface PageMetadata {
     /** Title of the page, at most 500 characters. */
     title?: string;
-    /** Its description, at most 1,000 characters. */
+    /** Description of the page, at most 1,000 characters. */
     description?: string;
-    /** Its canonical address. */
+    /** Canonical URL of the page. */
     canonical?: string;
-    /** The `lang` of its root element. */
+    /** `lang` attribute of the root element. */
     language?: string;
-    /** Its icon, where it names one. */
+    /** URL of the icon, if the page declares one. */
     favicon?: string;
-    /** Tags whose name begins with `og:`, without that, such as `image` and `image:width`; of a repeated one the first. */
+    /** Tags whose name begins with `og:`, keyed without that prefix, such as `image` and `image:width`; the first value of a repeated tag. */
     og?: Record<string, string>;
-    /** Tags whose name begins with `twitter:`, without that, such as `card`; of a repeated one the first. */
+    /** Tags whose name begins with `twitter:`, keyed without that prefix, such as `card`; the first value of a repeated tag. */
     twitter?: Record<string, string>;
 }
 export interface CaptureError {
-    /** Why the capture failed. */
+    /** Reason for the failure. */
     code: 'TIMEOUT' | 'DNS_FAILED' | 'CONNECTION_FAILED' | 'BLOCKED' | 'INVALID_URL' | 'RENDER_ERROR' | 'JOB_FAILED';
-    /** For people. */
+    /** Human-readable message. */
     message: string;
 }
-/** A screenshot that has ended. */
+/** A completed or failed screenshot. */
 export interface EndedScreenshot {
     /** Id of the screenshot. */
     id: string;
-    /** Source address, its password masked; null where the source is HTML or Markdown. */
+    /** URL of the source, with its password masked; null if the source is HTML or Markdown. */
     url: string | null;
     options: CompletedScreenshotOptions | ScreenshotOptions;
-    /** When it was accepted. */
+    /** Time of acceptance. */
     created_at: string;
     status: 'completed' | 'failed';
-    /** When it ended. */
+    /** End time of the capture. */
     completed_at?: string;
-    /** Bytes of the image. */
+    /** Size of the image in bytes. */
     file_size?: number;
     /** Media type of the image. */
     mime_type?: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/avif' | 'image/tiff' | 'application/pdf';
-    /** Pixels. */
+    /** Width of the image in pixels. */
     width?: number;
-    /** Pixels; of a full-page capture more than the viewport has. */
+    /** Height of the image in pixels; a full-page capture may be higher than the viewport. */
     height?: number;
-    /** Milliseconds that the capture took. */
+    /** Duration of the capture in milliseconds. */
     processing_time_ms?: number;
-    /** Where the image is. It needs the API key; a signed URL does not. */
+    /** URL of the image. It requires the API key; a signed URL does not. */
     image_url?: string;
-    /** Whether it shows an earlier capture's result, and was free. */
+    /** Whether the result was reused from an earlier capture, at no charge. */
     cached?: boolean;
-    /** What the result is not as it was asked for. More codes may come. */
+    /** Ways in which the result differs from the request. More codes may be added. */
     warnings?: Warning[];
-    /** The batch that it belongs to. */
+    /** Id of the batch, if the screenshot belongs to one. */
     batch_id?: string;
-    /** When its latest attempt began. */
+    /** Start time of the latest attempt. */
     started_at?: string;
-    /** Milliseconds of each stage of the attempt. `queue` is the wait from the request to a worker, `commit` that from the result to the record; `total` is what the worker took, from `open` to `store`. */
+    /** Duration of each stage of the attempt, in milliseconds. `queue` is the wait between the request and the worker, `commit` the time between the result and the record; `total` is the time in the worker, from `open` to `store`. */
     timings?: {
         queue?: number;
         claim?: number;
@@ -132,64 +132,64 @@ export interface EndedScreenshot {
         commit?: number;
     };
     metadata?: PageMetadata;
-    /** When the retention of the image ends. Afterwards it answers 410; the record stays. */
+    /** End of the retention of the image. Afterwards the image returns 410; the record remains. */
     expires_at?: string;
-    /** HTTP status of the page. A page's 404 is a capture like any other. */
+    /** HTTP status of the page. A page that returns 404 is captured like any other. */
     target_status?: number;
-    /** Address of the page after all redirects, its password masked. */
+    /** URL of the page after all redirects, with its password masked. */
     final_url?: string;
     error?: CaptureError;
 }
 export interface AcceptedScreenshot {
     /** Id of the screenshot. */
     id: string;
-    /** Source address, its password masked; null where the source is HTML or Markdown. */
+    /** URL of the source, with its password masked; null if the source is HTML or Markdown. */
     url: string | null;
     options: ScreenshotOptions;
-    /** When it was accepted. */
+    /** Time of acceptance. */
     created_at: string;
-    /** `pending`; where the request repeats an earlier one, the state of its screenshot now. */
+    /** `pending`; if the request repeats an earlier one, the current status of its screenshot. */
     status: 'pending' | 'processing' | 'completed' | 'failed';
 }
 export interface Batch {
     /** Id of the batch. */
     id: string;
-    /** `pending`: none has begun. `completed`: all have ended, some may have failed. */
+    /** `pending`: no screenshot has started. `completed`: all have ended; some may have failed. */
     status: 'pending' | 'processing' | 'completed';
-    /** Screenshots of the batch, deleted ones included. */
+    /** Number of screenshots in the batch, including deleted ones. */
     total: number;
-    /** How many wait. */
+    /** Number of pending screenshots. */
     pending: number;
-    /** How many run. */
+    /** Number of screenshots being processed. */
     processing: number;
-    /** How many completed. */
+    /** Number of completed screenshots. */
     completed: number;
-    /** How many failed. */
+    /** Number of failed screenshots. */
     failed: number;
-    /** When it was accepted. */
+    /** Time of acceptance. */
     created_at: string;
-    /** Those that were not deleted, in the order of the request. */
+    /** Screenshots of the batch in the order of the request, without deleted ones. */
     screenshots: BatchMember[];
 }
 export interface BatchMember {
-    /** Place of its URL in the request, from 0. */
+    /** Index of the URL in the request, starting at 0. */
     index: number;
     /** Id of the screenshot. */
     id: string;
-    /** State of the screenshot. */
+    /** Status of the screenshot. */
     status: 'pending' | 'processing' | 'completed' | 'failed';
-    /** Source address, its password masked. */
+    /** URL of the source, with its password masked. */
     url: string | null;
     options: ScreenshotOptions | CompletedScreenshotOptions;
-    /** When it was accepted. */
+    /** Time of acceptance. */
     created_at: string;
 }
 export interface SignedUrl {
-    /** The image, for whoever has this link. */
+    /** Link to the image, usable by anyone who has it. */
     url: string;
-    /** When the link ends; null for a permanent one. */
+    /** Time at which the link expires; null for a permanent link. */
     expires_at: string | null;
-    /** Minutes; 0 for a permanent link. */
+    /** Minutes for which the link is valid; 0 for a permanent link. */
     expires_in: number;
 }
 export interface Account {
@@ -197,126 +197,126 @@ export interface Account {
     id: string;
     /** Name of the account. */
     name: string;
-    /** Address of its owner. */
+    /** Email address of the owner. */
     email: string;
     plan: Plan;
-    /** Null where there is none. */
+    /** Subscription of the account; null if there is none. */
     subscription: {
         status: string;
         current_period_end: string;
     } | null;
 }
 export interface Plan {
-    /** For people. */
+    /** Human-readable name. */
     name: string;
-    /** For machines. */
+    /** Machine-readable name. */
     slug: string;
-    /** Monthly quota; null without a limit. */
+    /** Monthly quota of screenshots; null if unlimited. */
     screenshots_per_month: number | null;
-    /** Requests per minute; null without a limit. */
+    /** Requests per minute; null if unlimited. */
     rate_limit_per_minute: number | null;
-    /** How long images are kept. */
+    /** Retention of images in hours. */
     retention_hours: number;
-    /** What the plan includes beyond the basics. */
+    /** Features of the plan beyond the basic ones. */
     features: ('device_presets' | 'retina' | 'block_ads' | 'block_chats' | 'pdf' | 'html' | 'webhooks' | 'headers' | 'cookies' | 'batch' | 'dark_mode' | 'css' | 'js' | 'signed_urls' | 'stealth' | 'timezone' | 'extract_metadata' | 'markdown' | 'geolocation' | 'proxy')[];
-    /** Price of a screenshot beyond the quota; null where the quota is a limit. */
+    /** Price per screenshot beyond the quota; null if the quota cannot be exceeded. */
     overage_price: string | null;
-    /** API keys that the account may have; null without a limit. */
+    /** Maximum number of API keys of the account; null if unlimited. */
     max_api_keys: number | null;
-    /** Price of a month. */
+    /** Price per month. */
     price_monthly: string | null;
-    /** Price of a year, which is that of ten months. */
+    /** Price per year, equal to that of ten months. */
     price_yearly: string | null;
     /** Currency of the prices. */
     currency: string | null;
 }
 export interface Usage {
-    /** Charged in this period; those that have not ended included. */
+    /** Screenshots charged in this period, including those that have not ended. */
     screenshots_used: number;
-    /** Monthly quota; null without a limit. */
+    /** Monthly quota of screenshots; null if unlimited. */
     screenshots_limit: number | null;
-    /** Left of the quota; null without a limit. */
+    /** Screenshots left in the quota; null if unlimited. */
     screenshots_remaining: number | null;
-    /** Two decimals, rounded down; above 100 with overage; null without a limit. */
+    /** Percentage of the quota used, with two decimals, rounded down; above 100 with overage; null if unlimited. */
     usage_percentage: number | null;
-    /** Beginning of the period. */
+    /** Start of the period. */
     period_start: string;
-    /** End of the period, when the count begins anew. */
+    /** End of the period, when the count is reset. */
     period_end: string;
-    /** Screenshots beyond the quota. */
+    /** Number of screenshots beyond the quota. */
     overage: number;
-    /** What they cost. */
+    /** Cost of the screenshots beyond the quota. */
     overage_cost: string;
 }
 export interface Webhook {
     /** Id of the webhook. */
     id: string;
-    /** Where events are sent. */
+    /** URL that events are sent to. */
     url: string;
-    /** What is sent. */
+    /** Events that are sent to the webhook. */
     events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[];
-    /** A note of the account. */
+    /** Free-text description. */
     description: string;
-    /** Whether anything is sent. */
+    /** Whether events are sent to the webhook. */
     active: boolean;
-    /** When it was made. */
+    /** Time of creation. */
     created_at: string;
-    /** When the latest attempt ended; null before the first. */
+    /** End time of the latest attempt; null before the first. */
     last_delivery_at: string | null;
 }
 export interface WebhookWithSecret {
     /** Id of the webhook. */
     id: string;
-    /** Where events are sent. */
+    /** URL that events are sent to. */
     url: string;
-    /** What is sent. */
+    /** Events that are sent to the webhook. */
     events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[];
-    /** A note of the account. */
+    /** Free-text description. */
     description: string;
-    /** Whether anything is sent. */
+    /** Whether events are sent to the webhook. */
     active: boolean;
-    /** When it was made. */
+    /** Time of creation. */
     created_at: string;
-    /** When the latest attempt ended; null before the first. */
+    /** End time of the latest attempt; null before the first. */
     last_delivery_at: string | null;
-    /** Signs what is sent. Shown in this answer only. */
+    /** Secret that signs deliveries. Returned only in this response. */
     secret: string;
 }
 export interface Delivery {
-    /** Id of the delivery, sent as `webhook-id`; the same over all attempts. */
+    /** Id of the delivery, sent as `webhook-id`; the same for all attempts. */
     id: string;
-    /** What it tells. */
+    /** Name of the event. */
     event: 'screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test';
-    /** The screenshot that it is about, if there is one. */
+    /** Id of the screenshot that the event is about; null if there is none. */
     screenshot_id: string | null;
-    /** Null for the address in a request's `webhook_url`. */
+    /** Id of the webhook; null for a delivery to the `webhook_url` of a request. */
     webhook_id: string | null;
-    /** Where it is sent, secrets masked. */
+    /** URL of the receiver, with secrets masked. */
     url: string;
-    /** `failed`: all attempts are used up. */
+    /** `failed`: no further attempt is scheduled. */
     status: 'pending' | 'delivered' | 'failed';
-    /** When it was queued. */
+    /** Time at which the delivery was queued. */
     created_at: string;
-    /** When the first attempt began. */
+    /** Start time of the first attempt. */
     sent_at: string | null;
-    /** When the next attempt is due; null where none is. */
+    /** Time at which the next attempt is due; null if none is scheduled. */
     next_attempt_at: string | null;
-    /** The latest 100, in order. */
+    /** The latest 100 attempts, oldest first. */
     attempts: DeliveryAttempt[];
 }
 export interface DeliveryAttempt {
-    /** From 1. */
+    /** Number of the attempt, starting at 1. */
     number: number;
-    /** When it began. */
+    /** Start time of the attempt. */
     at: string;
-    /** HTTP status of the answer; null where there was none. */
+    /** HTTP status of the response; null if there was none. */
     status: number | null;
-    /** Milliseconds that it took. */
+    /** Duration of the attempt in milliseconds. */
     ms: number;
-    /** Why it failed; null where the receiver took it. */
+    /** Reason for the failure; null if the attempt succeeded. */
     error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | null;
 }
 export interface QueuedDelivery {
-    /** Id of the delivery that was queued. */
+    /** Id of the queued delivery. */
     id: string;
 }

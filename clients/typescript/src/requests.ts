@@ -1,10 +1,10 @@
 // Generated from docs/openapi.json by `make docs`.
 
-/** Parameters of a capture: exactly one source, and whatever else is wanted. Unknown names are refused. */
+/** Parameters of a capture: exactly one source, and any other parameters. Unknown names are rejected. */
 export interface CaptureParameters {
-  /** Page to capture: an http or https address that is public. */
+  /** URL of the page to capture. It must be http or https, and public. */
   url?: string
-  /** Raw HTML to capture. It is rendered at an origin of its own and may load public sub-resources. */
+  /** Raw HTML to capture. It is rendered at an opaque origin and may load public sub-resources. */
   html?: string
   /** Markdown to capture: CommonMark and GFM. */
   markdown?: string
@@ -12,202 +12,202 @@ export interface CaptureParameters {
   width?: number
   /** Height of the viewport in CSS pixels. */
   height?: number
-  /** Preset of viewport, touch and user agent; explicit values win. */
+  /** Preset of viewport, touch and user agent; explicit values take precedence. */
   device?: 'desktop' | 'mobile' | 'tablet'
-  /** Captures at two device pixels for each CSS pixel. */
+  /** Captures at two device pixels per CSS pixel. */
   retina?: boolean
   /** Format of the result. */
   format?: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf'
-  /** Quality of JPEG, WebP and AVIF; with other formats it is ignored, with a warning. */
+  /** Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning. */
   quality?: number
-  /** Shrinks the image to this width; the aspect ratio stays. */
+  /** Shrinks the image to this width, keeping the aspect ratio. */
   resize_width?: number
-  /** Shrinks the image to this height; the aspect ratio stays. */
+  /** Shrinks the image to this height, keeping the aspect ratio. */
   resize_height?: number
-  /** Transparent background, with PNG and WebP. */
+  /** Makes the background transparent; only for PNG and WebP. */
   omit_background?: boolean
-  /** Turns a PDF's pages. */
+  /** Uses landscape orientation for the pages of a PDF. */
   pdf_landscape?: boolean
-  /** Size of a PDF's pages. */
+  /** Page size of a PDF. */
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
-  /** Margin of a PDF's pages, above: a number with a unit, at most half the page. */
+  /** Top margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_top?: string
-  /** Margin of a PDF's pages, on the right: a number with a unit, at most half the page. */
+  /** Right margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_right?: string
-  /** Margin of a PDF's pages, below: a number with a unit, at most half the page. */
+  /** Bottom margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_bottom?: string
-  /** Margin of a PDF's pages, on the left: a number with a unit, at most half the page. */
+  /** Left margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_left?: string
-  /** Seconds to wait before the capture, once the page has loaded. */
+  /** Seconds to wait after the page has loaded, before the capture. */
   delay?: number
-  /** Seconds in which the page must load; otherwise the capture fails with `TIMEOUT`. */
+  /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
-  /** When the page counts as loaded: `load`, its load event; `network_idle`, once it has also asked for nothing for half a second. A page that never rests is captured when its `timeout` is over, with the warning `network_busy`. */
+  /** When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
   wait_until?: 'load' | 'network_idle'
   /** CSS selector that must match before the capture. */
   wait_for_selector?: string
   /** Captures the whole scrollable page instead of the viewport. */
   full_page?: boolean
-  /** CSS selector of the one element to capture. */
+  /** CSS selector of the element to capture. */
   selector?: string
-  /** CSS selector of an element that is clicked before the capture. */
+  /** CSS selector of an element to click before the capture. */
   click_selector?: string
-  /** CSS selector of an element that is scrolled into view before the capture. */
+  /** CSS selector of an element to scroll into view before the capture. */
   scroll_to?: string
-  /** CSS selectors of elements that are hidden. */
+  /** CSS selectors of elements to hide. */
   hide_selectors?: string[]
-  /** Styles that are added to the page. */
+  /** CSS to add to the page. */
   css?: string
-  /** Script that runs on the page. */
+  /** JavaScript to run on the page. */
   js?: string
-  /** Headers that the browser sends to the target's host. Values are never shown again. */
+  /** HTTP headers that the browser sends to the host of the target. Values are never returned. */
   headers?: Record<string, string>
-  /** Cookies that the browser has from the start. Values are never shown again. */
+  /** Cookies that are set before the page loads. Values are never returned. */
   cookies?: { name: string; value: string; domain?: string }[]
-  /** Removes cookie-consent banners: opts out where the platform is known, hides what is left. */
+  /** Removes cookie-consent banners: opts out if the consent platform is known, and hides banners that remain. */
   block_cookies?: boolean
-  /** Loads nothing from hosts of ads and trackers, and hides the slots of ads. */
+  /** Blocks requests to hosts of ads and trackers, and hides ad slots. */
   block_ads?: boolean
-  /** Loads nothing from hosts of chat widgets, and hides the widgets. */
+  /** Blocks requests to hosts of chat widgets, and hides the widgets. */
   block_chats?: boolean
-  /** Prefers the dark colour scheme. */
+  /** Emulates a preference for the dark colour scheme. */
   dark_mode?: boolean
-  /** Prefers reduced motion. */
+  /** Emulates a preference for reduced motion. */
   reduced_motion?: boolean
   /** User agent of the browser. */
   user_agent?: string
-  /** Captures with full Chromium, in which pages find an ordinary desktop browser. Refused with 422 by an installation that has none. */
+  /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
   stealth?: boolean
-  /** IANA name of the time zone that the page sees. */
+  /** IANA name of the time zone of the browser. */
   timezone?: string
-  /** Place that the page reads from the browser. It does not change the request's address. */
+  /** Location that the browser reports to the page. It does not change the IP address of the requests. */
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
-  /** The caller's own proxy, http or socks5 with its port. Its password is never shown again. */
+  /** URL of your own proxy: http or socks5, with a port. The password is never returned. */
   proxy?: string
-  /** Adds what the page says of itself to the record: title, description, canonical address, language, favicon and social tags. */
+  /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
   extract_metadata?: boolean
-  /** Seconds for which an earlier result of the same request is good enough; 0 captures anew. A hit is free. */
+  /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
   cache_ttl?: number
-  /** Public https address that is notified on completion. The request then returns immediately. */
+  /** Public https URL that is notified on completion. The request then returns immediately. */
   webhook_url?: string
-  /** `image` answers with the image, `json` with the record. */
+  /** `image` returns the image, `json` the record. */
   response_type?: 'json' | 'image'
 }
 
-/** URLs, and capture parameters that hold for each of them. */
+/** URLs, and capture parameters that apply to each of them. */
 export interface BatchParameters {
-  /** Pages to capture. One that is invalid refuses all. */
+  /** URLs of the pages to capture. If one is invalid, the whole batch is rejected. */
   urls: string[]
   /** Width of the viewport in CSS pixels. */
   width?: number
   /** Height of the viewport in CSS pixels. */
   height?: number
-  /** Preset of viewport, touch and user agent; explicit values win. */
+  /** Preset of viewport, touch and user agent; explicit values take precedence. */
   device?: 'desktop' | 'mobile' | 'tablet'
-  /** Captures at two device pixels for each CSS pixel. */
+  /** Captures at two device pixels per CSS pixel. */
   retina?: boolean
   /** Format of the result. */
   format?: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf'
-  /** Quality of JPEG, WebP and AVIF; with other formats it is ignored, with a warning. */
+  /** Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning. */
   quality?: number
-  /** Shrinks the image to this width; the aspect ratio stays. */
+  /** Shrinks the image to this width, keeping the aspect ratio. */
   resize_width?: number
-  /** Shrinks the image to this height; the aspect ratio stays. */
+  /** Shrinks the image to this height, keeping the aspect ratio. */
   resize_height?: number
-  /** Transparent background, with PNG and WebP. */
+  /** Makes the background transparent; only for PNG and WebP. */
   omit_background?: boolean
-  /** Turns a PDF's pages. */
+  /** Uses landscape orientation for the pages of a PDF. */
   pdf_landscape?: boolean
-  /** Size of a PDF's pages. */
+  /** Page size of a PDF. */
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
-  /** Margin of a PDF's pages, above: a number with a unit, at most half the page. */
+  /** Top margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_top?: string
-  /** Margin of a PDF's pages, on the right: a number with a unit, at most half the page. */
+  /** Right margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_right?: string
-  /** Margin of a PDF's pages, below: a number with a unit, at most half the page. */
+  /** Bottom margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_bottom?: string
-  /** Margin of a PDF's pages, on the left: a number with a unit, at most half the page. */
+  /** Left margin of the pages of a PDF: a number with a unit, at most half the page. */
   pdf_margin_left?: string
-  /** Seconds to wait before the capture, once the page has loaded. */
+  /** Seconds to wait after the page has loaded, before the capture. */
   delay?: number
-  /** Seconds in which the page must load; otherwise the capture fails with `TIMEOUT`. */
+  /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
-  /** When the page counts as loaded: `load`, its load event; `network_idle`, once it has also asked for nothing for half a second. A page that never rests is captured when its `timeout` is over, with the warning `network_busy`. */
+  /** When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
   wait_until?: 'load' | 'network_idle'
   /** CSS selector that must match before the capture. */
   wait_for_selector?: string
   /** Captures the whole scrollable page instead of the viewport. */
   full_page?: boolean
-  /** CSS selector of the one element to capture. */
+  /** CSS selector of the element to capture. */
   selector?: string
-  /** CSS selector of an element that is clicked before the capture. */
+  /** CSS selector of an element to click before the capture. */
   click_selector?: string
-  /** CSS selector of an element that is scrolled into view before the capture. */
+  /** CSS selector of an element to scroll into view before the capture. */
   scroll_to?: string
-  /** CSS selectors of elements that are hidden. */
+  /** CSS selectors of elements to hide. */
   hide_selectors?: string[]
-  /** Styles that are added to the page. */
+  /** CSS to add to the page. */
   css?: string
-  /** Script that runs on the page. */
+  /** JavaScript to run on the page. */
   js?: string
-  /** Headers that the browser sends to the target's host. Values are never shown again. */
+  /** HTTP headers that the browser sends to the host of the target. Values are never returned. */
   headers?: Record<string, string>
-  /** Cookies that the browser has from the start. Values are never shown again. */
+  /** Cookies that are set before the page loads. Values are never returned. */
   cookies?: { name: string; value: string; domain?: string }[]
-  /** Removes cookie-consent banners: opts out where the platform is known, hides what is left. */
+  /** Removes cookie-consent banners: opts out if the consent platform is known, and hides banners that remain. */
   block_cookies?: boolean
-  /** Loads nothing from hosts of ads and trackers, and hides the slots of ads. */
+  /** Blocks requests to hosts of ads and trackers, and hides ad slots. */
   block_ads?: boolean
-  /** Loads nothing from hosts of chat widgets, and hides the widgets. */
+  /** Blocks requests to hosts of chat widgets, and hides the widgets. */
   block_chats?: boolean
-  /** Prefers the dark colour scheme. */
+  /** Emulates a preference for the dark colour scheme. */
   dark_mode?: boolean
-  /** Prefers reduced motion. */
+  /** Emulates a preference for reduced motion. */
   reduced_motion?: boolean
   /** User agent of the browser. */
   user_agent?: string
-  /** Captures with full Chromium, in which pages find an ordinary desktop browser. Refused with 422 by an installation that has none. */
+  /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
   stealth?: boolean
-  /** IANA name of the time zone that the page sees. */
+  /** IANA name of the time zone of the browser. */
   timezone?: string
-  /** Place that the page reads from the browser. It does not change the request's address. */
+  /** Location that the browser reports to the page. It does not change the IP address of the requests. */
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
-  /** The caller's own proxy, http or socks5 with its port. Its password is never shown again. */
+  /** URL of your own proxy: http or socks5, with a port. The password is never returned. */
   proxy?: string
-  /** Adds what the page says of itself to the record: title, description, canonical address, language, favicon and social tags. */
+  /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
   extract_metadata?: boolean
-  /** Seconds for which an earlier result of the same request is good enough; 0 captures anew. A hit is free. */
+  /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
   cache_ttl?: number
-  /** Public https address that is notified on completion. The request then returns immediately. */
+  /** Public https URL that is notified on completion. The request then returns immediately. */
   webhook_url?: string
-  /** A batch is answered with its record. */
+  /** A batch always returns its record. */
   response_type?: 'json'
 }
 
 export interface NewWebhook {
-  /** Public https address of the receiver, at most 20 webhooks for an account. */
+  /** Public https URL of the receiver. An account has at most 20 webhooks. */
   url: string
-  /** What is sent. */
+  /** Events that are sent to the webhook. */
   events?: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[]
-  /** A note for people. */
+  /** Free-text description. */
   description?: string
-  /** Whether anything is sent. */
+  /** Whether events are sent to the webhook. */
   active?: boolean
 }
 
-/** What is to be another. What is left out stays. */
+/** Fields to change. Omitted fields keep their values. */
 export interface WebhookChange {
-  /** Public https address of the receiver, at most 20 webhooks for an account. */
+  /** Public https URL of the receiver. An account has at most 20 webhooks. */
   url?: string
-  /** What is sent. */
+  /** Events that are sent to the webhook. */
   events?: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[]
-  /** A note for people. */
+  /** Free-text description. */
   description?: string
-  /** Whether anything is sent. */
+  /** Whether events are sent to the webhook. */
   active?: boolean
 }
 
-/** Effective size and format, and what the request supplied, secrets masked as `***`. */
+/** Effective size and format, and the parameters given in the request, with secrets masked as `***`. */
 export interface ScreenshotOptions {
   width: number
   height: number
@@ -251,15 +251,15 @@ export interface ScreenshotOptions {
   cache_ttl?: number
   webhook_url?: string
   response_type?: 'json' | 'image'
-  /** Kind of a source that is not an address. Its text is never shown. */
+  /** Type of a source that is not a URL. Its text is never returned. */
   source?: 'html' | 'markdown'
-  /** Size of that source in bytes of UTF-8. */
+  /** Size of the HTML or Markdown source as UTF-8, in bytes. */
   source_bytes?: number
-  /** Digest of that source, in hex. */
+  /** SHA-256 of the HTML or Markdown source, in hex. */
   source_sha256?: string
 }
 
-/** As `ScreenshotOptions`; the main parameters are always there. */
+/** As `ScreenshotOptions`, with the main parameters always present. */
 export interface CompletedScreenshotOptions {
   width: number
   height: number
@@ -303,10 +303,10 @@ export interface CompletedScreenshotOptions {
   cache_ttl?: number
   webhook_url?: string
   response_type?: 'json' | 'image'
-  /** Kind of a source that is not an address. Its text is never shown. */
+  /** Type of a source that is not a URL. Its text is never returned. */
   source?: 'html' | 'markdown'
-  /** Size of that source in bytes of UTF-8. */
+  /** Size of the HTML or Markdown source as UTF-8, in bytes. */
   source_bytes?: number
-  /** Digest of that source, in hex. */
+  /** SHA-256 of the HTML or Markdown source, in hex. */
   source_sha256?: string
 }

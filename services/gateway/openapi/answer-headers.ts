@@ -7,66 +7,73 @@ const whole: JsonSchema = { type: 'integer', minimum: 0 }
 /** All response headers of the document. */
 export const answerHeaders = {
   'X-Request-Id': {
-    description: "Names this request. The caller's own is kept where it has at most 64 token characters.",
+    description: 'Id of the request. An id sent by the caller is kept if it consists of at most 64 token characters.',
     schema: { type: 'string', maxLength: 64 },
     always: true,
   },
   'Access-Control-Allow-Origin': {
-    description: 'Keys, not origins, decide who may call.',
+    description: 'Access is controlled by API keys, not by origins.',
     schema: { type: 'string', const: '*' },
     always: true,
   },
-  'X-RateLimit-Limit': { description: 'Requests per minute; absent where the plan has no limit.', schema: whole },
-  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: whole },
-  'X-RateLimit-Reset': { description: 'Unix time at which the next minute begins.', schema: whole },
-  'X-Usage-Limit': { description: 'Monthly quota; absent where the plan has none.', schema: whole },
-  'X-Usage-Remaining': { description: 'Screenshots left of the quota.', schema: whole },
+  'X-RateLimit-Limit': { description: 'Requests per minute; absent if the plan has no limit.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests left in the current minute.', schema: whole },
+  'X-RateLimit-Reset': { description: 'Unix time at which the next minute starts.', schema: whole },
+  'X-Usage-Limit': { description: 'Monthly quota of screenshots; absent if the plan has none.', schema: whole },
+  'X-Usage-Remaining': { description: 'Screenshots left in the quota.', schema: whole },
   'X-Usage-Reset': {
-    description: 'End of the period, ISO 8601.',
+    description: 'End of the current period, in ISO 8601.',
     schema: { type: 'string', format: 'date-time' },
   },
-  'X-Usage-Overage': { description: 'Screenshots beyond the quota, where the plan charges them.', schema: whole },
+  'X-Usage-Overage': {
+    description: 'Number of screenshots beyond the quota, if the plan charges for them.',
+    schema: whole,
+  },
   'X-Usage-Overage-Price': {
-    description: 'Price of one of them, an exact decimal.',
+    description: 'Price per screenshot beyond the quota, as an exact decimal.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
   },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: whole },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: whole },
   'WWW-Authenticate': {
-    description: 'How to say who calls.',
+    description: 'Required authentication scheme.',
     schema: { type: 'string', const: 'Bearer' },
     always: true,
   },
   'X-Screenshot-Id': {
-    description: 'The screenshot that the request made, or may have made.',
+    description: 'Id of the screenshot that the request created, or may have created.',
     schema: { type: 'string', format: 'uuid' },
   },
   'X-Cache': {
-    description: "`HIT` where an earlier capture's result is shown.",
+    description: '`HIT` if the result was reused from an earlier capture.',
     schema: { type: 'string', enum: ['HIT', 'MISS'] },
   },
   'Idempotent-Replayed': {
-    description: 'The answer repeats that of an earlier request with the same `Idempotency-Key`.',
+    description: 'The response repeats that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
   'X-Target-Status': { description: 'HTTP status of the page.', schema: whole },
-  Location: { description: 'Where the state is found.', schema: { type: 'string', format: 'uri' }, always: true },
+  Location: { description: 'URL of the status.', schema: { type: 'string', format: 'uri' }, always: true },
   ETag: {
     description: 'Strong validator of the content.',
     schema: { type: 'string', pattern: '^"[0-9a-f]{64}"$' },
     always: true,
   },
   'Content-Disposition': {
-    description: 'Name of a file to save it as.',
+    description: 'Suggested file name.',
     schema: { type: 'string', pattern: '^inline; filename="[0-9a-f-]{36}\\.[a-z]+"$' },
     always: true,
   },
   'Content-Range': {
-    description: 'Which part this is, or how large the whole is.',
+    description: 'Range of the returned part and total size; with status 416 only the total size.',
     schema: { type: 'string', pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' },
     always: true,
   },
-  'Accept-Ranges': { description: 'Parts may be asked for.', schema: { type: 'string', const: 'bytes' } },
-  'Cache-Control': { description: 'How long it may be kept.', schema: { type: 'string' }, always: true },
+  'Accept-Ranges': { description: 'Byte ranges are supported.', schema: { type: 'string', const: 'bytes' } },
+  'Cache-Control': {
+    description: 'Whether and how long the response may be cached.',
+    schema: { type: 'string' },
+    always: true,
+  },
 } as const satisfies Record<string, Header>
 
 /** Name of a header. */

@@ -58,7 +58,7 @@ const fieldsWithout = (left: readonly string[]) =>
 /** The body of a capture. */
 export const captureSchema: JsonSchema = {
   type: 'object',
-  description: 'Parameters of a capture: exactly one source, and whatever else is wanted. Unknown names are refused.',
+  description: 'Parameters of a capture: exactly one source, and any other parameters. Unknown names are rejected.',
   properties: fieldsWithout([]),
   additionalProperties: false,
   oneOf: sourceNames.map((name) => ({ required: [name] })),
@@ -67,17 +67,17 @@ export const captureSchema: JsonSchema = {
 /** The body of a batch. */
 export const batchSchema: JsonSchema = {
   type: 'object',
-  description: 'URLs, and capture parameters that hold for each of them.',
+  description: 'URLs, and capture parameters that apply to each of them.',
   properties: {
     urls: {
       type: 'array',
       minItems: 1,
       maxItems: urlsMax,
       items: parameterSchema('url'),
-      description: 'Pages to capture. One that is invalid refuses all.',
+      description: 'URLs of the pages to capture. If one is invalid, the whole batch is rejected.',
     },
     ...fieldsWithout([...sourceNames, 'response_type']),
-    response_type: { type: 'string', enum: ['json'], description: 'A batch is answered with its record.' },
+    response_type: { type: 'string', enum: ['json'], description: 'A batch always returns its record.' },
   },
   required: ['urls'],
   additionalProperties: false,

@@ -60,12 +60,12 @@ export const jsonAnswer = <Body>(
 ): AnswerDoc<Body> => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(body) })
 
 /** The last event of a stream whose capture or batch was deleted. */
-const deletedEvent = closed({ id: id('Id of what was deleted.') })
+const deletedEvent = closed({ id: id('Id of the deleted screenshot or batch.') })
 
 /** The last event of a stream whose key is no longer valid. */
 const unauthorizedEvent = closed({
-  code: typed({ type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' }),
-  message: text('What happened, for people.'),
+  code: typed({ type: 'string', const: 'INVALID_API_KEY', description: 'Error code, as in the error envelope.' }),
+  message: text('Human-readable message.'),
 })
 
 /** A response without a body. */
@@ -125,22 +125,22 @@ export const headerParameter = optionalIn('header')
 /** The `Idempotency-Key` header of every POST. */
 export const idempotencyKey = headerParameter(
   'Idempotency-Key',
-  'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
+  'Makes retries safe: repeating the same request with the same key within 24 hours returns the result of the first request.',
   { type: 'string', ...keyForm },
 )
 
 const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => ({
-  description: 'The stream.',
+  description: 'The event stream.',
   headers: [...limitHeaders, 'Cache-Control'],
   content: {
     'text/event-stream': {
       schema: typed({
         type: ['string', 'object'],
-        description: 'One text; for tools that read it by events, each of them.',
+        description: 'A string for the whole stream; an object for each event, for tools that parse the stream.',
         properties: {
           event: { type: 'string', enum: Object.keys(events) },
-          id: { type: 'string', description: 'Comes back as `Last-Event-ID`.' },
-          retry: { type: 'integer', description: 'Milliseconds after which to connect again.' },
+          id: { type: 'string', description: 'Event id, which a reconnecting client sends as `Last-Event-ID`.' },
+          retry: { type: 'integer', description: 'Milliseconds to wait before reconnecting.' },
           data: {
             type: 'string',
             contentMediaType: 'application/json',
@@ -159,7 +159,7 @@ export const streamContract = (events: Fields, example: string, seen: string) =>
   parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
   answers: {
     200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),
-    204: emptyAnswer('The end has been seen; clients stop connecting.'),
+    204: emptyAnswer('The client has already received the last event and should stop reconnecting.'),
   },
 })
 

@@ -12,17 +12,17 @@ import type { AnswerDoc, Contract } from './contract.ts'
 
 const intro = `Captures web pages and HTML as images.
 
-Every operation but the reference needs \`Authorization: Bearer <API key>\`. \`/api/v1\` is the same as \`/v1\`. Results stand
-in \`data\`, errors in \`error\` with a code for machines. Every answer carries \`X-Request-Id\`, every answer to a caller who is
-known the limits of the account. Times are ISO 8601 UTC with microseconds. Within v1 fields, codes, parameters and operations
-are added, never taken away: ignore what you do not know.`
+Every operation except the reference requires \`Authorization: Bearer <API key>\`. \`/api/v1\` is an alias of \`/v1\`. Results are
+returned in \`data\`, errors in \`error\` with a machine-readable code. Every response has the header \`X-Request-Id\`, and every
+response to an authenticated caller has the limits of the account. Times are ISO 8601 UTC with microseconds. Within v1,
+fields, codes, parameters and operations are added but never removed: clients should ignore unknown ones.`
 
 const tags = [
-  { name: 'Screenshots', description: 'Capture pages, at once or in the background, and get what came of it.' },
+  { name: 'Screenshots', description: 'Capture pages, synchronously or in the background, and retrieve the results.' },
   { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
-  { name: 'Account', description: 'The account of the key, its plan and its usage.' },
-  { name: 'Webhooks', description: 'Be told of what happens, and see what was sent.' },
-  { name: 'Reference', description: 'The interface itself.' },
+  { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
+  { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
+  { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
 
 const errorHeaders = (status: number): readonly HeaderName[] => {
@@ -115,7 +115,7 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     info: {
       title: 'Shutterfleet',
       version: '1',
-      summary: 'A screenshot service of your own.',
+      summary: 'A self-hosted screenshot service.',
       description: intro,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -135,13 +135,17 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
       responses: Object.fromEntries(errors.map((set) => [set.name, errorResponse(set)])),
       headers: headerComponents(),
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_` and 40 letters and digits.' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: `sk_live_` followed by 40 letters and digits.',
+        },
         signedLink: {
           type: 'apiKey',
           in: 'query',
           name: 'signature',
           description:
-            'The link of the operation `sign_url`, which also holds `kid` and, unless it is permanent, `expires`.',
+            'A signed link, created by the operation `sign_url`. It also contains `kid` and, unless it is permanent, `expires`.',
         },
       },
     },

@@ -72,25 +72,25 @@ const afterAccept: readonly number[] = [404, 410, 422, 500, 503]
 
 const details = typed({
   type: 'object',
-  description: 'With `VALIDATION_ERROR`: what is wrong, by field. All faults are told at once.',
+  description: 'With `VALIDATION_ERROR`: messages by field. All invalid fields are reported at once.',
   additionalProperties: { type: 'array', minItems: 1, items: { type: 'string' } },
 })
 
 /** The schema of the error envelope for a set of errors. */
 export const errorSchema = ({ status, codes }: ErrorSet): JsonSchema => {
   const fields: Fields = {
-    code: word(codes, 'For machines.'),
-    message: text('For people.'),
-    status: typed({ type: 'integer', const: status, description: 'The HTTP status.' }),
-    request_id: text('As in `X-Request-Id`.'),
+    code: word(codes, 'Machine-readable code.'),
+    message: text('Human-readable message.'),
+    status: typed({ type: 'integer', const: status, description: 'HTTP status of the response.' }),
+    request_id: text('Id of the request, as in `X-Request-Id`.'),
     ...(repeatable.includes(status) && {
-      retry_after: count('As in `Retry-After`.'),
+      retry_after: count('Seconds to wait before retrying, as in `Retry-After`.'),
     }),
   }
   const optional: Fields = {
     ...(codes.includes('VALIDATION_ERROR') && { details }),
     ...(afterAccept.includes(status) && {
-      screenshot_id: id('The screenshot that failed, or may have been accepted.'),
+      screenshot_id: id('Id of the screenshot that failed, or may have been accepted.'),
     }),
   }
   return {

@@ -24,7 +24,7 @@ const page = `<!doctype html>
     <title>Shutterfleet API reference</title>
   </head>
   <body>
-    <noscript>This page needs JavaScript. <a href="openapi.json">openapi.json</a> says the same.</noscript>
+    <noscript>This page requires JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</noscript>
     <div id="reference"></div>
     <script src="docs/reference.js"></script>
   </body>

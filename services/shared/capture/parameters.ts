@@ -52,22 +52,23 @@ const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.ass
 
 const margin = (side: string) =>
   withDoc(length(), {
-    description: `Margin of a PDF's pages, ${side}: a number with a unit, at most half the page.`,
+    description: `${side} margin of the pages of a PDF: a number with a unit, at most half the page.`,
     example: '20mm',
     more: 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.',
   })
 
-const neverEnlarged = 'With both the image fits inside; it is never enlarged.'
+const neverEnlarged =
+  'If both `resize_width` and `resize_height` are given, the image fits inside them. It is never enlarged.'
 
 /** Every parameter by the groups of the contract, with bounds, default and description. Sources have no default. */
 export const parameterGroups = {
   source: {
     url: withDoc(line(2048), {
-      description: 'Page to capture: an http or https address that is public.',
+      description: 'URL of the page to capture. It must be http or https, and public.',
       example: 'https://example.com/',
     }),
     html: withDoc(source(), {
-      description: 'Raw HTML to capture. It is rendered at an origin of its own and may load public sub-resources.',
+      description: 'Raw HTML to capture. It is rendered at an opaque origin and may load public sub-resources.',
       example: '<h1>Hello</h1>',
     }),
     markdown: withDoc(source(), { description: 'Markdown to capture: CommonMark and GFM.', example: '# Hello' }),
@@ -82,12 +83,12 @@ export const parameterGroups = {
       example: 900,
     }),
     device: withDoc(byDefault(Type.Enum(['desktop', 'mobile', 'tablet']), 'desktop'), {
-      description: 'Preset of viewport, touch and user agent; explicit values win.',
+      description: 'Preset of viewport, touch and user agent; explicit values take precedence.',
       example: 'mobile',
-      more: '`mobile` is 375 × 812, `tablet` 768 × 1024, both with mobile layout.',
+      more: '`mobile` is 375 × 812 and `tablet` 768 × 1024, both with mobile layout.',
     }),
     retina: withDoc(flag(false), {
-      description: 'Captures at two device pixels for each CSS pixel.',
+      description: 'Captures at two device pixels per CSS pixel.',
       example: true,
     }),
   },
@@ -97,47 +98,50 @@ export const parameterGroups = {
       example: 'png',
     }),
     quality: withDoc(byDefault(integer(1, 100), 80), {
-      description: 'Quality of JPEG, WebP and AVIF; with other formats it is ignored, with a warning.',
+      description: 'Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning.',
       example: 90,
     }),
     resize_width: withDoc(integer(16, 3840), {
-      description: 'Shrinks the image to this width; the aspect ratio stays.',
+      description: 'Shrinks the image to this width, keeping the aspect ratio.',
       example: 640,
       more: neverEnlarged,
     }),
     resize_height: withDoc(integer(16, 2160), {
-      description: 'Shrinks the image to this height; the aspect ratio stays.',
+      description: 'Shrinks the image to this height, keeping the aspect ratio.',
       example: 480,
       more: neverEnlarged,
     }),
     omit_background: withDoc(flag(false), {
-      description: 'Transparent background, with PNG and WebP.',
+      description: 'Makes the background transparent; only for PNG and WebP.',
       example: true,
     }),
   },
   pdf: {
-    pdf_landscape: withDoc(flag(false), { description: "Turns a PDF's pages.", example: true }),
+    pdf_landscape: withDoc(flag(false), {
+      description: 'Uses landscape orientation for the pages of a PDF.',
+      example: true,
+    }),
     pdf_page_format: withDoc(byDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'), {
-      description: "Size of a PDF's pages.",
+      description: 'Page size of a PDF.',
       example: 'Letter',
     }),
-    pdf_margin_top: margin('above'),
-    pdf_margin_right: margin('on the right'),
-    pdf_margin_bottom: margin('below'),
-    pdf_margin_left: margin('on the left'),
+    pdf_margin_top: margin('Top'),
+    pdf_margin_right: margin('Right'),
+    pdf_margin_bottom: margin('Bottom'),
+    pdf_margin_left: margin('Left'),
   },
   loading: {
     delay: withDoc(byDefault(integer(0, 10), 0), {
-      description: 'Seconds to wait before the capture, once the page has loaded.',
+      description: 'Seconds to wait after the page has loaded, before the capture.',
       example: 2,
     }),
     timeout: withDoc(byDefault(integer(5, 60), 30), {
-      description: 'Seconds in which the page must load; otherwise the capture fails with `TIMEOUT`.',
+      description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
       example: 20,
     }),
     wait_until: withDoc(byDefault(Type.Enum(['load', 'network_idle']), 'load'), {
       description:
-        'When the page counts as loaded: `load`, its load event; `network_idle`, once it has also asked for nothing for half a second. A page that never rests is captured when its `timeout` is over, with the warning `network_busy`.',
+        'When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`.',
       example: 'network_idle',
     }),
     wait_for_selector: withDoc(selector(), {
@@ -147,71 +151,75 @@ export const parameterGroups = {
     full_page: withDoc(flag(false), {
       description: 'Captures the whole scrollable page instead of the viewport.',
       example: true,
-      more: 'Up to 20,000 px high; of an app that scrolls inside of itself, all of that part.',
+      more: 'At most 20,000 px high. If the page scrolls inside an element instead, that element is captured in full.',
     }),
   },
   interaction: {
     selector: withDoc(selector(), {
-      description: 'CSS selector of the one element to capture.',
+      description: 'CSS selector of the element to capture.',
       example: 'article',
     }),
     click_selector: withDoc(selector(), {
-      description: 'CSS selector of an element that is clicked before the capture.',
+      description: 'CSS selector of an element to click before the capture.',
       example: '#accept',
     }),
     scroll_to: withDoc(selector(), {
-      description: 'CSS selector of an element that is scrolled into view before the capture.',
+      description: 'CSS selector of an element to scroll into view before the capture.',
       example: 'footer',
     }),
     hide_selectors: withDoc(Type.Array(selector(), { maxItems: 20 }), {
-      description: 'CSS selectors of elements that are hidden.',
+      description: 'CSS selectors of elements to hide.',
       example: ['.banner', '#chat'],
     }),
   },
   injection: {
-    css: withDoc(code(), { description: 'Styles that are added to the page.', example: 'body { margin: 0 }' }),
-    js: withDoc(code(), { description: 'Script that runs on the page.', example: 'window.scrollTo(0, 0)' }),
+    css: withDoc(code(), { description: 'CSS to add to the page.', example: 'body { margin: 0 }' }),
+    js: withDoc(code(), { description: 'JavaScript to run on the page.', example: 'window.scrollTo(0, 0)' }),
     headers: withDoc(Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 }), {
-      description: "Headers that the browser sends to the target's host. Values are never shown again.",
+      description: 'HTTP headers that the browser sends to the host of the target. Values are never returned.',
       example: { 'X-Token': 'abc' },
-      more: 'No other host gets them, not even after a redirect.',
+      more: 'The headers are not sent to other hosts, even after a redirect.',
     }),
     cookies: withDoc(Type.Array(cookie, { maxItems: 20 }), {
-      description: 'Cookies that the browser has from the start. Values are never shown again.',
+      description: 'Cookies that are set before the page loads. Values are never returned.',
       example: [{ name: 'session', value: 'abc', domain: 'example.com' }],
     }),
   },
   blocking: {
     block_cookies: withDoc(flag(true), {
-      description: 'Removes cookie-consent banners: opts out where the platform is known, hides what is left.',
+      description:
+        'Removes cookie-consent banners: opts out if the consent platform is known, and hides banners that remain.',
       example: false,
     }),
     block_ads: withDoc(flag(false), {
-      description: 'Loads nothing from hosts of ads and trackers, and hides the slots of ads.',
+      description: 'Blocks requests to hosts of ads and trackers, and hides ad slots.',
       example: true,
     }),
     block_chats: withDoc(flag(false), {
-      description: 'Loads nothing from hosts of chat widgets, and hides the widgets.',
+      description: 'Blocks requests to hosts of chat widgets, and hides the widgets.',
       example: true,
     }),
   },
   emulation: {
-    dark_mode: withDoc(flag(false), { description: 'Prefers the dark colour scheme.', example: true }),
-    reduced_motion: withDoc(flag(false), { description: 'Prefers reduced motion.', example: true }),
+    dark_mode: withDoc(flag(false), {
+      description: 'Emulates a preference for the dark colour scheme.',
+      example: true,
+    }),
+    reduced_motion: withDoc(flag(false), { description: 'Emulates a preference for reduced motion.', example: true }),
     user_agent: withDoc(line(500), {
       description: 'User agent of the browser.',
       example: 'Mozilla/5.0 (compatible; Example/1.0)',
-      more: "Without it the device's, on a desktop Chrome's.",
+      more: 'Defaults to that of the device; on desktop, to that of Chrome.',
     }),
     stealth: withDoc(flag(false), {
       description:
-        'Captures with full Chromium, in which pages find an ordinary desktop browser. Refused with 422 by an installation that has none.',
+        'Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium.',
       example: true,
     }),
     timezone: withDoc(line(100), {
-      description: 'IANA name of the time zone that the page sees.',
+      description: 'IANA name of the time zone of the browser.',
       example: 'Europe/Paris',
-      more: 'Without it UTC.',
+      more: 'Defaults to UTC.',
     }),
     geolocation: withDoc(
       Type.Object(
@@ -223,36 +231,37 @@ export const parameterGroups = {
         { additionalProperties: false },
       ),
       {
-        description: "Place that the page reads from the browser. It does not change the request's address.",
+        description:
+          'Location that the browser reports to the page. It does not change the IP address of the requests.',
         example: { latitude: 48.8566, longitude: 2.3522 },
-        more: 'Without it a page that asks for its place is denied.',
+        more: 'Without it, location requests of the page are denied.',
       },
     ),
     proxy: withDoc(line(2048), {
-      description: "The caller's own proxy, http or socks5 with its port. Its password is never shown again.",
+      description: 'URL of your own proxy: http or socks5, with a port. The password is never returned.',
       example: 'http://user:secret@proxy.example.com:3128',
-      more: 'With or without `user:password@`. Everything is loaded through it.',
+      more: '`user:password@` is optional. All requests of the page go through the proxy.',
     }),
   },
   advanced: {
     extract_metadata: withDoc(flag(false), {
       description:
-        'Adds what the page says of itself to the record: title, description, canonical address, language, favicon and social tags.',
+        'Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags.',
       example: true,
     }),
     cache_ttl: withDoc(byDefault(integer(0, 86_400), 0), {
       description:
-        'Seconds for which an earlier result of the same request is good enough; 0 captures anew. A hit is free.',
+        'Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free.',
       example: 3600,
     }),
     webhook_url: withDoc(line(2048), {
-      description: 'Public https address that is notified on completion. The request then returns immediately.',
+      description: 'Public https URL that is notified on completion. The request then returns immediately.',
       example: 'https://hooks.example.com/screenshots',
     }),
     response_type: withDoc(Type.Enum(['json', 'image']), {
-      description: '`image` answers with the image, `json` with the record.',
+      description: '`image` returns the image, `json` the record.',
       example: 'json',
-      more: 'Without it `image` on capture, `json` on create; a batch knows `json` alone.',
+      more: 'Defaults to `image` on capture and to `json` on create; a batch supports only `json`.',
     }),
   },
 }

@@ -16,35 +16,35 @@ import { exampleIds } from './example-values.ts'
 import { acceptedExample } from './records.ts'
 
 const member = object({
-  index: [count('Place of its URL in the request, from 0.'), 0],
+  index: [count('Index of the URL in the request, starting at 0.'), 0],
   id: [id('Id of the screenshot.'), acceptedExample.id],
-  status: [word(statuses, 'State of the screenshot.'), acceptedExample.status],
-  url: [orNull(text('Source address, its password masked.')), acceptedExample.url],
+  status: [word(statuses, 'Status of the screenshot.'), acceptedExample.status],
+  url: [orNull(text('URL of the source, with its password masked.')), acceptedExample.url],
   options: [
     typed<EchoedOptions>({ anyOf: [schemaRef('ScreenshotOptions'), schemaRef('CompletedScreenshotOptions')] }),
     acceptedExample.options,
   ],
-  created_at: [moment('When it was accepted.'), acceptedExample.created_at],
+  created_at: [moment('Time of acceptance.'), acceptedExample.created_at],
 })
 
 const status = word(
   ['pending', 'processing', 'completed'],
-  '`pending`: none has begun. `completed`: all have ended, some may have failed.',
+  '`pending`: no screenshot has started. `completed`: all have ended; some may have failed.',
 )
 
 const batch = object({
   id: [id('Id of the batch.'), exampleIds.batch],
   status: [status, 'pending'],
-  total: [count('Screenshots of the batch, deleted ones included.', 1), 1],
-  pending: [count('How many wait.'), 1],
-  processing: [count('How many run.'), 0],
-  completed: [count('How many completed.'), 0],
-  failed: [count('How many failed.'), 0],
-  created_at: [moment('When it was accepted.'), acceptedExample.created_at],
+  total: [count('Number of screenshots in the batch, including deleted ones.', 1), 1],
+  pending: [count('Number of pending screenshots.'), 1],
+  processing: [count('Number of screenshots being processed.'), 0],
+  completed: [count('Number of completed screenshots.'), 0],
+  failed: [count('Number of failed screenshots.'), 0],
+  created_at: [moment('Time of acceptance.'), acceptedExample.created_at],
   screenshots: list(
     partOf('BatchMember', member),
     urlsMax,
-    'Those that were not deleted, in the order of the request.',
+    'Screenshots of the batch in the order of the request, without deleted ones.',
   ),
 })
 

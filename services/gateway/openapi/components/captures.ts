@@ -8,26 +8,42 @@ import { screenshot } from './records.ts'
 const path = 'https://shots.example.com/v1/screenshots'
 
 const page = object({
-  data: list(screenshot, perPageMax, 'The newest first.'),
+  data: list(screenshot, perPageMax, 'Screenshots, newest first.'),
   links: object({
-    first: [address('The first page.'), `${path}?page=1`],
-    last: [orNull(address('The last page; null where no number reaches it.')), `${path}?page=1`],
-    prev: [orNull(address('The page with newer ones; null at the beginning.')), null],
-    next: [orNull(address('The page with older ones; null at the end.')), null],
+    first: [address('URL of the first page.'), `${path}?page=1`],
+    last: [orNull(address('URL of the last page; null if it cannot be reached by page number.')), `${path}?page=1`],
+    prev: [orNull(address('URL of the page with newer screenshots; null on the first page.')), null],
+    next: [orNull(address('URL of the page with older screenshots; null on the last page.')), null],
   }),
   meta: object(
     {
-      current_page: [orNull(count('Number of this page; null where it comes from a cursor.', 1)), 1],
-      from: [orNull(count('Place of its first screenshot in the whole list, from 1.', 1)), 1],
+      current_page: [orNull(count('Number of this page; null if it was requested by cursor.', 1)), 1],
+      from: [
+        orNull(
+          count(
+            'Position of the first screenshot of this page in the whole list, starting at 1; null if the page is empty or was requested by cursor.',
+            1,
+          ),
+        ),
+        1,
+      ],
       last_page: [count('Number of the last page.', 1), 1],
-      path: [address('Address of the list.'), path],
-      per_page: [count('Screenshots of a page.', 1), 20],
-      to: [orNull(count('Place of its last screenshot in the whole list.', 1)), 1],
-      total: [count('Screenshots that fit the filters; exact up to 10,000.'), 1],
-      next_cursor: [orNull(text('`cursor` of the next page; null at the end.')), null],
+      path: [address('URL of the list.'), path],
+      per_page: [count('Number of screenshots per page.', 1), 20],
+      to: [
+        orNull(
+          count(
+            'Position of the last screenshot of this page in the whole list; null if the page is empty or was requested by cursor.',
+            1,
+          ),
+        ),
+        1,
+      ],
+      total: [count('Number of screenshots that match the filters; exact up to 10,000.'), 1],
+      next_cursor: [orNull(text('`cursor` of the next page; null on the last page.')), null],
     },
     {
-      total_estimated: typed<true>({ type: 'boolean', const: true, description: 'There where `total` is not exact.' }),
+      total_estimated: typed<true>({ type: 'boolean', const: true, description: 'Present if `total` is not exact.' }),
     },
   ),
 })
@@ -36,15 +52,18 @@ const minutes = {
   type: 'integer',
   minimum: 0,
   maximum: linkMinutesMax,
-  description: 'Minutes; 0 for a permanent link.',
+  description: 'Minutes for which the link is valid; 0 for a permanent link.',
 }
 
 const signedUrl = object({
   url: [
-    address('The image, for whoever has this link.'),
+    address('Link to the image, usable by anyone who has it.'),
     `${path}/${exampleIds.screenshot}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
   ],
-  expires_at: [orNull(moment('When the link ends; null for a permanent one.')), '2026-03-01T10:30:00.000000Z'],
+  expires_at: [
+    orNull(moment('Time at which the link expires; null for a permanent link.')),
+    '2026-03-01T10:30:00.000000Z',
+  ],
   expires_in: [typed<number>(minutes), 60],
 })
 

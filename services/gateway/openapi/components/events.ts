@@ -23,7 +23,11 @@ const fieldsOf = (schema: string, names: readonly string[]): Fields => {
 const completedFields = fieldsOf('CompletedScreenshot', webhookFields.completed)
 const completedMore = {
   ...fieldsOf('CompletedScreenshot', ['metadata']),
-  cached: typed({ type: 'boolean', const: true, description: "There where it shows an earlier capture's result." }),
+  cached: typed({
+    type: 'boolean',
+    const: true,
+    description: 'Present if the result was reused from an earlier capture.',
+  }),
 }
 
 const completed: Exampled<unknown> = [
@@ -49,29 +53,29 @@ const failed: Exampled<unknown> = [
 const batch = object({
   id: [id('Id of the batch.'), exampleIds.batch],
   status: [
-    typed({ type: 'string', const: 'completed', description: 'All of it has ended; some may have failed.' }),
+    typed({ type: 'string', const: 'completed', description: 'All screenshots have ended; some may have failed.' }),
     'completed',
   ],
-  total: [count('Screenshots of the batch.', 1), 20],
-  completed: [count('Those that completed.'), 19],
-  failed: [count('Those that failed.'), 1],
-  created_at: [moment('When it was accepted.'), created_at],
+  total: [count('Number of screenshots in the batch.', 1), 20],
+  completed: [count('Number of completed screenshots.'), 19],
+  failed: [count('Number of failed screenshots.'), 1],
+  created_at: [moment('Time of acceptance.'), created_at],
 })
 
 const quota = object({
-  id: [id('Names this warning.'), exampleIds.delivery],
+  id: [id('Id of the warning.'), exampleIds.delivery],
   percentage: [
-    typed({ type: 'integer', enum: [80, 95, 100], description: 'What of the quota is used up, in percent.' }),
+    typed({ type: 'integer', enum: [80, 95, 100], description: 'Percentage of the quota that has been used.' }),
     80,
   ],
-  screenshots_used: [count('Screenshots of this period.', 1), 12_000],
-  screenshots_limit: [count('The quota.', 1), 15_000],
-  period_start: [moment('Beginning of the period.'), '2026-03-01T00:00:00.000000Z'],
+  screenshots_used: [count('Number of screenshots used in this period.', 1), 12_000],
+  screenshots_limit: [count('Monthly quota of screenshots.', 1), 15_000],
+  period_start: [moment('Start of the period.'), '2026-03-01T00:00:00.000000Z'],
 })
 
 const test = object({
   id: [id('Id of the delivery.'), exampleIds.delivery],
-  webhook_id: [id('The webhook that is tested.'), exampleIds.webhook],
+  webhook_id: [id('Id of the tested webhook.'), exampleIds.webhook],
 })
 
 type EventDoc = {
@@ -81,34 +85,35 @@ type EventDoc = {
 }
 
 const ended =
-  'Sent to the `webhook_url` of its request, unsigned, and to each active webhook that asks for it, which new ones do.'
+  'Sent unsigned to the `webhook_url` of the request, and to each active webhook that is subscribed to the event, as new webhooks are by default.'
 
 const events: Readonly<Record<WebhookEvent, EventDoc>> = {
   'screenshot.completed': {
     data: completed,
-    summary: 'A screenshot is completed',
+    summary: 'Screenshot completed',
     description: ended,
   },
   'screenshot.failed': {
     data: failed,
-    summary: 'A screenshot has failed',
+    summary: 'Screenshot failed',
     description: ended,
   },
   'batch.completed': {
     data: batch,
-    summary: 'A batch has ended',
-    description: 'Sent to each active webhook that asks for it, once the last screenshot of the batch has ended.',
+    summary: 'Batch completed',
+    description:
+      'Sent to each active webhook that is subscribed to the event, once the last screenshot of the batch has ended.',
   },
   'quota.warning': {
     data: quota,
-    summary: 'The quota is running out',
+    summary: 'Quota warning',
     description:
-      'Sent to each active webhook that asks for it, once in a period for each of 80, 95 and 100 % of the quota.',
+      'Sent to each active webhook that is subscribed to the event, once per period for each of 80, 95 and 100 % of the quota.',
   },
   'webhook.test': {
     data: test,
-    summary: 'A test of a webhook',
-    description: 'Sent to one webhook when its test is asked for, whatever events it asks for.',
+    summary: 'Webhook test',
+    description: 'Sent to one webhook when its test is requested, regardless of its subscribed events.',
   },
 }
 
@@ -117,9 +122,9 @@ const nameOf = (event: WebhookEvent) => `${inWords(event)}Event`
 
 const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
   object({
-    event: [typed({ type: 'string', const: event, description: 'What happened.' }), event],
+    event: [typed({ type: 'string', const: event, description: 'Name of the event.' }), event],
     data: events[event].data,
-    sent_at: [moment('When the first attempt began, the same over all attempts.'), exampleTimes.sent],
+    sent_at: [moment('Start time of the first attempt; the same for all attempts.'), exampleTimes.sent],
   })
 
 /** Schemas of webhook bodies. */
@@ -130,20 +135,20 @@ const signatureHeaders = (always: boolean): readonly Parameter[] =>
   [
     headerParameter(
       'X-Webhook-Signature',
-      'HMAC-SHA256 of the raw body under the whole secret, `whsec_` included, in hex. After a rotation under the new one.',
+      'HMAC-SHA256 of the raw body in hex, keyed with the whole secret including `whsec_`. After a rotation, the new secret is used.',
       { type: 'string', pattern: '^[0-9a-f]{64}$' },
     ),
-    headerParameter('webhook-id', 'Id of the delivery, the same over all attempts.', {
+    headerParameter('webhook-id', 'Id of the delivery, the same for all attempts.', {
       type: 'string',
       format: 'uuid',
     }),
-    headerParameter('webhook-timestamp', 'When this attempt began, as Unix time in seconds.', {
+    headerParameter('webhook-timestamp', 'Start time of this attempt, as Unix time in seconds.', {
       type: 'string',
       pattern: '^\\d{10,}$',
     }),
     headerParameter(
       'webhook-signature',
-      'Standard Webhooks: `v1,` and the HMAC-SHA256 of id, timestamp and body, joined by dots, under the base64-decoded part of the secret, in base64. For 24 hours after a rotation two, divided by a space.',
+      'Standard Webhooks signature: `v1,` followed by the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by dots, keyed with the base64-decoded part of the secret after `whsec_`. For 24 hours after a rotation, two signatures separated by a space.',
       { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$' },
     ),
   ].map((header) => ({ ...header, required: always }))
@@ -160,8 +165,13 @@ const eventDoc = (event: WebhookEvent): JsonSchema => ({
       content: { 'application/json': { schema: schemaRef(nameOf(event)), example: bodyOf(event)[1] } },
     },
     responses: {
-      '2XX': { description: 'Delivered. The answer has 30 seconds, the connection 10; its body is not looked at.' },
-      default: { description: 'Tried again later, redirects included, until all attempts are used up.' },
+      '2XX': {
+        description:
+          'Delivered. The receiver must accept the connection within 10 seconds and respond within 30 seconds; the response body is ignored.',
+      },
+      default: {
+        description: 'Any other response, including a redirect, is retried later until all attempts are used up.',
+      },
     },
   },
 })

@@ -36,9 +36,13 @@ const echoed = (schema: unknown): unknown => {
 const { url: _url, html: _html, markdown: _markdown, ...echoedParameters } = captureParameters.properties
 
 const sourceFields: Fields = {
-  source: word(['html', 'markdown'], 'Kind of a source that is not an address. Its text is never shown.'),
-  source_bytes: count('Size of that source in bytes of UTF-8.'),
-  source_sha256: typed({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'Digest of that source, in hex.' }),
+  source: word(['html', 'markdown'], 'Type of a source that is not a URL. Its text is never returned.'),
+  source_bytes: count('Size of the HTML or Markdown source as UTF-8, in bytes.'),
+  source_sha256: typed({
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the HTML or Markdown source, in hex.',
+  }),
 }
 
 const options = (alwaysThere: readonly string[], description: string): Schema => {
@@ -54,40 +58,43 @@ const effectiveOnceCompleted = [...effective, ...completedNames]
 
 const common = (optionsName: string) => ({
   id: id('Id of the screenshot.'),
-  url: orNull(text('Source address, its password masked; null where the source is HTML or Markdown.')),
+  url: orNull(text('URL of the source, with its password masked; null if the source is HTML or Markdown.')),
   options: schemaRef<EchoedOptions>(optionsName),
-  created_at: moment('When it was accepted.'),
+  created_at: moment('Time of acceptance.'),
 })
 
 const stateOf = (state: Status): Fields => ({
-  status: typed({ type: 'string', const: state, description: `\`${state}\`.` }),
+  status: typed({ type: 'string', const: state, description: `Always \`${state}\`.` }),
 })
 
-const inBatch: Fields = { batch_id: id('The batch that it belongs to.') }
+const inBatch: Fields = { batch_id: id('Id of the batch, if the screenshot belongs to one.') }
 
 const begun: Fields = {
-  started_at: moment('When its latest attempt began.'),
+  started_at: moment('Start time of the latest attempt.'),
   timings: typed({
     type: 'object',
     description:
-      'Milliseconds of each stage of the attempt. `queue` is the wait from the request to a worker, `commit` that from the result to the record; `total` is what the worker took, from `open` to `store`.',
+      'Duration of each stage of the attempt, in milliseconds. `queue` is the wait between the request and the worker, `commit` the time between the result and the record; `total` is the time in the worker, from `open` to `store`.',
     properties: Object.fromEntries(stages.map((name) => [name, { type: 'integer', minimum: 0 }])),
     additionalProperties: false,
   }),
 }
 
 const image: Fields = {
-  completed_at: moment('When it ended.'),
-  file_size: count('Bytes of the image.'),
+  completed_at: moment('End time of the capture.'),
+  file_size: count('Size of the image in bytes.'),
   mime_type: word(Object.values(mediaTypes), 'Media type of the image.'),
-  width: count('Pixels.'),
-  height: count('Pixels; of a full-page capture more than the viewport has.'),
-  processing_time_ms: count('Milliseconds that the capture took.'),
-  image_url: address('Where the image is. It needs the API key; a signed URL does not.'),
-  cached: typed({ type: 'boolean', description: "Whether it shows an earlier capture's result, and was free." }),
+  width: count('Width of the image in pixels.'),
+  height: count('Height of the image in pixels; a full-page capture may be higher than the viewport.'),
+  processing_time_ms: count('Duration of the capture in milliseconds.'),
+  image_url: address('URL of the image. It requires the API key; a signed URL does not.'),
+  cached: typed({
+    type: 'boolean',
+    description: 'Whether the result was reused from an earlier capture, at no charge.',
+  }),
   warnings: typed({
     type: 'array',
-    description: 'What the result is not as it was asked for. More codes may come.',
+    description: 'Ways in which the result differs from the request. More codes may be added.',
     items: schemaRef('Warning'),
   }),
 }
@@ -95,15 +102,15 @@ const image: Fields = {
 const socialTags = (prefix: string, example: string) =>
   typed({
     type: 'object',
-    description: `Tags whose name begins with \`${prefix}:\`, without that, such as ${example}; of a repeated one the first.`,
+    description: `Tags whose name begins with \`${prefix}:\`, keyed without that prefix, such as ${example}; the first value of a repeated tag.`,
     additionalProperties: { type: 'string' },
   })
 
 const imageMore: Fields = {
   metadata: schemaRef('PageMetadata'),
-  expires_at: moment('When the retention of the image ends. Afterwards it answers 410; the record stays.'),
-  target_status: count("HTTP status of the page. A page's 404 is a capture like any other."),
-  final_url: text('Address of the page after all redirects, its password masked.'),
+  expires_at: moment('End of the retention of the image. Afterwards the image returns 410; the record remains.'),
+  target_status: count('HTTP status of the page. A page that returns 404 is captured like any other.'),
+  final_url: text('URL of the page after all redirects, with its password masked.'),
 }
 
 /** A record in any of `states`. */
@@ -121,34 +128,34 @@ const inOneOf = (states: readonly Status[], description: string) => {
 export const recordSchemas: Fields = {
   ScreenshotOptions: options(
     effective,
-    'Effective size and format, and what the request supplied, secrets masked as `***`.',
+    'Effective size and format, and the parameters given in the request, with secrets masked as `***`.',
   ),
   CompletedScreenshotOptions: options(
     effectiveOnceCompleted,
-    'As `ScreenshotOptions`; the main parameters are always there.',
+    'As `ScreenshotOptions`, with the main parameters always present.',
   ),
   Warning: closed({
     code: text(
-      'For machines: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
+      'Machine-readable code: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
     ),
-    message: text('For people.'),
+    message: text('Human-readable message.'),
   }),
   PageMetadata: closed(
     {},
     {
       title: text('Title of the page, at most 500 characters.'),
-      description: text('Its description, at most 1,000 characters.'),
-      canonical: address('Its canonical address.'),
-      language: text('The `lang` of its root element.'),
-      favicon: address('Its icon, where it names one.'),
+      description: text('Description of the page, at most 1,000 characters.'),
+      canonical: address('Canonical URL of the page.'),
+      language: text('`lang` attribute of the root element.'),
+      favicon: address('URL of the icon, if the page declares one.'),
       og: socialTags('og', '`image` and `image:width`'),
       twitter: socialTags('twitter', '`card`'),
     },
-    'What the page says of itself, where `extract_metadata` asked for it. What it does not say is absent; addresses are absolute, http or https.',
+    'Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https.',
   ),
   CaptureError: closed({
-    code: word(captureErrorCodes, 'Why the capture failed.'),
-    message: text('For people.'),
+    code: word(captureErrorCodes, 'Reason for the failure.'),
+    message: text('Human-readable message.'),
   }),
   PendingScreenshot: closed({ ...common('ScreenshotOptions'), ...stateOf('pending') }, inBatch),
   ProcessingScreenshot: closed({ ...common('ScreenshotOptions'), ...stateOf('processing') }, { ...inBatch, ...begun }),
@@ -158,10 +165,10 @@ export const recordSchemas: Fields = {
   ),
   FailedScreenshot: closed(
     { ...common('ScreenshotOptions'), ...stateOf('failed'), error: schemaRef('CaptureError') },
-    { ...inBatch, ...begun, completed_at: moment('When it ended.') },
+    { ...inBatch, ...begun, completed_at: moment('End time of the capture.') },
   ),
-  Screenshot: inOneOf(statuses, 'A screenshot. A field that its state has not reached is absent, not null.'),
-  EndedScreenshot: inOneOf(['completed', 'failed'], 'A screenshot that has ended.'),
+  Screenshot: inOneOf(statuses, 'A screenshot. Fields that its state has not reached are absent, not null.'),
+  EndedScreenshot: inOneOf(['completed', 'failed'], 'A completed or failed screenshot.'),
 }
 
 const exampleOptions = { width: 1280, height: 800, format: 'png' }
@@ -232,7 +239,10 @@ type ScreenshotRecord = Readonly<Record<string, unknown>>
 /** A screenshot in any state, which determines its fields. */
 export const screenshot: Exampled<ScreenshotRecord> = [schemaRef('Screenshot'), completedExample]
 
-const stateNow = word(statuses, '`pending`; where the request repeats an earlier one, the state of its screenshot now.')
+const stateNow = word(
+  statuses,
+  '`pending`; if the request repeats an earlier one, the current status of its screenshot.',
+)
 
 const accepted = [closed({ ...common('ScreenshotOptions'), status: stateNow }), acceptedExample] as const
 
@@ -247,11 +257,11 @@ export const recordComponents = components({
       {
         id: id('Id of the screenshot.'),
         status: stateNow,
-        url: orNull(text('Source address; null where the source is HTML or Markdown.')),
-        created_at: moment('When it was accepted.'),
+        url: orNull(text('URL of the source; null if the source is HTML or Markdown.')),
+        created_at: moment('Time of acceptance.'),
       },
-      { webhook_url: address('The address that is notified on completion, as it was given.') },
-      'A capture that goes on, found under `Location`.',
+      { webhook_url: address('URL that is notified on completion, as given in the request.') },
+      'A capture that has not ended; `Location` is the URL of its status.',
     ),
     {
       id: acceptedExample.id,

@@ -24,62 +24,68 @@ export const attemptsMax = 100
 
 const fields = {
   id: [id('Id of the webhook.'), exampleIds.webhook],
-  url: [address('Where events are sent.'), 'https://hooks.example.com/shots'],
+  url: [address('URL that events are sent to.'), 'https://hooks.example.com/shots'],
   events: [
     typed<readonly WebhookEvent[]>({
       type: 'array',
-      items: word(webhookEvents, 'An event.'),
-      description: 'What is sent.',
+      items: word(webhookEvents, 'Name of an event.'),
+      description: 'Events that are sent to the webhook.',
     }),
     ['screenshot.completed', 'screenshot.failed'],
   ],
-  description: [text('A note of the account.'), 'Production'],
-  active: [typed<boolean>({ type: 'boolean', description: 'Whether anything is sent.' }), true],
-  created_at: [moment('When it was made.'), exampleTimes.created],
-  last_delivery_at: [orNull(moment('When the latest attempt ended; null before the first.')), null],
+  description: [text('Free-text description.'), 'Production'],
+  active: [typed<boolean>({ type: 'boolean', description: 'Whether events are sent to the webhook.' }), true],
+  created_at: [moment('Time of creation.'), exampleTimes.created],
+  last_delivery_at: [orNull(moment('End time of the latest attempt; null before the first.')), null],
 } as const
 
 const secret = typed<string>({
   type: 'string',
   pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-  description: 'Signs what is sent. Shown in this answer only.',
+  description: 'Secret that signs deliveries. Returned only in this response.',
 })
 
 const webhook = object(fields)
 
 const attempt = object({
-  number: [count('From 1.', 1), 1],
-  at: [moment('When it began.'), exampleTimes.sent],
-  status: [orNull(count('HTTP status of the answer; null where there was none.')), 200],
-  ms: [count('Milliseconds that it took.'), 84],
+  number: [count('Number of the attempt, starting at 1.', 1), 1],
+  at: [moment('Start time of the attempt.'), exampleTimes.sent],
+  status: [orNull(count('HTTP status of the response; null if there was none.')), 200],
+  ms: [count('Duration of the attempt in milliseconds.'), 84],
   error: [
     typed<Failure | null>({
       type: ['string', 'null'],
       enum: [...failures, null],
-      description: 'Why it failed; null where the receiver took it.',
+      description: 'Reason for the failure; null if the attempt succeeded.',
     }),
     null,
   ],
 })
 
 const delivery = object({
-  id: [id('Id of the delivery, sent as `webhook-id`; the same over all attempts.'), exampleIds.delivery],
-  event: [word(webhookEvents, 'What it tells.'), 'screenshot.completed'],
-  screenshot_id: [orNull(id('The screenshot that it is about, if there is one.')), exampleIds.screenshot],
-  webhook_id: [orNull(id("Null for the address in a request's `webhook_url`.")), exampleIds.webhook],
-  url: [text('Where it is sent, secrets masked.'), 'https://hooks.example.com/shots'],
-  status: [word(['pending', 'delivered', 'failed'], '`failed`: all attempts are used up.'), 'delivered'],
-  created_at: [moment('When it was queued.'), exampleTimes.completed],
-  sent_at: [orNull(moment('When the first attempt began.')), exampleTimes.sent],
-  next_attempt_at: [orNull(moment('When the next attempt is due; null where none is.')), null],
-  attempts: list(partOf('DeliveryAttempt', attempt), attemptsMax, `The latest ${attemptsMax}, in order.`),
+  id: [id('Id of the delivery, sent as `webhook-id`; the same for all attempts.'), exampleIds.delivery],
+  event: [word(webhookEvents, 'Name of the event.'), 'screenshot.completed'],
+  screenshot_id: [
+    orNull(id('Id of the screenshot that the event is about; null if there is none.')),
+    exampleIds.screenshot,
+  ],
+  webhook_id: [
+    orNull(id('Id of the webhook; null for a delivery to the `webhook_url` of a request.')),
+    exampleIds.webhook,
+  ],
+  url: [text('URL of the receiver, with secrets masked.'), 'https://hooks.example.com/shots'],
+  status: [word(['pending', 'delivered', 'failed'], '`failed`: no further attempt is scheduled.'), 'delivered'],
+  created_at: [moment('Time at which the delivery was queued.'), exampleTimes.completed],
+  sent_at: [orNull(moment('Start time of the first attempt.')), exampleTimes.sent],
+  next_attempt_at: [orNull(moment('Time at which the next attempt is due; null if none is scheduled.')), null],
+  attempts: list(partOf('DeliveryAttempt', attempt), attemptsMax, `The latest ${attemptsMax} attempts, oldest first.`),
 })
 
 const deliveryPage = object({
-  data: list(partOf('Delivery', delivery), perPageMax, 'The newest first.'),
+  data: list(partOf('Delivery', delivery), perPageMax, 'Deliveries, newest first.'),
   meta: object({
-    per_page: [count('Deliveries of a page.', 1), 20],
-    next_cursor: [orNull(text('`cursor` of the next page; null at the end.')), null],
+    per_page: [count('Number of deliveries per page.', 1), 20],
+    next_cursor: [orNull(text('`cursor` of the next page; null on the last page.')), null],
   }),
 })
 
@@ -93,12 +99,12 @@ export type Delivery = TypeOf<typeof delivery>
 export const webhookComponents = components({
   Webhook: webhook,
   WebhookAnswer: inEnvelope(partOf('Webhook', webhook)),
-  WebhookList: inEnvelope(list(partOf('Webhook', webhook), webhooksMax, 'The oldest first.')),
+  WebhookList: inEnvelope(list(partOf('Webhook', webhook), webhooksMax, 'Webhooks, oldest first.')),
   WebhookWithSecretAnswer: inEnvelope(
     object({ ...fields, secret: [secret, 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='] }),
   ),
   DeliveryAttempt: attempt,
   Delivery: delivery,
   DeliveryPage: deliveryPage,
-  QueuedDeliveryAnswer: inEnvelope(object({ id: [id('Id of the delivery that was queued.'), exampleIds.delivery] })),
+  QueuedDeliveryAnswer: inEnvelope(object({ id: [id('Id of the queued delivery.'), exampleIds.delivery] })),
 })

@@ -38,7 +38,7 @@ export const accountOperations: readonly Operation[] = [
     path: '/account',
     tag: 'Account',
     summary: 'Show the account',
-    description: 'The account of the key, with the plan that is in force for it.',
+    description: 'Returns the account of the API key, with its current plan.',
     answers: { 200: jsonAnswer('The account.', accountComponents.AccountAnswer) },
     run: async (context, { caller }) => {
       const data = await context.captures.describeAccount(caller.accountId)
@@ -53,7 +53,7 @@ export const accountOperations: readonly Operation[] = [
     path: '/account/usage',
     tag: 'Account',
     summary: 'Show the usage',
-    description: 'What the account has used of its running period, as the headers of the same answer say it.',
+    description: 'Returns the usage of the account in the current period, as in the headers of the same response.',
     answers: { 200: jsonAnswer('The usage.', accountComponents.UsageAnswer) },
     run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
   }),

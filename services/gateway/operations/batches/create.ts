@@ -14,7 +14,7 @@ export const createScreenshots = operation({
   tag: 'Batches',
   summary: `Capture up to ${urlsMax} URLs`,
   description:
-    'Accepts one capture for each URL, all or none. Counts once against the minute limit, and once for each URL against the quota.',
+    'Accepts one capture for each URL, all or none. Counts as one request against the rate limit, and as one screenshot for each URL against the quota.',
   access: 'key',
   accepts: true,
   body: {

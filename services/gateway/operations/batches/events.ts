@@ -13,17 +13,23 @@ import { forCaller } from '#gateway/operations/operation.ts'
 /** Minimum between two reads: each capture of the account that ends triggers one. */
 const gapMs = 250
 
-const counts = ['total', 'pending', 'processing', 'completed', 'failed']
+const counts = {
+  total: count('Number of screenshots in the batch, including deleted ones.'),
+  pending: count('Number of pending screenshots.'),
+  processing: count('Number of screenshots being processed.'),
+  completed: count('Number of completed screenshots.'),
+  failed: count('Number of failed screenshots.'),
+}
 
 const events = {
   status: closed({
-    status: word(['pending', 'processing', 'completed'], 'State of the batch.'),
-    ...Object.fromEntries(counts.map((name) => [name, count('How many.')])),
+    status: word(['pending', 'processing', 'completed'], 'Status of the batch.'),
+    ...counts,
   }),
   screenshot: typed({
     type: 'object',
-    description: 'The record of a screenshot that has ended, with its `index`.',
-    properties: { index: count('Place of its URL in the request, from 0.') },
+    description: 'Record of a screenshot that has ended, with its `index`.',
+    properties: { index: count('Index of the URL in the request, starting at 0.') },
     required: ['index', 'id', 'status'],
     additionalProperties: true,
   }),
@@ -95,10 +101,14 @@ export const batchEvents = forCaller({
   method: 'GET',
   path: '/screenshots/batch/:id/events',
   tag: 'Batches',
-  summary: 'Follow a batch',
+  summary: 'Stream the events of a batch',
   description:
-    'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
-  ...streamContract(events, example, 'What was seen is not told again; after `result` the answer is 204.'),
+    'Server-sent events: `status` with the counts whenever they change, `screenshot` with `index` and the record of each screenshot when it ends, and finally `result` with the batch, `deleted`, or `unauthorized` if the key was revoked or has expired.',
+  ...streamContract(
+    events,
+    example,
+    'Id of the last event received. Screenshots already received are not sent again; after `result` the response is 204.',
+  ),
   run: async (context, { caller: { accountId }, id, headers }) => {
     const of = { id, accountId }
     orNotFound(await context.captures.findBatch(of))

@@ -10,7 +10,7 @@ export const showBatch = forCaller({
   path: '/screenshots/batch/:id',
   tag: 'Batches',
   summary: 'Show a batch',
-  description: 'A batch and its screenshots as they are now.',
+  description: 'Returns the current state of a batch and its screenshots.',
   answers: { 200: jsonAnswer('The batch.', batchComponents.BatchAnswer) },
   run: async (context, { caller, id }) => {
     const data = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))

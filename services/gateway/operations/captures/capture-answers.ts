@@ -8,7 +8,7 @@ export const captureErrors: readonly ErrorCode[] = ['EXPIRED', ...captureErrorCo
 
 /** The response with the result of a capture. */
 export const resultAnswer: AnswerDoc = {
-  description: 'The image; with `response_type=json` the record of a screenshot that has completed or failed.',
+  description: 'The image; with `response_type=json`, the record of the completed or failed screenshot.',
   headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
   content: {
     ...imageContent,
@@ -18,7 +18,7 @@ export const resultAnswer: AnswerDoc = {
 
 /** The response of a synchronous operation whose capture goes on. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
-  'The capture goes on: a webhook will tell of its end, or it takes longer than a synchronous answer may.',
+  'The capture continues: either its webhook is notified on completion, or it takes longer than a synchronous response allows.',
   recordComponents.FlatScreenshot,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )

@@ -10,7 +10,7 @@ import { operation } from '#gateway/operations/operation.ts'
 import { acceptedAnswer, captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
 
 const description =
-  'Opens the page and answers with the image, usually within 1 to 8 seconds; clients should wait for at least 60. Where the image is wanted and the capture fails, the answer is an error with the code of the capture.'
+  'Opens the page and returns the image, usually within 1 to 8 seconds; clients should wait for at least 60 seconds. If the capture fails and an image was requested, returns an error with the error code of the capture.'
 
 const capture = async (context: Context, exchange: Exchange, from: 'query' | 'body'): Promise<Answer> => {
   const request = await readCaptureRequest(context, exchange, { operation: 'capture', from })
@@ -27,8 +27,8 @@ export const captureByQuery = operation({
   method: 'GET',
   path: '/screenshots/capture',
   tag: 'Screenshots',
-  summary: 'Capture a page, parameters in the query',
-  description: `${description} Lists may be repeated keys, \`key[]\`, a comma list or JSON; objects \`key[sub]\` or JSON; booleans \`true\`, \`false\`, \`1\` or \`0\`.`,
+  summary: 'Capture a page, with parameters in the query',
+  description: `${description} Lists are sent as repeated keys, \`key[]\`, a comma-separated list or JSON; objects as \`key[sub]\` or JSON; booleans as \`true\`, \`false\`, \`1\` or \`0\`.`,
   access: 'key',
   accepts: true,
   parameters: captureQuery(),

@@ -25,7 +25,7 @@ export const createScreenshot = operation({
   tag: 'Screenshots',
   summary: 'Create a screenshot',
   description:
-    'Accepts a capture and answers at once. The result is found at the status operation, sent to `webhook_url`, or told live by the stream of events. With `response_type=image`, and no `webhook_url`, it answers as the synchronous capture does.',
+    'Accepts a capture and returns immediately. The result is available from the status operation, sent to `webhook_url`, or reported by the event stream. With `response_type=image` and no `webhook_url`, the capture is synchronous.',
   access: 'key',
   accepts: true,
   body: { name: 'CaptureParameters', schema: captureSchema, example: { ...captureExample, cache_ttl: 3600 } },

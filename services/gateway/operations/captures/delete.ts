@@ -12,8 +12,8 @@ export const deleteScreenshot = forCaller({
   path: '/screenshots/:id',
   tag: 'Screenshots',
   summary: 'Delete a screenshot',
-  description: 'Deletes a screenshot in whatever state it is, with its image and everything else that is kept of it.',
-  answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
+  description: 'Deletes a screenshot in any state, with its image and all other data stored for it.',
+  answers: { 204: emptyAnswer('Deleted. Later requests for the id return 404.') },
   run: async (context, { caller, id }) => {
     orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
     // The deletion may have made room in the account's window.

@@ -13,10 +13,10 @@ import { orNotFound } from '#gateway/http/errors.ts'
 
 const events = {
   status: closed(
-    { status: word(['pending', 'processing'], 'State of the screenshot.') },
-    { position: count('How many captures wait before this one.') },
+    { status: word(['pending', 'processing'], 'Status of the screenshot.') },
+    { position: count('Number of captures waiting ahead of this one.') },
   ),
-  started: closed({ started_at: moment('When the attempt began.') }),
+  started: closed({ started_at: moment('Start time of the attempt.') }),
   result: schemaRef('EndedScreenshot'),
 }
 
@@ -71,10 +71,10 @@ export const captureEvents = forCaller({
   method: 'GET',
   path: '/screenshots/:id/events',
   tag: 'Screenshots',
-  summary: 'Follow a screenshot',
+  summary: 'Stream the events of a screenshot',
   description:
-    'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
-  ...streamContract(events, example, 'The last event that was seen; after `result` the answer is 204.'),
+    'Server-sent events: `status` `{ status, position? }` whenever it changes, `started` `{ started_at }`, and finally `result` with the record, `deleted` `{ id }`, or `unauthorized` `{ code, message }` if the key was revoked or has expired. `position` is the number of captures waiting ahead of this one.',
+  ...streamContract(events, example, 'Id of the last event received; after `result` the response is 204.'),
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
     // EventSource clients stop reconnecting on a 204.

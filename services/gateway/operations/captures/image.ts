@@ -27,23 +27,29 @@ import {
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
-  queryParameter('expires', 'Of a signed link: Unix time at which it ends; none for a permanent one.', {
+  queryParameter('expires', 'For a signed link: Unix time at which it expires; absent from a permanent link.', {
     type: 'string',
     pattern: expiresForm.source,
   }),
-  queryParameter('kid', 'Of a signed link: the key that signed it.', { type: 'string' }),
-  headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
+  queryParameter('kid', 'For a signed link: id of the signing key.', { type: 'string' }),
+  headerParameter('If-None-Match', '`ETag` that the client has; returns 304 if it is still current.', {
+    type: 'string',
+  }),
 ]
 
 const rangeParameters = [
-  headerParameter('Range', 'A part of the image, `bytes=0-1023`. Several parts in one are answered with the whole.', {
+  headerParameter('Range', 'Byte range of the image, such as `bytes=0-1023`. Multiple ranges return the whole image.', {
     type: 'string',
   }),
-  headerParameter('If-Range', 'An `ETag`: the part only where it still holds, else the whole.', { type: 'string' }),
+  headerParameter(
+    'If-Range',
+    '`ETag` that the client has; if it is no longer current, returns the whole image instead of the range.',
+    { type: 'string' },
+  ),
 ]
 
 const errors = ['INVALID_SIGNATURE', 'SIGNATURE_EXPIRED', 'NOT_READY', 'EXPIRED'] as const
-const unchangedAnswer = emptyAnswer('The client has the image already.', [
+const unchangedAnswer = emptyAnswer('The image has not changed.', [
   ...limitHeaders,
   'ETag',
   'X-Screenshot-Id',
@@ -149,7 +155,7 @@ export const downloadImage = operation({
   tag: 'Screenshots',
   summary: 'Download the image',
   description:
-    'The image of a completed screenshot, whole or in part, for an API key or a signed link. Parameters that are not named here are ignored.',
+    'Returns the image of a completed screenshot, whole or in part. Requires an API key or a signed link. Parameters that are not listed here are ignored.',
   access: 'link',
   parameters: [...parameters, ...rangeParameters],
   answers: {
@@ -159,12 +165,12 @@ export const downloadImage = operation({
       content: imageContent,
     },
     206: {
-      description: 'The part that was asked for.',
+      description: 'The requested range of the image.',
       headers: [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges', 'Content-Range'],
       content: imageContent,
     },
     304: unchangedAnswer,
-    416: emptyAnswer('The image has no such part.', [...limitHeaders, 'Content-Range']),
+    416: emptyAnswer('The requested range is not in the image.', [...limitHeaders, 'Content-Range']),
   },
   errors,
   run: (context, exchange) =>
@@ -183,12 +189,12 @@ export const describeImage = operation({
   method: 'HEAD',
   path: '/screenshots/:id/image',
   tag: 'Screenshots',
-  summary: 'Look at the image',
-  description: 'What the download would say, without the image. Errors have their status and no body.',
+  summary: 'Get the headers of the image',
+  description: 'Returns the headers of the download, without the image. Errors have their status and no body.',
   access: 'link',
   parameters,
   answers: {
-    200: emptyAnswer('The image is there.', [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges']),
+    200: emptyAnswer('The image is available.', [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges']),
     304: unchangedAnswer,
   },
   errors,

@@ -12,9 +12,13 @@ import { readMoment } from '#gateway/http/read-moment.ts'
 
 /** Parameters that all pages of a list share. */
 const filters = {
-  status: Type.Optional(Type.Enum([...statuses], { doc: { description: 'Only those in this state.' } })),
-  from: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or later.' } })),
-  to: Type.Optional(Type.String({ doc: { description: 'Only those created at this date or date-time or before.' } })),
+  status: Type.Optional(Type.Enum([...statuses], { doc: { description: 'Only screenshots with this status.' } })),
+  from: Type.Optional(
+    Type.String({ doc: { description: 'Only screenshots created on or after this date or date-time.' } }),
+  ),
+  to: Type.Optional(
+    Type.String({ doc: { description: 'Only screenshots created on or before this date or date-time.' } }),
+  ),
 }
 
 /** Parameters of the list. The number of pages that `page` can reach depends on `per_page`. */
@@ -27,14 +31,15 @@ export const listParameters = Type.Object(
         doc: {
           maximum: countedMax,
           default: 1,
-          description: 'Number of the page. The first 10,000 screenshots have numbers; `cursor` goes further.',
+          description:
+            'Page number. The page must begin within the first 10,000 screenshots; use `cursor` to go further.',
         },
       }),
     ),
-    per_page: perPageParameter('Screenshots of a page.'),
+    per_page: perPageParameter('Number of screenshots per page.'),
     ...filters,
     cursor: Type.Optional(
-      Type.String({ doc: { description: '`meta.next_cursor` of an earlier page; not together with `page`.' } }),
+      Type.String({ doc: { description: '`meta.next_cursor` of an earlier page. Cannot be combined with `page`.' } }),
     ),
   },
   { additionalProperties: false },
@@ -168,10 +173,10 @@ export const listScreenshots = forCaller({
   path: '/screenshots',
   tag: 'Screenshots',
   summary: 'List screenshots',
-  description: "The account's screenshots, newest first, by pages or by cursor.",
+  description: 'Lists the screenshots of the account, newest first, by page number or by cursor.',
   query: listParameters,
   checkQuery: checkList,
-  answers: { 200: jsonAnswer('A page of the list.', captureComponents.ScreenshotPage) },
+  answers: { 200: jsonAnswer('A page of screenshots.', captureComponents.ScreenshotPage) },
   run: async (context, { caller: { accountId }, query: values, given }) => {
     const listQuery = toListQuery({ values, given })
     const { at, status, from, to, perPage } = listQuery

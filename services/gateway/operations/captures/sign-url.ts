@@ -13,7 +13,10 @@ const parameters = Type.Object(
       minimum: 0,
       maximum: linkMinutesMax,
       default: 60,
-      doc: { description: 'Minutes for which the link holds; 0 for ever, which is until the image is gone.' },
+      doc: {
+        description:
+          'Minutes for which the link is valid; 0 for a permanent link, which is valid as long as the image exists.',
+      },
     }),
   },
   { additionalProperties: false },
@@ -25,8 +28,9 @@ export const signUrl = forCaller({
   method: 'POST',
   path: '/screenshots/:id/signed-url',
   tag: 'Screenshots',
-  summary: 'Make a signed link',
-  description: 'A link to the image that needs no API key, for example in `<img>`. Deleting the screenshot ends it.',
+  summary: 'Create a signed link',
+  description:
+    'Creates a link to the image that requires no API key, for example for use in `<img>`. Deleting the screenshot revokes the link.',
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
   answers: { 200: jsonAnswer('The link.', captureComponents.SignedUrlAnswer, ['Idempotent-Replayed']) },
   errors: ['FEATURE_NOT_AVAILABLE'],

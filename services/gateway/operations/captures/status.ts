@@ -34,14 +34,15 @@ export const showStatus = forCaller({
   path: '/screenshots/:id',
   tag: 'Screenshots',
   summary: 'Show a screenshot',
-  description: 'The record as it is now; with `wait`, as soon as the capture has ended, or after that many seconds.',
+  description:
+    'Returns the current record; with `wait`, as soon as the capture has ended, at the latest after that many seconds.',
   query: Type.Object(
     {
       wait: Type.Integer({
         minimum: 0,
         maximum: 60,
         default: 0,
-        doc: { description: 'Seconds to wait for the end of the capture.' },
+        doc: { description: 'Maximum number of seconds to wait for the capture to end.' },
       }),
     },
     { additionalProperties: false },

@@ -8,12 +8,14 @@ import type { StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
-  headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
+  headerParameter('If-None-Match', '`ETag` that the client has; returns 304 if it is still current.', {
+    type: 'string',
+  }),
 ]
 
 const answersOf = (description: string, type: string, schema: object): Record<number, AnswerDoc> => ({
   200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: typed({ ...schema }) } } },
-  304: emptyAnswer('The client has it already.', ['ETag', 'Cache-Control']),
+  304: emptyAnswer('The content has not changed.', ['ETag', 'Cache-Control']),
 })
 
 /** Five minutes: the documents change when the service is updated. */
@@ -37,8 +39,8 @@ export const showOpenapi = operation({
   method: 'GET',
   path: '/openapi.json',
   tag: 'Reference',
-  summary: 'This document',
-  description: 'The interface as OpenAPI 3.1.',
+  summary: 'Get the OpenAPI document',
+  description: 'Returns the API as an OpenAPI 3.1 document.',
   access: 'open',
   parameters,
   answers: answersOf('The document.', 'application/json', { type: 'object', required: ['openapi', 'info', 'paths'] }),
@@ -52,8 +54,9 @@ export const showDocs = operation({
   method: 'GET',
   path: '/docs',
   tag: 'Reference',
-  summary: 'The reference as a page',
-  description: 'This document for people: one page on which requests can be tried; nothing of it comes from elsewhere.',
+  summary: 'Get the reference page',
+  description:
+    'Returns this document as an HTML page, from which requests can be sent. The page loads nothing from other hosts.',
   access: 'open',
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),

@@ -10,7 +10,7 @@ import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
   {
-    per_page: perPageParameter('Deliveries of a page.'),
+    per_page: perPageParameter('Number of deliveries per page.'),
     cursor: Type.Optional(Type.String({ doc: { description: '`meta.next_cursor` of an earlier page.' } })),
   },
   { additionalProperties: false },
@@ -53,7 +53,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     path: '/webhooks/:id/deliveries',
     tag: 'Webhooks',
     summary: "List a webhook's deliveries",
-    description: 'What was sent to a webhook in the last 30 days, newest first, with every attempt.',
+    description: 'Lists the deliveries to a webhook in the last 30 days, newest first, with their attempts.',
     query: parameters,
     checkQuery: checkPage,
     answers,
@@ -67,8 +67,8 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     method: 'POST',
     path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
     tag: 'Webhooks',
-    summary: 'Send a delivery again',
-    description: 'Sends the same body with the same id at once, and begins its schedule anew.',
+    summary: 'Redeliver a delivery',
+    description: 'Sends the same body with the same id immediately, and restarts the retry schedule.',
     answers: queued,
     run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
       redeliver(context, { accountId, webhookId }, request.deliveryId),
@@ -83,7 +83,8 @@ export const captureDeliveryOperations: readonly Operation[] = [
     path: '/screenshots/:id/deliveries',
     tag: 'Webhooks',
     summary: "List a screenshot's deliveries",
-    description: "What was sent about a screenshot, to its request's `webhook_url` and to webhooks, newest first.",
+    description:
+      'Lists the deliveries for a screenshot, to the `webhook_url` of its request and to webhooks, newest first.',
     query: parameters,
     checkQuery: checkPage,
     answers,
@@ -97,8 +98,9 @@ export const captureDeliveryOperations: readonly Operation[] = [
     method: 'POST',
     path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
     tag: 'Webhooks',
-    summary: "Send a screenshot's delivery again",
-    description: 'As for a delivery of a webhook, for either kind.',
+    summary: "Redeliver a screenshot's delivery",
+    description:
+      'Redelivers to the `webhook_url` of the request or to a webhook: sends the same body with the same id immediately, and restarts the retry schedule.',
     answers: queued,
     run: (context, { caller: { accountId }, id: captureId, ...request }) =>
       redeliver(context, { accountId, captureId }, request.deliveryId),

@@ -13,7 +13,7 @@ const line = (minLength: number, maxLength: number, more: object) =>
   })
 
 const url = line(1, 2048, {
-  doc: { description: `Public https address of the receiver, at most ${webhooksMax} webhooks for an account.` },
+  doc: { description: `Public https URL of the receiver. An account has at most ${webhooksMax} webhooks.` },
 })
 const events = (more: object) =>
   Type.Array(Type.Enum([...webhookEvents]), {
@@ -21,11 +21,12 @@ const events = (more: object) =>
     maxItems: webhookEvents.length,
     uniqueItems: true,
     description: `a list of different events out of ${webhookEvents.join(', ')}`,
-    doc: { description: 'What is sent.' },
+    doc: { description: 'Events that are sent to the webhook.' },
     ...more,
   })
-const description = (more: object) => line(0, 500, { doc: { description: 'A note for people.' }, ...more })
-const active = (more: object) => Type.Boolean({ doc: { description: 'Whether anything is sent.' }, ...more })
+const description = (more: object) => line(0, 500, { doc: { description: 'Free-text description.' }, ...more })
+const active = (more: object) =>
+  Type.Boolean({ doc: { description: 'Whether events are sent to the webhook.' }, ...more })
 
 const closed = { additionalProperties: false }
 
@@ -43,7 +44,7 @@ export const newWebhook = Type.Object(
 /** The body of a change. */
 export const webhookChange = Type.Partial(
   Type.Object({ url, events: events({}), description: description({}), active: active({}) }, closed),
-  { ...closed, doc: { description: 'What is to be another. What is left out stays.' } },
+  { ...closed, doc: { description: 'Fields to change. Omitted fields keep their values.' } },
 )
 
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */

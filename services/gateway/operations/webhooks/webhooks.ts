@@ -12,7 +12,7 @@ export const webhookOperations: readonly Operation[] = [
     path: '/webhooks',
     tag: 'Webhooks',
     summary: 'List webhooks',
-    description: 'All webhooks of the account, the oldest first.',
+    description: 'Lists all webhooks of the account, oldest first.',
     answers: { 200: jsonAnswer('The webhooks.', webhookComponents.WebhookList) },
     run: async (context, { caller }) => ({
       status: 200,
@@ -26,7 +26,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Create a webhook',
     description:
-      'Sends events of the account to an address. What is sent is signed with the `secret` of this answer, in `X-Webhook-Signature` and by Standard Webhooks.',
+      'Creates a webhook, which sends events of the account to a URL. Deliveries are signed with the `secret` in this response, in `X-Webhook-Signature` and as specified by Standard Webhooks.',
     body: {
       name: 'NewWebhook',
       schema: newWebhook,
@@ -34,9 +34,11 @@ export const webhookOperations: readonly Operation[] = [
       example: { url: 'https://hooks.example.com/shots', description: 'Production' },
     },
     answers: {
-      200: jsonAnswer('The webhook with its secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
-        'Idempotent-Replayed',
-      ]),
+      200: jsonAnswer(
+        'The webhook with its secret, which is returned only once.',
+        webhookComponents.WebhookWithSecretAnswer,
+        ['Idempotent-Replayed'],
+      ),
     },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
@@ -50,7 +52,7 @@ export const webhookOperations: readonly Operation[] = [
     path: '/webhooks/:id',
     tag: 'Webhooks',
     summary: 'Show a webhook',
-    description: 'One webhook, without its secret.',
+    description: 'Returns a webhook, without its secret.',
     answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
@@ -62,9 +64,9 @@ export const webhookOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/webhooks/:id',
     tag: 'Webhooks',
-    summary: 'Change a webhook',
+    summary: 'Update a webhook',
     description:
-      'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
+      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated.',
     body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id, body }) => {
@@ -79,7 +81,7 @@ export const webhookOperations: readonly Operation[] = [
     path: '/webhooks/:id',
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes a webhook, its log, and what still waits to be sent.',
+    description: 'Deletes a webhook, its delivery log and its pending deliveries.',
     answers: { 204: emptyAnswer('Deleted.') },
     run: async (context, { caller, id }) => {
       orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
@@ -106,11 +108,13 @@ export const webhookOperations: readonly Operation[] = [
     path: '/webhooks/:id/rotate-secret',
     tag: 'Webhooks',
     summary: 'Rotate the secret',
-    description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
+    description: 'Creates a new secret. For 24 hours, deliveries are also signed with the previous one.',
     answers: {
-      200: jsonAnswer('The webhook with its new secret, this once.', webhookComponents.WebhookWithSecretAnswer, [
-        'Idempotent-Replayed',
-      ]),
+      200: jsonAnswer(
+        'The webhook with its new secret, which is returned only once.',
+        webhookComponents.WebhookWithSecretAnswer,
+        ['Idempotent-Replayed'],
+      ),
     },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))

@@ -4,11 +4,11 @@ import type { Frame } from './shoot/measure.ts'
 /** The picture may lack content that was still loading. */
 export const busy: Warning = {
   code: 'network_busy',
-  message: 'The page had not stopped asking for things when its timeout was over.',
+  message: 'The page was still making requests when its timeout elapsed.',
 }
 
 /** For images, never for PDFs. */
-export const blank: Warning = { code: 'blank', message: 'The picture has a single colour.' }
+export const blank: Warning = { code: 'blank', message: 'The image has a single colour.' }
 
 /** A banner is still visible after opting out and hiding. */
 export const consentLeft: Warning = {
@@ -19,23 +19,23 @@ export const consentLeft: Warning = {
 /** The record then contains no metadata. */
 export const metadataUnread: Warning = {
   code: 'metadata_unread',
-  message: 'The page went from document to document, so its metadata could not be read.',
+  message: 'The page kept navigating to other documents, so its metadata could not be read.',
 }
 
 /** Takes the part that the capture shows, in CSS pixels. */
 export const truncated = ({ width, height }: Frame): Warning => ({
   code: 'truncated',
-  message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
+  message: `The page is larger than ${width} x ${height} CSS px; the rest is cut off.`,
 })
 
 /** Takes the number of such images in the picture. */
 export const undecoded = (images: number): Warning => ({
   code: 'undecoded_images',
-  message: `${images} images had not loaded when the picture was taken.`,
+  message: `${images} images had not loaded when the screenshot was taken.`,
 })
 
 /** Takes the vendor of the challenge. */
 export const challenged = (vendor: string): Warning => ({
   code: 'challenge',
-  message: `The page asks its visitor to prove to be human (${vendor}); it may not be what was meant to be captured.`,
+  message: `The page shows a challenge to verify that the visitor is human (${vendor}); it may not be the intended page.`,
 })
