@@ -1,7 +1,7 @@
-/** One query; `legend` is Grafana's template of a series' name. */
+/** One query; `legend` is Grafana's template for series names. */
 export type Query = { readonly expr: string; readonly legend: string }
 
-/** How numbers are shown: the words of Grafana's units. */
+/** Grafana's unit ids. */
 export type Unit = 'short' | 'ops' | 's' | 'percentunit' | 'bytes' | 'Bps'
 
 /** One panel of a dashboard. */
@@ -10,20 +10,20 @@ export type Panel = {
   readonly unit: Unit
   readonly queries: readonly Query[]
   readonly description?: string
-  /** One number instead of a course of time. */
+  /** Shows the latest value instead of a time series. */
   readonly isStat?: true
-  /** Whether it has data only once something has gone wrong, or been done that is rare. */
+  /** Has data only after an error or another rare event. */
   readonly isEventOnly?: true
-  /** Whether it has data of the controller on Kubernetes alone. */
+  /** Has data only from the controller on Kubernetes. */
   readonly isKubernetes?: true
 }
 
-/** A dashboard; its file and its address in Grafana are named by `name`. */
+/** A dashboard; `name` is its file name and part of its uid in Grafana. */
 export type Dashboard = { readonly name: string; readonly title: string; readonly panels: readonly Panel[] }
 
 const scope = 'namespace=~"$namespace"'
 
-/** A metric of the chosen namespaces; without namespaces, as on one machine, of all. */
+/** A selector of `metric` in the selected namespaces; series without a namespace, as on one machine, match only `All`. */
 export const of = (metric: string, matchers = ''): string =>
   `${metric.includes(':') ? metric : `shutterfleet_${metric}`}{${scope}${matchers === '' ? '' : `,${matchers}`}}`
 
@@ -33,13 +33,13 @@ export const rate = (metric: string, by: readonly string[], matchers = ''): Quer
   legend: legendOf(by),
 })
 
-/** The largest of what several replicas report of the same thing. */
+/** The maximum over replicas that report the same value. */
 export const max = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `max by (${by.join(', ')}) (${of(metric, matchers)})`,
   legend: legendOf(by),
 })
 
-/** The sum of what each replica reports of its own. */
+/** The sum over replicas that each report their own value. */
 export const sum = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `sum by (${by.join(', ')}) (${of(metric, matchers)})`,
   legend: legendOf(by),
