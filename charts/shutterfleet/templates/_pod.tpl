@@ -15,7 +15,7 @@ A pod: dict of
   affinity      overrides pods.affinity
   traced        whether it sends traces
   migrates      whether an init container migrates the database
-  grace         seconds from SIGTERM to SIGKILL
+  grace         seconds from the start of termination to SIGKILL, drainSeconds included
   drainSeconds  seconds before SIGTERM in which the pod still serves, until endpoints are updated
   restartPolicy
   name          of a Pod without a controller
