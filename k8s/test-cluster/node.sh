@@ -1,36 +1,35 @@
 #!/usr/bin/env bash
 # Runs a Kubernetes node (containerd, kubelet, kube-proxy) on this machine in mount, network, process, host name and IPC
-# namespaces of its own, until it gets SIGTERM. Then nothing of it is left: every process ends with the first one of its
-# namespace, as when a machine loses power; mounts, interfaces and packet filter rules go with the namespaces, its cgroups
-# are removed. Needs root and cgroup v1 with the driver cgroupfs. The environment says what it is:
+# namespaces of its own, until SIGTERM. Then it leaves nothing behind: the kernel kills all processes of the namespace with its
+# first one, as in a power loss; mounts, interfaces and packet filter rules disappear with the namespaces, and its cgroups
+# are removed. Needs root and cgroup v1 with the driver cgroupfs. Environment variables:
 #
 #   NODE_NAME     name of the node
-#   NODE_FOLDER   absolute; holds containerd.toml, kubelet.json, kube-proxy.json and a kubeconfig for both; keeps all state
-#   NODE_ADDRESS  its address with the length of the prefix, in the network of the bridge
-#   NODE_PODS     network of its pods
-#   NODE_CGROUP   name of its cgroup, in each hierarchy
+#   NODE_FOLDER   absolute path of the folder with containerd.toml, kubelet.json, kube-proxy.json, a kubeconfig for both, and all state
+#   NODE_ADDRESS  address of the node in the bridge's network, with prefix length
+#   NODE_PODS     pod network of the node, as CIDR
+#   NODE_CGROUP   name of the node's cgroup, in each hierarchy
 #   NODE_IMAGES   archives to import, separated by spaces
-#   NODE_IMPORTED folder that keeps them imported for the next node, or has them from an earlier one; used where it is on the
-#                 file system of NODE_FOLDER
+#   NODE_IMPORTED folder that caches imported images across nodes; used only if it is on the file system of NODE_FOLDER
 #   NODE_PROGRAMS folders of kubelet and kube-proxy, and of containerd, separated by a colon
-#   BRIDGE        bridge of the machine that nodes are attached to
+#   BRIDGE        the machine's bridge that nodes are attached to
 #   VETH          name of this node's interface on the machine
 #   GATEWAY       address of the machine on the bridge
 #   ROUTES        networks of the pods of other nodes: NETWORK=ADDRESS, separated by spaces
 #
-# The file NODE_FOLDER/running appears once images are imported and all programs are started; logs are NODE_FOLDER/*.log,
-# NODE_FOLDER/pid names a process in the node's network.
+# Creates NODE_FOLDER/running once images are imported and all programs are started. Logs are in NODE_FOLDER/*.log;
+# NODE_FOLDER/pid contains the id of a process in the node's network namespace.
 set -euo pipefail
 
 start_limit=30
 import_limit=300
 end_limit=30
 
-# until_true SECONDS COMMAND...: tries ten times a second; ends the node where that does not help.
+# until_true SECONDS COMMAND...: retries ten times a second; exits the node if the command never succeeds.
 until_true() {
   local tries=$(($1 * 10))
   shift
-  # No `return`: within a trap on EXIT it would end the trap.
+  # No `return`: within a trap on EXIT it would return from the trap.
   while ! "$@" >/dev/null 2>&1; do
     tries=$((tries - 1))
     if [ "$tries" -le 0 ]; then
@@ -58,12 +57,12 @@ make_cgroups() {
   done
 }
 
-# removed CGROUP: succeeds once nothing is left of it, which is after the last process in it was reaped.
+# removed CGROUP: removes the cgroup; fails until its last process has been reaped.
 removed() {
   [ ! -d "$1" ] || find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
 }
 
-# on_machine COMMAND...: in the network of the machine, which file descriptor 8 is open on.
+# on_machine COMMAND...: runs in the machine's network namespace, which is open as file descriptor 8.
 on_machine() {
   nsenter --net=/proc/self/fd/8 "$@"
 }
@@ -98,8 +97,8 @@ import_images() {
   done
 }
 
-# copy_images FROM TO: hard links of what containerd writes but once, which take a second instead of minutes, and copies of
-# its databases. Fails where there is nothing, or another file system.
+# copy_images FROM TO: hard-links the files that containerd writes only once (a second instead of minutes), and copies its
+# databases. Fails if FROM is missing or on another file system.
 copy_images() {
   local database
   cp -al "$1" "$2" && (cd "$2" && find . -name '*.db') | while read -r database; do
@@ -107,7 +106,7 @@ copy_images() {
   done
 }
 
-# kubelet sets these for the whole kernel unless they have the values already: it finds files of ours in their place.
+# kubelet sets these sysctls for the whole kernel unless they have these values: bind-mounted files hide the real ones from it.
 run_kubelet() {
   mount --make-private /proc
   local setting value name
@@ -122,11 +121,11 @@ run_kubelet() {
     --node-ip="${NODE_ADDRESS%/*}"
 }
 
-# The first process of the namespaces. When one of its programs ends, so does the node.
+# Runs as the first process of the namespaces. Ends when one of its programs ends.
 run_inside() {
   export PATH="$NODE_PROGRAMS:$PATH"
   ctr=(ctr --address "$NODE_FOLDER/containerd/containerd.sock" --namespace k8s.io)
-  # Mounts of kubelet are seen by containerd.
+  # Makes kubelet's mounts visible to containerd.
   mount --make-rshared /
   local folder
   for folder in /run/netns /run/containerd; do
@@ -136,7 +135,7 @@ run_inside() {
   set_up_network
   exec 8<&-
 
-  # One node imports, for all that start with it.
+  # Of the nodes that start together, only one imports.
   exec 7>"$NODE_IMPORTED.lock"
   flock -w "$import_limit" 7
   if copy_images "$NODE_IMPORTED" "$NODE_FOLDER/containerd/root" 2>/dev/null; then
@@ -147,7 +146,7 @@ run_inside() {
     import_images
     kill "$containerd"
     wait "$containerd" || true
-    # Of a node that ended meanwhile.
+    # Left behind by a node that ended during its copy.
     rm -rf "$NODE_IMPORTED.new"
     if copy_images "$NODE_FOLDER/containerd/root" "$NODE_IMPORTED.new" 2>/dev/null; then
       mv -T "$NODE_IMPORTED.new" "$NODE_IMPORTED"
@@ -155,7 +154,7 @@ run_inside() {
     rm -rf "$NODE_IMPORTED.new"
     start_containerd
   fi
-  # Not by closing it, which containerd has open too.
+  # Closing the descriptor would not unlock it: containerd inherits it.
   flock -u 7
   kube-proxy --config="$NODE_FOLDER/kube-proxy.json" >"$NODE_FOLDER/kube-proxy.log" 2>&1 &
   unshare --mount --propagation unchanged "$0" --kubelet >"$NODE_FOLDER/kubelet.log" 2>&1 &
@@ -172,7 +171,7 @@ case ${1:-} in
 esac
 
 [ "$(id -u)" = 0 ] || { echo 'a node needs root' >&2; exit 1; }
-[ -f /sys/fs/cgroup/memory/tasks ] || { echo 'a node needs cgroup v1: this machine has v2 alone' >&2; exit 1; }
+[ -f /sys/fs/cgroup/memory/tasks ] || { echo 'a node needs cgroup v1: this machine has only v2' >&2; exit 1; }
 make_cgroups
 exec 8</proc/self/ns/net
 unshare --mount --net --pid --uts --ipc --fork --kill-child --mount-proc --propagation private "$0" --inside &
@@ -180,7 +179,7 @@ node=$!
 echo "$node" >"$NODE_FOLDER/pid"
 end() {
   trap - EXIT
-  # Whoever started this may end meanwhile, of which the kernel tells.
+  # Cleanup continues if the parent process ends and the kernel sends these signals.
   trap '' HUP INT TERM PIPE
   kill -KILL "$node" 2>/dev/null || true
   wait "$node" 2>/dev/null || true

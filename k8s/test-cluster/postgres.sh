@@ -1,6 +1,6 @@
 #!/bin/sh
-# Entry point of the stand-in for the official image of PostgreSQL: makes the cluster in PGDATA for POSTGRES_USER, with the password of
-# POSTGRES_PASSWORD_FILE and a database of the user's name, where there is none, and runs the server.
+# Entry point of the stand-in for the official PostgreSQL image: runs the server. If PGDATA is empty, first initializes it for
+# POSTGRES_USER, with the password in POSTGRES_PASSWORD_FILE and a database named like the user.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   initdb --pgdata="$PGDATA" --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --encoding=UTF8 --locale=C.UTF-8 \

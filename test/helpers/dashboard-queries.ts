@@ -47,8 +47,8 @@ const toPanel = ({ type, title, description = '', fieldConfig, targets }: Json['
     expr: expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*'),
     legend: legendFormat,
   })),
-  isEventOnly: description.includes('Without data until it happens.'),
-  isKubernetes: description.includes('Of the controller on Kubernetes.'),
+  isEventOnly: description.includes('No data until the first event.'),
+  isKubernetes: description.includes('Only with the controller on Kubernetes.'),
 })
 
 /** Every dashboard of the chart, with those of its panels that are of the controller on Kubernetes, or with the others. */

@@ -9,7 +9,7 @@ plans:
 {{- end }}
 {{- end }}
 
-{{- /* The volume of images is on one node at a time, and so are the pods that mount it; the first may be anywhere. */}}
+{{- /* The image volume is ReadWriteOnce: pods that mount it must share a node. The first pod may run on any node. */}}
 {{- define "shutterfleet.besideImages" -}}
 podAffinity:
   requiredDuringSchedulingIgnoredDuringExecution:
@@ -20,7 +20,7 @@ podAffinity:
           shutterfleet.dev/images: "true"
 {{- end }}
 
-{{- /* A single server with a volume: dict of root, component, image, user, args, env, port, items, mounts, probe */}}
+{{- /* A StatefulSet with a single replica: dict of root, component, image, user, args, env, port, key, data, scratch, probe */}}
 {{- define "shutterfleet.server" -}}
 {{- $root := .root -}}
 {{- $name := printf "%s-%s" (include "shutterfleet.fullname" $root) .component -}}
@@ -31,7 +31,7 @@ metadata:
 spec:
   replicas: 1
   serviceName: {{ $name }}
-  # What was tried out goes with the release.
+  # Delete evaluation data with the release.
   persistentVolumeClaimRetentionPolicy: { whenDeleted: Delete, whenScaled: Retain }
   selector:
     matchLabels:

@@ -21,7 +21,7 @@
 {{ include "shutterfleet.fullname" . }}-first-key
 {{- end }}
 
-{{- /* HOST of a Service of the release: (list $ name) */}}
+{{- /* Host name of a Service of the release: (list $ name) */}}
 {{- define "shutterfleet.host" -}}
 {{- $root := index . 0 -}}
 {{ include "shutterfleet.fullname" $root }}-{{ index . 1 }}.{{ $root.Release.Namespace }}.svc
@@ -45,7 +45,7 @@ http://{{ include "shutterfleet.host" (list . "gateway") }}:{{ .Values.gateway.s
 {{- end }}
 {{- end }}
 
-{{- /* Queues whose workers get a Secret, whoever brings the BrowserPools. */}}
+{{- /* Queues whose workers get a Secret, even if the BrowserPools are not the chart's. */}}
 {{- define "shutterfleet.queues" -}}
 standard proxied{{ if .Values.pools.stealth.enabled }} stealth{{ end }}
 {{- end }}
@@ -75,7 +75,7 @@ labels:
   {{- include "shutterfleet.labels" (list $root (index . 1)) | nindent 2 }}
 {{- end }}
 
-{{- /* An image: (list $ which) */}}
+{{- /* Image reference: (list $ key of values.image) */}}
 {{- define "shutterfleet.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index $root.Values.image (index . 1) -}}
@@ -97,7 +97,6 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{- /* What a container of ours may do: nothing. */}}
 {{- define "shutterfleet.containerSecurity" -}}
 securityContext:
   allowPrivilegeEscalation: false
@@ -115,7 +114,7 @@ securityContext:
   seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
-{{- /* Where keys and addresses of a release come from, each as (Secret, key). */}}
+{{- /* Sources of keys and URLs: { secret, key } each. */}}
 {{- define "shutterfleet.databaseSecret" -}}
 {{- if .Values.evaluation.enabled -}}
 { secret: {{ include "shutterfleet.keysSecret" . }}, key: database-url }
@@ -124,7 +123,7 @@ securityContext:
 {{- end -}}
 {{- end }}
 
-{{- /* Of PostgreSQL itself, where there is a pooler. */}}
+{{- /* URL of PostgreSQL itself, which bypasses a pooler. */}}
 {{- define "shutterfleet.directDatabaseSecret" -}}
 {{- if .Values.postgresql.directUrlKey -}}
 { secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.directUrlKey }} }
@@ -133,7 +132,6 @@ securityContext:
 {{- end -}}
 {{- end }}
 
-{{- /* What a service reads its database from. */}}
 {{- define "shutterfleet.databaseFiles" -}}
 DATABASE_URL: {{ include "shutterfleet.databaseSecret" . }}
 {{- if .Values.postgresql.directUrlKey }}
@@ -148,7 +146,7 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 { secret: {{ ternary $keys $root.Values.nats.existingSecret $root.Values.evaluation.enabled }}, key: {{ index . 1 }}-url }
 {{- end }}
 
-{{- /* Variables and files of the object store. */}}
+{{- /* Settings of the object store: { env, files } */}}
 {{- define "shutterfleet.storage" -}}
 {{- if .Values.evaluation.enabled -}}
 env:

@@ -1,11 +1,11 @@
-{{- /* Labels of the pods that the controller makes. */}}
+{{- /* Labels of the pods that the controller creates. */}}
 {{- define "shutterfleet.workerSelector" -}}
 app.kubernetes.io/name: shutterfleet
 app.kubernetes.io/instance: {{ include "shutterfleet.fullname" . }}
 app.kubernetes.io/component: worker
 {{- end }}
 
-{{- /* A rule of egress to a component of the release: (list $ component port) */}}
+{{- /* Egress rule for a component of the release: (list $ component port) */}}
 {{- define "shutterfleet.rule" -}}
 to:
   - podSelector:
@@ -24,7 +24,7 @@ to:
 ports: [{ port: {{ index . 2 }} }]
 {{- end }}
 
-{{- /* Everything but the denied networks. */}}
+{{- /* All addresses except the denied networks. */}}
 {{- define "shutterfleet.world" -}}
 {{- $v4 := list }}
 {{- $v6 := list }}

@@ -1,26 +1,26 @@
 {{- /*
 A pod: dict of
   root          $
-  component     its label, and the name of its container
-  config        what its values say: settings, resources, container, pod; or {}
+  component     component label, and name of the container
+  config        values of the component: settings, resources, container, pod; or {}
   args          command
-  env           settings, without prefix
-  files         settings that are read from files: { NAME: { secret, key } }
+  env           settings, without the prefix SHUTTERFLEET_
+  files         settings read from files: { NAME: { secret, key } }
   ports         { name: port }
-  probes        whether it serves /livez and /readyz; then it is spread and scraped too
-  podName       whether the name of the pod is a setting of it
-  token         service account, whose token it gets
-  account       its service account, where it is not the services' and gets no token
+  probes        whether it serves /livez and /readyz; such pods are also spread and scraped
+  podName       whether the pod's name is passed as a setting
+  token         service account whose token is mounted
+  account       service account without a token, if not that of the services
   volumes       { name: { mountPath, ...volume } }
-  affinity      in place of that of all pods
+  affinity      overrides pods.affinity
   traced        whether it sends traces
-  migrates      whether it brings the database to the schema before it starts
-  grace         seconds from SIGTERM to SIGKILL
-  drainSeconds  seconds for which it still serves, while others learn that it goes
+  migrates      whether an init container migrates the database
+  grace         seconds from the start of termination to SIGKILL, drainSeconds included
+  drainSeconds  seconds before SIGTERM in which the pod still serves, until endpoints are updated
   restartPolicy
-  name          of a pod that nothing else makes
-  annotations   of the pod
-  labels        of the pod, beside its component
+  name          of a Pod without a controller
+  annotations   additional annotations
+  labels        additional labels
 */}}
 {{- define "shutterfleet.pod" -}}
 {{- $root := .root -}}
@@ -209,7 +209,7 @@ volumes:
   {{- if .files }}
   - name: secrets
     projected:
-      # Read by the group, which fsGroup makes the container's.
+      # Readable by the group, which is the container's through fsGroup.
       defaultMode: 0440
       sources:
         {{- range $name, $from := .files }}
@@ -221,7 +221,7 @@ volumes:
   {{- end }}
 {{- end }}
 
-{{- /* A Deployment and its PodDisruptionBudget, of the same dict and replicas, autoscaled, recreate. */}}
+{{- /* A Deployment and its PodDisruptionBudget: the dict of shutterfleet.pod with replicas, autoscaled, recreate. */}}
 {{- define "shutterfleet.service" -}}
 {{- $root := .root -}}
 {{- $pod := merge (dict "probes" true) . -}}
@@ -250,7 +250,7 @@ kind: PodDisruptionBudget
 metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
-  # A drain takes one pod after another, and never waits for ever.
+  # A node drain evicts one pod at a time; pods that are not ready never block it.
   maxUnavailable: 1
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:

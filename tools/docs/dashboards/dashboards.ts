@@ -10,7 +10,7 @@ const outcomes: Panel = {
   queries: [rate('captures_ended_total', ['outcome'])],
 }
 const queueWait: Panel = {
-  title: 'Time from acceptance to first attempt',
+  title: 'Queue wait (accepted to first attempt)',
   unit: 's',
   queries: [quantile(0.5, 'capture_queue_seconds'), quantile(0.95, 'capture_queue_seconds', ['queue'])],
 }
@@ -31,7 +31,7 @@ const overview: Dashboard = {
   panels: [
     { title: 'Captures', unit: 'ops', isStat: true, queries: [{ ...rate('captures_ended_total', []), legend: '' }] },
     {
-      title: 'Captures without service errors',
+      title: 'Captures without a service fault',
       unit: 'percentunit',
       isStat: true,
       queries: [
@@ -42,7 +42,7 @@ const overview: Dashboard = {
       ],
     },
     {
-      title: 'Waiting',
+      title: 'Captures waiting',
       unit: 'short',
       isStat: true,
       queries: [{ expr: `sum(max by (queue) (${of('backlog_captures', 'status="pending"')}))`, legend: '' }],
@@ -70,12 +70,12 @@ const overview: Dashboard = {
     workers,
     { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
     {
-      title: 'Response time by operation',
+      title: 'Response time by operation, 95th percentile',
       unit: 's',
       queries: [quantile(0.95, 'http_request_seconds', ['operation'])],
     },
     {
-      title: 'Event loop utilization',
+      title: 'Event loop utilization by service',
       unit: 'percentunit',
       queries: [max('event_loop_utilization_ratio', ['service'])],
     },
@@ -96,7 +96,7 @@ const captures: Dashboard = {
   name: 'captures',
   title: 'Shutterfleet / Captures and stages',
   panels: [
-    { title: 'Accepted by lane', unit: 'ops', queries: [rate('captures_accepted_total', ['lane'])] },
+    { title: 'Captures accepted by lane', unit: 'ops', queries: [rate('captures_accepted_total', ['lane'])] },
     outcomes,
     {
       title: 'Stages of completed captures, median',
@@ -110,31 +110,31 @@ const captures: Dashboard = {
     },
     queueWait,
     {
-      title: 'Capture processing time',
+      title: 'Processing time in the worker',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_processing_seconds', ['queue'])),
     },
     {
-      title: 'Time from result to commit',
+      title: 'Commit time (result to record)',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_commit_seconds')),
     },
     { title: 'Attempts by outcome', unit: 'ops', queries: [rate('worker_captures_total', ['queue', 'outcome'])] },
-    { title: 'Published by the gateway', unit: 'ops', queries: [rate('captures_published_total', ['lane'])] },
+    { title: 'Captures published by the gateway', unit: 'ops', queries: [rate('captures_published_total', ['lane'])] },
     {
-      title: 'Taken from the outbox by the relay',
+      title: 'Captures relayed from the outbox',
       unit: 'ops',
-      description: 'Captures that the gateway could not publish, or that waited for admission.',
+      description: 'Captures that the gateway failed to publish, or that waited for admission.',
       isEventOnly: true,
       queries: [rate('relay_captures_total', ['result'])],
     },
     {
-      title: 'Outbox publishing blocked for',
+      title: 'Duration of the outbox publish failure',
       unit: 's',
       queries: [{ ...max('outbox_unpublished_seconds', []), legend: 'unpublished' }],
     },
     {
-      title: 'Results stream filled by unread reports',
+      title: 'Unread reports, share of the results stream',
       unit: 'percentunit',
       queries: [{ ...max('reports_unread_ratio', []), legend: 'filled' }],
     },
@@ -146,19 +146,19 @@ const captures: Dashboard = {
       queries: [rate('worker_interruptions_total', ['by', 'fate'])],
     },
     {
-      title: 'Workers not taking captures, by cause',
+      title: 'Workers that take no captures, by cause',
       unit: 'short',
       isEventOnly: true,
       queries: [sum('worker_held', ['cause'])],
     },
     {
-      title: 'Reaped captures by action',
+      title: 'Captures handled by the reaper',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('captures_reaped_total', ['action'])],
     },
     {
-      title: 'Ledger loop failures',
+      title: 'Failures of ledger loops',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('ledger_loop_failures_total', ['loop'])],
@@ -172,7 +172,7 @@ const pools: Dashboard = {
   panels: [
     workers,
     {
-      title: 'Workers desired, within minimum and maximum',
+      title: 'Desired, minimum and maximum workers',
       unit: 'short',
       queries: ['desired', 'min', 'max'].map((bound) => ({
         ...max(`pool_workers_${bound}`, pool),
@@ -180,7 +180,7 @@ const pools: Dashboard = {
       })),
     },
     {
-      title: 'Slots busy, captures waiting',
+      title: 'Busy slots and waiting captures',
       unit: 'short',
       queries: [
         { ...max('pool_slots_busy', pool), legend: '{{browserpool}} busy' },
@@ -189,7 +189,7 @@ const pools: Dashboard = {
     },
     { title: 'Age of the oldest waiting capture', unit: 's', queries: [max('backlog_oldest_seconds', ['queue'])] },
     {
-      title: 'Decisions by reason',
+      title: 'Scaling decisions by reason',
       unit: 'ops',
       queries: [rate('pool_decisions_total', ['browserpool', 'decision', 'reason'])],
     },
@@ -199,19 +199,19 @@ const pools: Dashboard = {
       queries: [max('pool_workers_stuck', ['browserpool', 'trouble'])],
     },
     {
-      title: 'Time from start to ready, 90th percentile',
+      title: 'Worker startup time, 90th percentile',
       unit: 's',
       isEventOnly: true,
       queries: [quantile(0.9, 'pool_worker_start_seconds', pool)],
     },
-    { title: 'Ended workers', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
+    { title: 'Workers ended', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
     {
-      title: 'Reconciliation duration, 95th percentile',
+      title: 'Reconciliation time, 95th percentile',
       unit: 's',
       queries: [quantile(0.95, 'pool_reconcile_seconds', pool)],
     },
     {
-      title: 'Failed reconciliations, unknown reads',
+      title: 'Failed reconciliations and reads',
       unit: 'ops',
       isEventOnly: true,
       queries: [
@@ -229,13 +229,13 @@ const pools: Dashboard = {
       queries: [{ ...sum('operator_leads', []), legend: 'leaders' }],
     },
     {
-      title: 'True conditions',
+      title: 'True conditions of BrowserPools',
       unit: 'short',
       isKubernetes: true,
       queries: [max('operator_pool_condition', ['browserpool', 'condition', 'reason'])],
     },
     {
-      title: 'Captures in unserved queues',
+      title: 'Captures in queues without a pool',
       unit: 'short',
       isKubernetes: true,
       queries: [max('operator_queue_unserved_captures', ['queue', 'reason'])],
@@ -247,13 +247,13 @@ const pools: Dashboard = {
       queries: [rate('operator_api_requests_total', ['method', 'resource', 'code'])],
     },
     {
-      title: 'API server latency, 95th percentile',
+      title: 'Response time of the API server, 95th percentile',
       unit: 's',
       isKubernetes: true,
       queries: [quantile(0.95, 'operator_api_request_seconds', ['method'])],
     },
     {
-      title: 'API server failures',
+      title: 'Failed writes to the API server',
       unit: 'ops',
       isKubernetes: true,
       isEventOnly: true,
@@ -268,7 +268,7 @@ const jobs: Dashboard = {
   panels: [
     { title: 'Jobs by state', unit: 'short', queries: [sum('pool_workers', ['state'], proxied)] },
     {
-      title: 'Jobs desired, spares and maximum',
+      title: 'Desired, spare and maximum Jobs',
       unit: 'short',
       queries: [
         { ...max('pool_workers_desired', [], proxied), legend: 'desired' },
@@ -289,20 +289,20 @@ const jobs: Dashboard = {
         { ...rate('pool_jobs_claimed_total', []), legend: 'claimed' },
       ],
     },
-    { title: 'Ended Jobs', unit: 'ops', queries: [rate('pool_workers_ended_total', ['end'], proxied)] },
+    { title: 'Jobs ended, by result', unit: 'ops', queries: [rate('pool_workers_ended_total', ['end'], proxied)] },
     {
-      title: 'Decisions by reason',
+      title: 'Scaling decisions by reason',
       unit: 'ops',
       queries: [rate('pool_decisions_total', ['decision', 'reason'], proxied)],
     },
     {
-      title: 'Time from acceptance to first attempt',
+      title: 'Queue wait (accepted to first attempt)',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_queue_seconds', [], proxied)),
     },
     { title: 'Captures by outcome', unit: 'ops', queries: [rate('captures_ended_total', ['outcome'], proxied)] },
     {
-      title: 'Rejected Jobs by cause',
+      title: 'Rejected Jobs, by cause',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('pool_jobs_refused_total', ['trouble'])],
@@ -316,22 +316,22 @@ const webhooks: Dashboard = {
   panels: [
     { title: 'Attempts by outcome', unit: 'ops', queries: [rate('webhook_attempts_total', ['outcome'])] },
     {
-      title: 'Attempt duration',
+      title: 'Duration of an attempt',
       unit: 's',
       queries: [0.5, 0.95].map((q) => quantile(q, 'webhook_attempt_seconds')),
     },
-    { title: 'In flight', unit: 'short', queries: [{ ...sum('webhook_in_flight', []), legend: 'in flight' }] },
+    { title: 'Attempts in flight', unit: 'short', queries: [{ ...sum('webhook_in_flight', []), legend: 'in flight' }] },
     {
       title: 'Permanently failed deliveries',
       unit: 'ops',
       queries: [{ ...rate('webhook_deliveries_failed_total', []), legend: 'failed' }],
     },
     {
-      title: 'Postponed attempts, failed turns',
+      title: 'Deferred attempts and sender failures',
       unit: 'ops',
       queries: [
-        { ...rate('webhook_not_tried_total', []), legend: 'egress away' },
-        { ...rate('webhook_turn_failures_total', []), legend: 'turn failed' },
+        { ...rate('webhook_not_tried_total', []), legend: 'egress unavailable' },
+        { ...rate('webhook_turn_failures_total', []), legend: 'sender failed' },
       ],
     },
   ],
@@ -342,33 +342,31 @@ const tenants: Dashboard = {
   title: 'Shutterfleet / Tenants and limits',
   panels: [
     {
-      title: 'Requests rejected by limits or keys',
+      title: 'Requests rejected by limits or authentication',
       unit: 'ops',
-      description:
-        'For single accounts see GET /admin/v1/queue and the log of the gateway. No metric has an account label.',
+      description: 'For single accounts see GET /admin/v1/queue and the gateway log: no metric has an account label.',
       queries: [rate('http_requests_total', ['code'], 'status=~"401|402|403|429"')],
     },
     {
-      title: 'Accepted captures by admission',
+      title: 'Captures accepted, by admission',
       unit: 'ops',
-      description:
-        'Not admitted: the account already had its share of its lane in the queue, and waits for its own captures.',
+      description: 'Not admitted: the account already has its share of the lane in the queue, and this capture waits.',
       queries: [rate('captures_accepted_total', ['lane', 'admitted'])],
     },
-    { title: 'Captures that shared a result', unit: 'ops', queries: [rate('captures_accepted_total', ['as'])] },
-    { title: 'Synchronous captures by outcome', unit: 'ops', queries: [rate('sync_waits_total', ['end'])] },
+    { title: 'Captures by source of result', unit: 'ops', queries: [rate('captures_accepted_total', ['as'])] },
+    { title: 'Synchronous captures by end', unit: 'ops', queries: [rate('sync_waits_total', ['end'])] },
     {
-      title: 'Drift of meters from the database',
+      title: 'Captures by which meters deviate from records',
       unit: 'short',
       queries: [{ ...max('meter_drift_captures', []), legend: 'captures' }],
     },
     {
-      title: 'Connections without a readable request',
+      title: 'Connections with unreadable requests',
       unit: 'ops',
       queries: [{ ...rate('http_unreadable_total', []), legend: 'unreadable' }],
     },
     {
-      title: 'Ended event streams',
+      title: 'Event streams ended, by cause',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('event_streams_total', ['end'])],
@@ -380,13 +378,13 @@ const egress: Dashboard = {
   name: 'egress',
   title: 'Shutterfleet / Egress',
   panels: [
-    { title: 'Connections made', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'way'])] },
+    { title: 'Connections to targets', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'way'])] },
     { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['way', 'refusal'])] },
-    { title: 'Bytes carried', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
-    { title: 'Client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
-    { title: 'Ended connections', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },
+    { title: 'Throughput', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
+    { title: 'Open client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
+    { title: 'Connections to targets ended, by cause', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },
     {
-      title: 'Clients disconnected or rejected',
+      title: 'Clients cut or refused, by reason',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('egress_clients_cut_total', ['reason'])],

@@ -1,7 +1,7 @@
-/** One query; `legend` is Grafana's template of a series' name. */
+/** One query; `legend` is Grafana's template for series names. */
 export type Query = { readonly expr: string; readonly legend: string }
 
-/** Grafana's names of units. */
+/** Grafana's unit ids. */
 export type Unit = 'short' | 'ops' | 's' | 'percentunit' | 'bytes' | 'Bps'
 
 /** One panel of a dashboard. */
@@ -12,18 +12,18 @@ export type Panel = {
   readonly description?: string
   /** Shows the latest value instead of a time series. */
   readonly isStat?: true
-  /** Has data only after a fault or a rare event. */
+  /** Has data only after an error or another rare event. */
   readonly isEventOnly?: true
-  /** Has data only of the controller on Kubernetes. */
+  /** Has data only from the controller on Kubernetes. */
   readonly isKubernetes?: true
 }
 
-/** A dashboard; `name` is in its file name and its uid in Grafana. */
+/** A dashboard; `name` is its file name and part of its uid in Grafana. */
 export type Dashboard = { readonly name: string; readonly title: string; readonly panels: readonly Panel[] }
 
 const scope = 'namespace=~"$namespace"'
 
-/** Selects a metric in the chosen namespaces; all if there are no namespaces, as on one machine. */
+/** A selector of `metric` in the selected namespaces; series without a namespace, as on one machine, match only `All`. */
 export const of = (metric: string, matchers = ''): string =>
   `${metric.includes(':') ? metric : `shutterfleet_${metric}`}{${scope}${matchers === '' ? '' : `,${matchers}`}}`
 
@@ -39,7 +39,7 @@ export const max = (metric: string, by: readonly string[], matchers = ''): Query
   legend: legendOf(by),
 })
 
-/** The sum over replicas that each report their own part. */
+/** The sum over replicas that each report their own value. */
 export const sum = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `sum by (${by.join(', ')}) (${of(metric, matchers)})`,
   legend: legendOf(by),

@@ -22,10 +22,10 @@ const datasource = { type: 'prometheus', uid: '${datasource}' }
 const tag = 'shutterfleet'
 const size = { stat: { span: 6, height: 4 }, series: { span: 12, height: 8 } }
 
-/** Notes on missing data, for the descriptions of panels. */
+/** Added to the description of panels that may have no data. */
 const notes = {
-  isKubernetes: 'Of the controller on Kubernetes.',
-  isEventOnly: 'Without data until it happens.',
+  isKubernetes: 'Only with the controller on Kubernetes.',
+  isEventOnly: 'No data until the first event.',
 }
 
 const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
@@ -68,7 +68,7 @@ const namespaces = () =>
     .current({ selected: true, text: 'All', value: '$__all' })
 
 const toJson = ({ name, title, panels }: Dashboard): string => {
-  // Every supported Grafana can provision this schema from a ConfigMap; only the newest can read version 2.
+  // Every supported Grafana provisions this format from a ConfigMap; only the newest reads version 2.
   // oxlint-disable-next-line typescript/no-deprecated
   const builder = new DashboardBuilder(title)
     .uid(`${tag}-${name}`)
