@@ -1,4 +1,4 @@
-// The services of compose.yaml that run images of this repository, as one pod: no container engine is at hand here.
+// Runs the services of compose.yaml whose images this repository builds as one pod, in place of a container engine.
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, resolve } from 'node:path'
@@ -33,7 +33,7 @@ const { services } = loadYaml<{ services: Readonly<Record<'shutterfleet' | 'data
 const cluster = await startNodeCluster(t, { count: 1 })
 const { address } = cluster.network
 
-/** The address under which pods reach what listens on loopback. */
+/** Forwards a loopback URL; returns its address for pods. */
 const fromPods = async (url: string): Promise<string> => {
   const port = Number(new URL(url).port)
   const forwarded = await forwardPort(address, port, port)
@@ -44,7 +44,7 @@ const started = await Promise.all([startPostgres(), startNats(), startS3(), star
 const [postgres, nats, s3, pages] = started
 t.teardown(() => Promise.all(started.map((each) => each[Symbol.asyncDispose]())))
 const page = await fromPods(pages.url)
-/** What compose.yaml starts from official images, and what is not public. */
+/** Settings for the test's own PostgreSQL, NATS and S3, in place of the official images, and for its page, which is not public. */
 const outside = {
   SHUTTERFLEET_DATABASE_URL: await fromPods(postgres.url),
   SHUTTERFLEET_NATS_URL: await fromPods(nats.url),

@@ -41,7 +41,7 @@ const typesOf = (schema: Schema): string[] => {
 
 const unionOf = (schemas: readonly Schema[]) => [...new Set(schemas.flatMap(typesOf))]
 
-/** Fields of an object, or of all that it may be: optional if one of these may lack it. */
+/** The merged fields of all variants of an object; a field that a variant may lack is optional. */
 const fieldsOf = (variants: readonly Schema[]): Field[] =>
   [...new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)))].map((name) => ({
     name,
@@ -54,7 +54,7 @@ const declarationOf = ({ name, optional, schemas }: Field) =>
 
 const comment = (text: string | undefined, indent = '') => (text === undefined ? '' : `${indent}/** ${text} */\n`)
 
-/** The forms of an object that its `status` tells apart, or the object itself. */
+/** The variants of a schema with `oneOf`, else the schema itself. */
 const variantsOf = (schema: Schema, schemas: Schemas): readonly Schema[] =>
   schema.properties ? [schema] : (schema.oneOf ?? []).map((each) => schemas[nameIn(each)] ?? {})
 
@@ -66,13 +66,13 @@ const interfaceOf = (name: string, schema: Schema, schemas: Schemas) => {
   return `\n${comment(schema.description)}export interface ${name} {\n${fields.join('')}}\n`
 }
 
-/** Names of the schemas to which a schema refers, nested ones included. */
+/** Names of the schemas that a schema refers to at any depth. */
 const refsIn = (schema: Schema = {}): string[] =>
   [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
 
 /**
- * An interface for each body that operations take, and the options of a screenshot, which are what its body asked for
- * (`requests.ts`); one for each `data` that operations return (`responses.ts`).
+ * The types of the client as TypeScript: `requests` has an interface for each request body, and for the options of a screenshot,
+ * which repeat its request; `responses` one for each `data` of a response.
  */
 export const clientTypes = (openapi: string): Record<'requests' | 'responses', string> => {
   const { schemas } = (JSON.parse(openapi) as { components: { schemas: Schemas } }).components

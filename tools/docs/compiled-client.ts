@@ -6,8 +6,8 @@ import { join } from 'node:path'
 const folder = 'clients/typescript'
 
 /**
- * The JavaScript and declarations that tsc makes of clients/typescript/src, by path: Node strips no types below node_modules.
- * Throws if a source does not compile.
+ * The JavaScript and declarations compiled from clients/typescript/src, by path; they are committed because Node strips no types
+ * below node_modules. Throws if a source does not compile, or if dist has a file without a source.
  */
 export const compiledClient = (root: string): Record<string, string> => {
   const made = mkdtempSync(join(tmpdir(), 'compiled-client-'))
@@ -15,7 +15,11 @@ export const compiledClient = (root: string): Record<string, string> => {
     execFileSync(join(root, 'node_modules/.bin/tsc'), ['--project', join(root, folder), '--outDir', made], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })
-    const texts = readdirSync(made).map((name) => [`${folder}/dist/${name}`, readFileSync(join(made, name), 'utf8')])
+    const names = readdirSync(made)
+    const stale = readdirSync(join(root, folder, 'dist')).filter((name) => !names.includes(name))
+    if (stale.length > 0)
+      throw new Error(`remove from ${folder}/dist, since no source compiles to it: ${stale.join(', ')}`)
+    const texts = names.map((name) => [`${folder}/dist/${name}`, readFileSync(join(made, name), 'utf8')])
     return Object.fromEntries(texts) as Record<string, string>
   } finally {
     rmSync(made, { recursive: true })
