@@ -79,7 +79,7 @@ export type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
  * test's end if `t` is given, else by the caller. Needs what scripts/build-test-cluster.sh builds.
  */
 export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {}): Promise<TestCluster> => {
-  if (!existsSync(programs)) throw new Error('the programs of the test cluster are missing: run scripts/build-test-cluster.sh')
+  if (!existsSync(programs)) throw new Error('test cluster not built: run scripts/build-test-cluster.sh')
   const { folder, removed } = await temporaryFolder()
   const { network, nodes = 1 } = options
   const token = randomBytes(16).toString('hex')

@@ -1,4 +1,4 @@
-// The services of compose.yaml that run images of this repository, as one pod: no container engine is at hand here.
+// Runs the services of compose.yaml with images of this repository as one pod, because no container engine is available.
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, resolve } from 'node:path'
@@ -33,7 +33,7 @@ const { services } = loadYaml<{ services: Readonly<Record<'shutterfleet' | 'data
 const cluster = await startNodeCluster(t, { count: 1 })
 const { address } = cluster.network
 
-/** The address under which pods reach what listens on loopback. */
+/** Maps a loopback URL to an address that pods can reach. */
 const fromPods = async (url: string): Promise<string> => {
   const port = Number(new URL(url).port)
   const forwarded = await forwardPort(address, port, port)
@@ -44,7 +44,7 @@ const started = await Promise.all([startPostgres(), startNats(), startS3(), star
 const [postgres, nats, s3, pages] = started
 t.teardown(() => Promise.all(started.map((each) => each[Symbol.asyncDispose]())))
 const page = await fromPods(pages.url)
-/** What compose.yaml starts from official images, and what is not public. */
+/** Services that compose.yaml starts from official images, and the private address of the page. */
 const outside = {
   SHUTTERFLEET_DATABASE_URL: await fromPods(postgres.url),
   SHUTTERFLEET_NATS_URL: await fromPods(nats.url),
@@ -99,7 +99,7 @@ const pod = {
   },
 }
 
-t.test('compose.yaml: the service starts as it is described there, and captures', async (t) => {
+t.test('compose.yaml: the described services start and capture a page', async (t) => {
   await cluster.apply(pod)
   let printed = ''
   await eventually(

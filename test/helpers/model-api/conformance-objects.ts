@@ -189,7 +189,7 @@ const finalizers = async ({ api }: Stage) => {
   return { isDeleted: held.metadata.deletionTimestamp !== undefined, after: (await find(api, ref)) ?? 'gone' }
 }
 
-/** What any kind of object shows. */
+/** Behaviour common to all kinds. */
 export const objectScenarios: readonly Scenario[] = [
   { name: 'refuses for the same reasons', play: refusals },
   { name: 'changes nothing where nothing is changed', play: changes },

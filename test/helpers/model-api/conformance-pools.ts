@@ -71,7 +71,6 @@ const collecting = async ({ api, until }: Stage) => {
   return 'gone'
 }
 
-/** How BrowserPools behave. */
 export const poolScenarios: readonly Scenario[] = [
   { name: 'fills a BrowserPool in by its schema', play: filling },
   { name: 'counts generations of a BrowserPool by its spec', play: versions },
