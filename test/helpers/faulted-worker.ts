@@ -33,7 +33,7 @@ export type FaultedWorker = {
   /** Resets the worker's connections to egress that are tunnels of pages. */
   readonly resetTunnels: () => void
   readonly log: () => string
-  /** Kills the browser; returns the number of killed processes. */
+  /** Kills the browser (`killHost`: its host); returns the number of killed processes. */
   readonly killBrowser: () => number
   readonly killHost: () => number
   /** Publishes a capture and returns its id. */

@@ -57,13 +57,13 @@ export const gateQueue = (queue: Queue): GatedQueue => {
     newInbox: queue.newInbox,
     isConnected: queue.isConnected,
     publish: (subject, data, options) => {
-      const isQuestion = options?.reply !== undefined
-      if (!thawed || !isQuestion) pass(() => queue.publish(subject, data, options))
+      const isRequest = options?.reply !== undefined
+      if (!thawed || !isRequest) pass(() => queue.publish(subject, data, options))
     },
     subscribe: (filter, onMessage) => {
       let isOver = false
-      const hear = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
-      const subscription = queue.subscribe(filter, hear)
+      const forward = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
+      const subscription = queue.subscribe(filter, forward)
       subscriptions.add(subscription)
       return {
         [Symbol.dispose]: () => {
