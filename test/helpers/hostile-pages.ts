@@ -93,7 +93,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   for (const each of hostile) {
     const { todo = false } = each
     t.test(
-      `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker goes on`,
+      `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker continues`,
       { timeout: testMs, todo },
       async (t) => {
         const [started] = browsersOf(worker.pid)

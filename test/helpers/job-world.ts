@@ -97,7 +97,7 @@ export class JobWorld {
   readonly #pods = createLister<ObservedPod>()
   readonly #watchJobs
   readonly #watchPods
-  readonly #say
+  readonly #channel
   #versions = 0
   #names = 0
   #podMs = 0
@@ -107,7 +107,7 @@ export class JobWorld {
     this.random = seededRandom(options.seed)
     this.#watchJobs = createChannel(this.time, () => this.#between(2, 150))
     this.#watchPods = createChannel(this.time, () => this.#between(2, 150))
-    this.#say = createChannel(this.time, () => this.#between(0.1, 3))
+    this.#channel = createChannel(this.time, () => this.#between(0.1, 3))
     for (const [index, atMs] of options.arrivals.entries()) {
       this.time.at(atMs, () => this.#arrive({ id: `capture-${index}`, atMs }))
     }
@@ -170,7 +170,7 @@ export class JobWorld {
   }
 
   #tell(how: (subscriptions: WorldEars) => void) {
-    this.#say(() => {
+    this.#channel(() => {
       for (const subscriptions of this.#subscriptions) how(subscriptions)
     })
   }
@@ -191,8 +191,8 @@ export class JobWorld {
     const object = { ...rest, metadata: { ...metadata, resourceVersion: String(this.#versions) } }
     job.object = object
     this.#watchJobs(() => {
-      const told = this.#jobs.put(object)
-      for (const { jobChanged } of this.#subscriptions) jobChanged(told)
+      const stored = this.#jobs.put(object)
+      for (const { jobChanged } of this.#subscriptions) jobChanged(stored)
     })
   }
 
@@ -301,7 +301,7 @@ export class JobWorld {
     const captures = capture && state !== 'drained' ? [capture.id] : []
     const heartbeat = { pod: name, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
     if (this.#happens('loses-message')) return
-    this.#say(() => {
+    this.#channel(() => {
       this.heartbeats.set(name, { heartbeat, atMs: this.time.nowMs() })
       for (const subscriptions of this.#subscriptions) subscriptions.heartbeat(heartbeat)
     })

@@ -172,8 +172,8 @@ const readersOf = (cluster: TestCluster) => {
     tells: (name: string, ...reasons: readonly string[]) =>
       eventually(
         async () => {
-          const told = new Set((await eventsOf(name)).map(({ reason }) => reason))
-          return reasons.every((reason) => told.has(reason))
+          const seen = new Set((await eventsOf(name)).map(({ reason }) => reason))
+          return reasons.every((reason) => seen.has(reason))
         },
         { what: `${name} has events ${reasons.join(', ')}` },
       ),

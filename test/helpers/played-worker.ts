@@ -57,12 +57,12 @@ export const playWorker = (part: Part): PlayedWorker => {
   const ended = Promise.withResolvers<number>()
   const service = createServiceTime()
   let isSilent = false
-  const say = () => {
+  const sendHeartbeat = () => {
     if (isSilent || !gate.isOpen()) return
     publishHeartbeat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
   }
   const lifecycle = startLifecycle(stop.signal, () => {
-    say()
+    sendHeartbeat()
     part.changed()
   })
   const die = (exitCode: number) => {
@@ -70,7 +70,7 @@ export const playWorker = (part: Part): PlayedWorker => {
     gate.cut()
     stop.abort()
   }
-  void work(part, { gate, stop: stop.signal, service, lifecycle, say }).then(
+  void work(part, { gate, stop: stop.signal, service, lifecycle, sendHeartbeat }).then(
     () => ended.resolve(0),
     () => ended.resolve(failedCode),
   )
@@ -96,7 +96,7 @@ export const playWorker = (part: Part): PlayedWorker => {
 type Life = Pick<Running, 'lifecycle' | 'service'> & {
   readonly gate: GatedQueue
   readonly stop: AbortSignal
-  readonly say: () => void
+  readonly sendHeartbeat: () => void
 }
 
 /** Egress that is always available. */
@@ -107,7 +107,7 @@ const egress: Running['egress'] = {
 }
 
 /** Mirrors main.ts and main-job.ts. */
-const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): Promise<void> => {
+const work = async (part: Part, { gate, stop, service, lifecycle, sendHeartbeat }: Life): Promise<void> => {
   const { spec, openingKeys, events, startMs } = part
   const capture = async (order: Order) => {
     const outcome = await part.capture(order, gate.gone)
@@ -122,10 +122,10 @@ const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): 
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
   stack.use(lifecycle)
-  stack.use(startHeartbeat(say))
+  stack.use(startHeartbeat(sendHeartbeat))
   const puller = stack.use(new LanePuller(gate, spec.pool))
   const running = { queue: gate, ...of, openingKeys, egress, events, puller, lifecycle, slots, service }
-  say()
+  sendHeartbeat()
   if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
   else {
     stack.use(gate.subscribe(drainSubject(of), lifecycle.drain))

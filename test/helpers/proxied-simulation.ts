@@ -44,24 +44,24 @@ const tickMs = 1000
 const restartMs = 1000
 
 /** A wakeup on the simulation's clock. */
-const createWorldBell = (world: JobWorld): Wakeup => {
-  let isRung = false
+const createWakeup = (world: JobWorld): Wakeup => {
+  let isNotified = false
   let wake = () => {}
   return {
     notify: () => {
-      isRung = true
+      isNotified = true
       wake()
     },
     wait: async (boundMs, stop) => {
       await world.time.pass(gapMs)
-      if (!isRung && !stop.aborted) {
+      if (!isNotified && !stop.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         stop.addEventListener('abort', () => resolve())
         void world.time.pass(boundMs - gapMs).then(resolve)
         await promise
       }
-      isRung = false
+      isNotified = false
     },
   }
 }
@@ -72,7 +72,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   const states: PoolStateMessage[] = []
   const failures: Error[] = []
   let ticks = 0
-  const wakeup = createWorldBell(world)
+  const wakeup = createWakeup(world)
   const reports = createJobReports(now)
   const { cluster } = world
   const jobs = new KubernetesJobs(

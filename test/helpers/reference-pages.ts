@@ -92,7 +92,7 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
   let unlike = 0
   for (const page of family.pages) {
     const { todo = false } = page
-    t.test(`${family.name}: ${page.name}: as in a bare browser, and a defect is caught`, { todo }, async (t) => {
+    t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
       const url = pages.url + pathOf(page)
       const parameters = { url, ...viewport, ...page.parameters }
       const reference = await takeReference(browser, url, page)

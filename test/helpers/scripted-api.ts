@@ -28,16 +28,16 @@ export const createScriptedApi = (): ScriptedApi => {
 
   const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal, opened?: () => void) {
     opened?.()
-    const told: (WatchEvent<KubeObject> | 'end' | Error)[] = []
+    const pending: (WatchEvent<KubeObject> | 'end' | Error)[] = []
     let bell = Promise.withResolvers<void>()
-    const tell = (next: WatchEvent<KubeObject> | 'end' | Error) => {
-      told.push(next)
+    const push = (next: WatchEvent<KubeObject> | 'end' | Error) => {
+      pending.push(next)
       bell.resolve()
     }
-    signal.addEventListener('abort', () => tell(new Error('aborted')))
-    watches.push({ query, send: tell, end: () => tell('end'), fail: tell })
+    signal.addEventListener('abort', () => push(new Error('aborted')))
+    watches.push({ query, send: push, end: () => push('end'), fail: push })
     for (;;) {
-      for (const next of told.splice(0)) {
+      for (const next of pending.splice(0)) {
         if (next === 'end') return
         if (next instanceof Error) throw next
         yield next

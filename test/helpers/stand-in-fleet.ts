@@ -30,7 +30,7 @@ export type Behaviour =
   | { readonly fails: CaptureErrorCode }
   | 'nothing'
 
-/** Received captures, and the number served per lane. */
+/** A stand-in for workers, and the captures that it received, with their lanes. */
 export type StandInFleet = AsyncDisposable & {
   readonly seen: { readonly id: string; readonly lane: Lane; readonly part: SealedPart }[]
 }

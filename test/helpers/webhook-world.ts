@@ -8,7 +8,7 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 /**
  * Starts PostgreSQL and creates a certificate for one test file; returns a factory of a database, a receiver and a filter in
- * front of it for one test. `resolve` maps names to addresses other than the receiver's.
+ * front of it for one test. `resolve` maps names to addresses; by default the receiver's.
  */
 export const startWebhookWorld = async (t: WithTeardown) => {
   const server = await startPostgres(t)

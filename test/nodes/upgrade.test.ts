@@ -87,7 +87,7 @@ t.test('upgrade: under a load of five captures a second replaces all pods withou
 })
 
 t.test(
-  'upgrade: a controller works under an older definition of pools, and the newer one changes nothing',
+  'upgrade: a controller works with an older BrowserPool definition; the newer one changes no workers',
   async (t) => {
     await define(older)
     await release.deploy('upgrade', { crds: { upgrade: false }, ...standardPool([2, 2], { colour: 'green' }) })

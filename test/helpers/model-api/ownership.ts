@@ -71,14 +71,14 @@ export const applyConfig = (
   writer: Writer,
   force: boolean,
 ): { merged: Tree; entries: Entries } => {
-  const said = leavesOf(config)
+  const applied = leavesOf(config)
   const mine = entries.find((entry) => isOf(entry, writer, 'Apply'))
   const others = entries.filter((entry) => entry !== mine)
-  const disputed = disputedPaths(others, said, leavesOf(live))
+  const disputed = disputedPaths(others, applied, leavesOf(live))
   if (disputed.size > 0 && !force)
     throw refuse(409, 'Conflict', `Apply failed with ${disputed.size} conflict: ${[...disputed][0] ?? ''}`)
 
-  const paths: Paths = new Set(said.keys())
+  const paths: Paths = new Set(applied.keys())
   const left = others.flatMap((entry) => dropPaths(entry, disputed))
   const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
   const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(had, paths))
@@ -87,7 +87,7 @@ export const applyConfig = (
   return { merged, entries: [...left, mine && isSame(paths, had) ? mine : entryOf(writer, 'Apply', paths)] }
 }
 
-const disputedPaths = (others: Entries, said: Leaves, live: Leaves): Paths => {
+const disputedPaths = (others: Entries, applied: Leaves, live: Leaves): Paths => {
   const owned = others.flatMap(({ fieldsV1 }) => [...pathsOfTree(fieldsV1)])
-  return new Set(owned.filter((path) => said.has(path) && !isSameJson(said.get(path), live.get(path))))
+  return new Set(owned.filter((path) => applied.has(path) && !isSameJson(applied.get(path), live.get(path))))
 }

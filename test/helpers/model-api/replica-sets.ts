@@ -46,7 +46,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
     return undefined
   }
 
-  const tell = (set: Stored, refusal: Refusal | undefined) => {
+  const updateStatus = (set: Stored, refusal: Refusal | undefined) => {
     const active = controlledBy(server, pods, set).filter(isActive)
     const ready = active.filter((pod) => holds(pod, 'Ready')).length
     server.edit(targetOf(server, set, 'status'), (live) => {
@@ -69,7 +69,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
       const order = active.toSorted((one, other) => compareForRemoval(viewed(one), viewed(other)))
       for (const pod of order.slice(0, surplus)) server.remove(targetOf(server, pod))
     }
-    tell(set, refusal)
+    updateStatus(set, refusal)
     if (refusal) throw refusal
     return undefined
   }
