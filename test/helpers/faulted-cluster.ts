@@ -69,7 +69,7 @@ export const startFaultedCluster = async (
   const { cluster } = world
   const writesSince = async (sinceMs: number) =>
     (await cluster.asked()).filter(
-      ({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isOfPools(resource),
+      ({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isCountedResource(resource),
     )
   const faulted = {
     ...world,
@@ -101,9 +101,9 @@ export const startControllers = async ({ start }: Pick<TestCluster, 'start'>): P
 type World = Omit<FaultedCluster, 'endure'>
 
 const isWrite = (verb: string) => ['create', 'update', 'patch', 'delete'].includes(verb)
-const isOfPools = (resource: string) => !/^(leases|events)/.test(resource)
+const isCountedResource = (resource: string) => !/^(leases|events)/.test(resource)
 /** Whether a write is one of those that repeat while idle. */
-const isOfNumbers = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
+const isStatusWrite = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
 
 const untilAtRest = async ({ settles, record, writesSince }: World) => {
   await settles('standard', atRest.standard)
@@ -115,7 +115,7 @@ const untilAtRest = async ({ settles, record, writesSince }: World) => {
   let sinceMs = performance.now()
   await eventually(
     async () => {
-      const writes = (await writesSince(0)).filter((write) => !isOfNumbers(write)).length
+      const writes = (await writesSince(0)).filter((write) => !isStatusWrite(write)).length
       const now = `${writes} ${record.unfinished().length}`
       if (now !== seen) [seen, sinceMs] = [now, performance.now()]
       return performance.now() - sinceMs > idleMs

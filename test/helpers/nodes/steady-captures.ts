@@ -13,7 +13,7 @@ const endMs = 420_000
 
 /** A load of five capture requests a second, without retries. */
 export type SteadyCaptures = {
-  /** Resolves once `count` more requests have got a response. */
+  /** Resolves once `count` more requests have succeeded. */
   readonly more: (count: number) => Promise<void>
   /** Stops the load, waits until all captures have ended, and returns their number and all failures of requests and captures. */
   readonly finish: () => Promise<{ readonly count: number; readonly failures: readonly string[] }>
