@@ -3,13 +3,13 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 
-/** For a whole batch and for one of its files, on a machine that does much else. */
+/** Timeouts of a whole batch and of one of its files, for a busy machine. */
 const batchMs = 900_000
 const fileMs = 300_000
 
 const tests = new Map<string, Test>()
 
-/** The subtest that stands for the test file of this address. */
+/** The subtest of the test file with this URL. */
 export const testOf = (url: string): Test | undefined => tests.get(url)
 
 const scheme = 'tap-of:'
@@ -27,8 +27,8 @@ registerHooks({
 })
 
 /**
- * Runs test files, each given by its path with what imports it, in this process, one after the other: what a file imports as the `t` of tap is a subtest of its own, whose
- * teardown comes before the next file. For files that leave nothing behind in the process.
+ * Runs test files, by path with their import function, one after another in this process. A file's `t` of tap is a subtest whose
+ * teardown runs before the next file. Only for files without side effects on the process.
  */
 export const runBatch = async (files: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
   t.setTimeout(batchMs)

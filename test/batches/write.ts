@@ -4,7 +4,7 @@ import { globSync, statSync, writeFileSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** In how many processes the tests of a folder run. */
+/** Number of processes for the tests of a folder. */
 const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4 }
 const all = ['test/tidy', 'test/unit', 'test/integration']
 
@@ -14,7 +14,7 @@ const operands = given.filter((word) => !word.startsWith('-'))
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Deals the files in turn, so that those of one folder, which often take long together, are spread. */
+/** Distributes the files round-robin, because slow files are often in the same folder. */
 const deal = (paths: readonly string[], count: number): string[][] =>
   Array.from({ length: Math.min(count, paths.length) }, (_, batch) =>
     paths.filter((_path, index) => index % count === batch),

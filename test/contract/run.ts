@@ -13,11 +13,11 @@ import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 
-/** Examples that are tried of each operation. */
+/** Examples per operation. */
 const examples = 100
-/** The same requests every time. */
+/** Fixed, so that every run sends the same requests. */
 const seed = 20_260_301
-/** Longest that one request may take, longer than a look at the status may wait. */
+/** Timeout of one request, above the longest wait of a status request. */
 const requestSeconds = 70
 
 const checks = [
@@ -32,7 +32,7 @@ const cleaners: (() => Promise<unknown>)[] = []
 const lifetime = { teardown: (clean: () => Promise<void>) => void cleaners.push(clean) }
 
 const startAll = async () => {
-  // Streams end within a second, and no capture waits for its turn, so that the time goes into requests.
+  // Short streams and a large window, so that the time goes into requests.
   const gateway = await startGateway(lifetime, { STREAM_SECONDS: '1', WINDOW_CAPTURES: '1000' })
   const { database, nats } = gateway
   await replacePlans(database, defaultPlans)
@@ -61,7 +61,7 @@ const runSchemathesis = async ({ baseUrl, key }: { baseUrl: string; key: string 
     seed,
     'request-timeout': requestSeconds,
     header: `Authorization: Bearer ${key}`,
-    // Python 3.11 reads source in two threads at a time wrongly (python/cpython#106905).
+    // Python 3.11 fails to parse source in concurrent threads (python/cpython#106905).
     workers: 1,
     phases: 'examples,coverage,fuzzing,stateful',
     'generation-database': 'none',
@@ -69,7 +69,7 @@ const runSchemathesis = async ({ baseUrl, key }: { baseUrl: string; key: string 
   const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
   const child = spawn(resolve(program), ['run', `${baseUrl}/v1/openapi.json`, ...flags, ...more], {
     stdio: 'inherit',
-    // It leaves notes where it runs.
+    // schemathesis writes files into its working directory.
     cwd: folder,
   })
   const [code] = (await once(child, 'exit')) as [number | null]

@@ -3,7 +3,7 @@ import type { Database } from '#shared/db/connection.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 
-/** Brings a capture to a status as the ledger would, by one attempt; nothing is put into the store. */
+/** Moves a capture to a status by one attempt, as the ledger does; stores no object. */
 export const advanceCapture = (
   database: Database,
   id: string,

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 
 type WithTeardown = { teardown: (clean: () => void) => void; testdir: () => string }
 
-/** An HTTP server in the place of kube-apiserver. Stopped at the test's end. */
+/** An HTTP server in place of kube-apiserver. Stopped at the test's end. */
 export type AnsweringApi = {
-  /** Path of a kubeconfig that leads to it. */
+  /** Path of its kubeconfig. */
   readonly kubeconfig: string
-  /** TCP connections that were opened so far. */
+  /** Number of TCP connections accepted so far. */
   readonly connections: () => number
 }
 
-/** Starts a server that answers every request as `answer` does. */
+/** Starts a server with `answer` as the handler of every request. */
 export const startAnsweringApi = async (
   t: WithTeardown,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -32,7 +32,7 @@ export const startAnsweringApi = async (
   return { kubeconfig: await writePlainKubeconfig(t.testdir(), port), connections: () => connections }
 }
 
-/** Writes a kubeconfig that leads to a port of this machine, without TLS, and answers its path. */
+/** Writes a kubeconfig for a local port, without TLS, and returns its path. */
 export const writePlainKubeconfig = async (folder: string, port: number): Promise<string> => {
   const path = join(folder, 'kubeconfig')
   const cluster = { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true }

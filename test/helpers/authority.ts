@@ -7,14 +7,14 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'] as const
 
-/** A private authority: the PEM file of its certificate, and a certificate with its key that it signed. */
+/** A private CA: the PEM file of its certificate, and a certificate with key signed by it. */
 export type TestAuthority = AsyncDisposable & {
   readonly caPath: string
   readonly certPath: string
   readonly keyPath: string
 }
 
-/** Makes an authority with openssl, in a folder that goes with it; its certificate is for localhost, 127.0.0.1 and `hosts`. */
+/** Creates a CA with openssl, in a temporary folder, and a certificate for localhost, 127.0.0.1 and `hosts`. */
 export const makeAuthority = async (hosts: readonly string[] = []): Promise<TestAuthority> => {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'))
   const openssl = (...args: readonly string[]) => run('openssl', args, { cwd: folder })

@@ -7,7 +7,7 @@ export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/ch
 /** Path of the full Chromium that the services use too. */
 export const stealthChromiumPath = process.env['SHUTTERFLEET_STEALTH_CHROMIUM'] ?? '/usr/lib/chromium/chromium'
 
-/** The browsers below a process, without the processes that they start: those look like their browser until they have their own command. */
+/** The browsers below a process, without their child processes, which have the browser's command line until they exec. */
 export const browsersOf = (root: number): Process[] => {
   const browsers = processTree(root).filter(
     ({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='),
@@ -22,7 +22,7 @@ export const browsersOf = (root: number): Process[] => {
 export const startBareBrowser = (args: string[] = []): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false, args })
 
-/** Takes one screenshot as a plain Playwright script would, in a context of its own. */
+/** Takes one screenshot as a plain Playwright script would, in a new context. */
 export const bareShot = async (
   browser: Browser,
   url: string,

@@ -21,7 +21,7 @@ import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 
-/** As which the browsers of this process run where it is root. */
+/** User IDs of this process' browsers if it runs as root. */
 export const browserUsers = await reserveBrowserUsers('shutterfleet-browser', 1)
 
 /** Serves the fixture pages, and `more`, on a free port of loopback. */
@@ -51,10 +51,10 @@ export const startPages = async (
   }
 }
 
-/** The way to an egress filter, and a folder for hosts. */
+/** The endpoint of an egress filter, and a folder for browser hosts. */
 export type WayOut = EgressEndpoint & { readonly folder: string }
 
-/** A way to an egress filter which allows the listed targets, and knows the names of `records`. */
+/** Starts an egress filter that allows the listed targets and resolves the names of `records`. */
 export const startWayOut = async (allow: string, records: CaseRecords = {}): Promise<AsyncDisposable & WayOut> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const filter = await startFilter({
@@ -75,12 +75,12 @@ export const startWayOut = async (allow: string, records: CaseRecords = {}): Pro
   }
 }
 
-/** The lists that come along, compiled for all hosts of this process. */
+/** The bundled filter lists, compiled once for all hosts of this process. */
 const ownLists = await compileLists(await readLists(''), readyLists)
 
 let names = 0
 
-/** As a standard worker has them. */
+/** The browsers of a standard worker. */
 const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
 
 /** Starts a browser host as a worker would. */
@@ -115,7 +115,7 @@ export const startTestHost = (
   return startHost(start, new AbortController().signal)
 }
 
-/** Lets a host take one capture, with the budget that a worker would give it. */
+/** Takes one capture on a host, with the budget that a worker would set. */
 export const captureWith = (
   host: Host,
   parameters: CaptureParameters,

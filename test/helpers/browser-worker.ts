@@ -25,7 +25,7 @@ import { nodeEnv } from './node-env.ts'
 
 const folder = resolve(import.meta.dirname, '../../services/worker')
 
-/** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503; what is held is answered later. */
+/** Accepts signed PUTs and stores bodies by path; rejects the first `refusals` with 503; delays responses while held. */
 export const startObjectSink = async (host = '127.0.0.1') => {
   const objects = new Map<string, Buffer>()
   let refusals = 0
@@ -53,7 +53,7 @@ export const startObjectSink = async (host = '127.0.0.1') => {
     refuse: (times: number) => {
       refusals = times
     },
-    /** Answers no PUT until `release`. */
+    /** Delays the responses to PUTs until `release`. */
     hold: () => {
       isHeld = true
     },
@@ -70,19 +70,18 @@ export const startObjectSink = async (host = '127.0.0.1') => {
   }
 }
 
-/** A worker's process. */
 export type WorkerProcess = AsyncDisposable & {
   readonly pid: number
   readonly probeUrl: string
   readonly log: () => string
   readonly child: ChildProcess
-  /** Exit code, once it ended; null where a signal ended it. */
+  /** Exit code; null if a signal ended the process. */
   readonly ended: Promise<number | null>
-  /** Sends SIGTERM and gives the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** Starts the program of a worker that is not ready yet. */
+/** Starts a worker without waiting until it is ready. */
 export const spawnWorker = (settings: Readonly<Record<string, string>>, main: 'main.ts' | 'main-job.ts') => {
   const child = spawn(process.execPath, [join(folder, main)], {
     env: { ...nodeEnv, SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
@@ -96,7 +95,7 @@ export const spawnWorker = (settings: Readonly<Record<string, string>>, main: 'm
   return { child, ended, log: () => log }
 }
 
-/** Starts a worker, by default a member of a pool, and waits until it is ready. Throws what it said where it ends before. */
+/** Starts a worker, by default of a pool, and waits until it is ready. Throws its output if it exits before that. */
 export const startWorker = async (
   settings: Readonly<Record<string, string>>,
   main: 'main.ts' | 'main-job.ts' = 'main.ts',
@@ -124,10 +123,10 @@ export const startWorker = async (
   }
 }
 
-/** A capture as gateway and ledger would put it into the queue. */
+/** A capture in the queue, as gateway and ledger publish it. */
 export type Sent = { readonly id: string; readonly token: string; readonly keys: readonly string[] }
 
-/** Puts a capture into the queue; `over` changes what the message says of it. */
+/** Publishes a capture; `over` overrides fields of the message. */
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
   parameters: CaptureParameters,
@@ -152,7 +151,7 @@ export const sendCapture = async (
   return { id, token, keys: puts.map(({ key }) => key) }
 }
 
-/** The last report that an attempt begins. */
+/** The latest start report of a capture. */
 export const startedOf = async (
   queue: Queue,
   id: string,
@@ -162,7 +161,7 @@ export const startedOf = async (
   return bytes && startedCodec.decode(bytes)
 }
 
-/** The report of how a capture ended, or undefined while there is none. */
+/** The result of a capture, or undefined while there is none. */
 export const resultOf = async (
   queue: Queue,
   id: string,
@@ -172,7 +171,7 @@ export const resultOf = async (
   return bytes && resultCodec.decode(bytes)
 }
 
-/** Waits for the report of how a capture ended. */
+/** Waits for the result of a capture. */
 export const awaitResult = async (queue: Queue, id: string, pool: Pool = 'standard'): Promise<ResultMessage> => {
   let result: ResultMessage | undefined
   await eventually(async () => (result = await resultOf(queue, id, pool)) !== undefined, {

@@ -1,16 +1,16 @@
-/** One capture as far as its charge goes. */
+/** The part of a capture that determines its charge. */
 type Modelled = {
   readonly key: number | undefined
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'deleted'
-  /** Whose end it shares. */
+  /** Id of the capture whose result it shares. */
   follows: string | undefined
   isCharged: boolean
 }
 
-/** What the charges of an account should be, told in the plainest way: a list of captures. */
+/** Reference model of an account's charges: a list of captures. */
 export type ChargeModel = ReturnType<typeof createChargeModel>
 
-/** Makes the model of an account with a quota and no overage. Captures with a number in common share their result. */
+/** Creates the model of an account with a quota and no overage. Captures with the same key share their result. */
 export const createChargeModel = (quota: number) => {
   const captures = new Map<string, Modelled>()
   let settledByDeleted = 0
@@ -39,7 +39,7 @@ export const createChargeModel = (quota: number) => {
   return {
     reserved,
     settled,
-    /** Whether these are accepted, all or none; then they are there. */
+    /** Accepts all captures or none; returns whether they were accepted. */
     accept: (asked: readonly { readonly id: string; readonly key: number | undefined }[]): boolean => {
       const own = asked.map(({ id, key }) => add(id, key)).filter(Boolean).length
       if (own === 0 || reserved() + settled() <= quota) return true

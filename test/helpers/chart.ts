@@ -9,15 +9,15 @@ const root = resolve(import.meta.dirname, '../..')
 const helmMs = 60_000
 const outputBytesMax = 16_000_000
 
-/** The versions of Helm that the chart is for. */
+/** The versions of Helm that the chart supports. */
 export const helms = ['helm3', 'helm4'] as const
 
 export const chartFolder = join(root, 'charts/shutterfleet')
 const ciFolder = join(chartFolder, 'ci')
-/** Kubernetes that charts are rendered for where no cluster is asked. */
+/** Kubernetes version for rendering without a cluster. */
 export const kubeVersion = '1.36.0'
 
-/** An object of Kubernetes as a chart has it. */
+/** A Kubernetes object in a chart. */
 export type ChartObject = {
   readonly apiVersion: string
   readonly kind: string
@@ -31,8 +31,8 @@ export type ChartObject = {
 }
 
 /**
- * Runs Helm, which scripts/build-helm.sh builds, for a minute at most unless `withinMs` is given; answers what it printed, and rejects
- * with what it said where it fails.
+ * Runs Helm from scripts/build-helm.sh, by default for at most a minute; returns its stdout, and rejects
+ * with its stderr if it fails.
  */
 export const helm = async (
   which: (typeof helms)[number],
@@ -56,7 +56,7 @@ export const ciPath = (name: string): string => join(ciFolder, `${name}-values.y
 
 const ciValues = async (name: string): Promise<Values> => parse(await readFile(ciPath(name), 'utf8')) as Values
 
-/** What Helm makes of the chart as release `shots` in a namespace of that name. */
+/** Renders the chart as release `shots` in a namespace of that name. */
 export const renderText = (
   valuesFile: string,
   which: (typeof helms)[number] = 'helm4',
@@ -88,7 +88,7 @@ const without = (values: Values, [name = '', ...below]: readonly string[]): Valu
   return below.length > 0 && isValues(value) ? { ...others, [name]: without(value, below) } : others
 }
 
-/** The values that no file of `ci/` sets so that `chart` becomes another one. `folder` is for files that are written meanwhile. */
+/** The values that no file of `ci/` sets with an effect on the rendered `chart`. `folder` is for temporary files. */
 export const unusedValues = async (
   paths: readonly (readonly string[])[],
   { chart, folder }: { readonly chart: string; readonly folder: string },
@@ -100,7 +100,7 @@ export const unusedValues = async (
     for (const { name, values } of files.filter((file) => at(file.values, path) !== undefined)) {
       const file = join(folder, `${path.join('.')}.yaml`)
       await writeFile(file, JSON.stringify(without(values, path)))
-      // Without a required value it does not render.
+      // Rendering fails without a required value.
       const other = await render(file).catch(() => '')
       if (other !== whole.get(name)) return true
     }
@@ -118,7 +118,7 @@ type ChartContainer = {
   readonly volumeMounts: readonly { readonly mountPath: string }[]
 }
 
-/** The part of a pod that tests look at. */
+/** The fields of a pod that tests read. */
 export type ChartPod = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
@@ -136,7 +136,7 @@ export type ChartPod = {
   }
 }
 
-/** The pods that objects of a chart are, or make. */
+/** The pods and pod templates in a chart's objects. */
 export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
   objects.flatMap((object) => {
     if (object.kind === 'Pod') return [object as unknown as ChartPod]
@@ -149,7 +149,7 @@ export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
     return [{ ...template, spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] } }]
   })
 
-/** Files that a pod is given, by the name of their setting: Secret and key. */
+/** Files mounted into a pod, by setting name: Secret and key. */
 export const filesOf = ({ spec }: ChartPod) =>
   spec.volumes
     .flatMap(({ projected }) => projected?.sources ?? [])

@@ -23,7 +23,7 @@ type User = { readonly file: string; readonly name: string; readonly token: stri
 export const writeCredentials = async (place: ClusterPlace): Promise<void> => {
   const files = clusterFiles(place)
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-  // Kubernetes finds the public key in this form of a private key, not in PKCS #8.
+  // Kubernetes derives the public key from SEC 1 private keys, not from PKCS #8.
   await writeFile(files.serviceAccountKey, privateKey.export({ format: 'pem', type: 'sec1' }), secret)
 
   const users = usersOf(place)
@@ -33,7 +33,7 @@ export const writeCredentials = async (place: ClusterPlace): Promise<void> => {
   if (place.network) await writeKubeletClient(place)
 }
 
-/** The certificate with which kube-apiserver reaches kubelets; `system:masters` may do there what it wants. */
+/** Client certificate of kube-apiserver for kubelets; `system:masters` has all permissions there. */
 const writeKubeletClient = async (place: ClusterPlace): Promise<void> => {
   const authority = kubeletAuthority(place)
   const key = authority.replace(/crt$/, 'key')
@@ -64,7 +64,7 @@ const usersOf = (place: ClusterPlace): User[] => {
   ]
 }
 
-/** As JSON, which is YAML. */
+/** A kubeconfig as JSON, which is valid YAML. */
 const kubeconfig = (place: ClusterPlace, token: string): string =>
   JSON.stringify({
     apiVersion: 'v1',

@@ -12,34 +12,34 @@ import { StandInKubelet } from './stand-in-kubelet.ts'
 import { type PodObject, type WorkerSpec, workerSpecOf } from './worker-pod-object.ts'
 
 /**
- * What is wrong with a pod. `never-ready`, `hindered` (its container does not come to run) and `ends` (its container ends
- * each time it was started) are seen when it starts; `ends` and `dies-serving` end what runs: at once, and when it has
- * begun its next capture. `cut-off`: its node is out of reach of the control plane.
+ * A fault of a pod. `never-ready`, `hindered` (its container does not get to run) and `ends` (its container exits
+ * after each start) take effect when the pod starts; `ends` and `dies-serving` end a running worker: at once, and when it
+ * begins its next capture. `cut-off`: the control plane cannot reach its node.
  */
 export type Fault =
   | { readonly kind: 'silent' | 'frozen' | 'never-ready' | 'cut-off' }
   | ({ readonly kind: 'hindered' } & Waiting)
   | { readonly kind: 'ends' | 'dies-serving'; readonly exitCode: number }
 
-/** How the fleet behaves; each is asked whenever it is needed. */
+/** How the fleet behaves; each function is called whenever its value is needed. */
 export type FleetOptions = {
   readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers'>
   readonly queue: Pick<ClusterQueue, 'urlOf' | 'openingKeyOf'>
-  /** Which pods are played; those of all workers by default. */
+  /** Selects the simulated pods; by default the pods of all workers. */
   readonly selector?: string
   /** Milliseconds from a worker's start to its readiness; 0 by default. */
   readonly startMs?: (spec: WorkerSpec) => number
   /** Milliseconds that a capture takes; 100 by default. */
   readonly serviceMs?: (id: string, spec: WorkerSpec) => number
-  /** How a capture ends; with a small image by default. */
+  /** Outcome of a capture; a small image by default. */
   readonly outcomeOf?: (order: Order, spec: WorkerSpec) => Outcome
-  /** What is wrong with a pod when it starts. */
+  /** Fault of a pod when it starts. */
   readonly faultOf?: (pod: PodObject) => Fault | undefined
-  /** Milliseconds after which a container that ended is started again; 1000 by default. */
+  /** Milliseconds until an exited container is restarted; 1000 by default. */
   readonly restartMs?: number
 }
 
-/** An attempt at a capture. `outcome` is missing while it lasts, and where nobody heard of its end. */
+/** An attempt at a capture. `outcome` is missing while it runs, and if its end was never reported. */
 export type Attempt = {
   readonly id: string
   readonly attempt: number
@@ -47,24 +47,24 @@ export type Attempt = {
   outcome?: 'completed' | 'failed' | 'lost'
 }
 
-/** The end of a worker: what it was told or what befell it, and what it was at that moment. */
+/** The end of a worker: its cause, and the worker's state at that moment. */
 export type WorkerExit = {
   readonly pod: string
   readonly how: 'told to end' | 'killed' | 'died'
   readonly state: string
-  /** Captures that it served. */
+  /** Captures in progress at that moment. */
   readonly busy: readonly string[]
 }
 
-/** Begins to play workers. The cluster must have been started with `kwokPlaysWorkers: false`. */
+/** Starts to simulate workers. The cluster must have been started with `kwokPlaysWorkers: false`. */
 export const startFleet = async (options: FleetOptions): Promise<Fleet> =>
   new Fleet(options, await connectWorkers(options.queue))
 
-/** The pods of all workers in a cluster, played over real NATS. Dispose kills the workers; their pods stay as they are. */
+/** Simulates the pods of all workers in a cluster, over real NATS. Dispose kills the workers; their pods stay as they are. */
 export class Fleet implements AsyncDisposable {
   /** All attempts so far, in the order in which they began. */
   readonly attempts: readonly Attempt[]
-  /** How workers ended so far. */
+  /** Ends of workers so far. */
   readonly ends: readonly WorkerExit[]
   readonly #options: FleetOptions
   readonly #queues: Queues
@@ -93,17 +93,16 @@ export class Fleet implements AsyncDisposable {
     })
   }
 
-  /** Workers that run. */
   workers(): readonly PlayedWorker[] {
     return [...this.#running.values()]
   }
 
-  /** Ends of workers that served captures when they were told to end, or were killed. None, if everybody drains first. */
+  /** Workers that were stopped or killed while serving captures. None if every worker is drained first. */
   busyEnds(): readonly WorkerExit[] {
     return this.#ends.filter(({ how, busy }) => how !== 'died' && busy.length > 0)
   }
 
-  /** Lets something be wrong with a pod, whether it runs or waits. */
+  /** Injects a fault into a pod, running or waiting. */
   afflict(pod: string, fault: Fault): void {
     this.#faults.set(pod, fault)
     const worker = this.#running.get(pod)
@@ -111,7 +110,7 @@ export class Fleet implements AsyncDisposable {
     if (fault.kind === 'cut-off') this.#kubelet.cutOff(pod, true)
   }
 
-  /** Takes back what is wrong with a pod. One that is hindered is started where `faultOf` finds nothing any more. */
+  /** Removes the fault of a pod. A hindered pod starts if `faultOf` no longer returns a fault. */
   heal(pod: string): void {
     this.#faults.delete(pod)
     const worker = this.#running.get(pod)
@@ -121,7 +120,7 @@ export class Fleet implements AsyncDisposable {
     this.#kubelet.look(pod)
   }
 
-  /** Ends a pod as a node that is short of memory does. */
+  /** Evicts a pod as a node does under memory pressure. */
   evict(pod: string): void {
     this.#kubelet.evict(pod)
   }
@@ -205,7 +204,7 @@ const connectWorkers = async ({ urlOf }: FleetOptions['queue']): Promise<Queues>
   return Object.fromEntries(await Promise.all(pools.map(connect))) as Queues
 }
 
-/** A program that has ended as soon as it began. */
+/** A program that exits immediately. */
 const ending = (exitCode: number): Program => ({
   isReady: () => false,
   stop: () => {},

@@ -21,24 +21,24 @@ const logTailChars = 2000
 /** The folder that scripts/build-test-cluster.sh fills. */
 export const programs = resolve(import.meta.dirname, '../../.tools/test-cluster')
 
-/** Arguments of setpriv: the kernel ends a process with the test that started it. */
+/** Arguments of setpriv: the kernel kills a process when the test that started it ends. */
 export const endWithParent = ['--pdeathsig', 'KILL'] as const
 
-/** The components of a cluster as processes; which of them run is the caller's choice. */
+/** The components of a cluster as processes; the caller starts those that it needs. */
 export type ClusterProcesses = {
-  /** Ends a component as a crash would; harmless where it does not run. */
+  /** Kills a component as in a crash; does nothing if it is not running. */
   readonly kill: (component: Component) => Promise<void>
   readonly killAll: () => Promise<void>
-  /** Stops a component in mid-work, its connections open, until `thaw`. */
+  /** Suspends a component, its connections open, until `thaw`. */
   readonly freeze: (component: Component) => void
   readonly thaw: (component: Component) => void
-  /** Starts a component on what it left, killing it first where it runs; resolves once it answers, within a minute. */
+  /** Restarts a component on its old data, killing it first if it runs; resolves once it responds, within a minute. */
   readonly start: (component: Component) => Promise<void>
-  /** Resolves once a component that was started answers. Rejects with the end of its log where it does not. */
+  /** Resolves once a started component responds. Rejects with the end of its log if it does not. */
   readonly untilReady: (component: Component) => Promise<void>
 }
 
-/** The processes of the cluster at a place; none runs yet. */
+/** Creates the processes of the cluster at a place, without starting them. */
 export const processesOf = (place: ClusterPlace): ClusterProcesses => {
   const running = new Map<Component, ChildProcess>()
 
@@ -102,12 +102,12 @@ const isReady = async (place: ClusterPlace, component: Component): Promise<boole
       return serves(place, '/api/v1/namespaces/default/serviceaccounts/default')
     case 'kube-scheduler':
     case 'kwok':
-      // What they do is seen at pods and nodes.
+      // Their effects show in pods and nodes.
       return true
   }
 }
 
-/** Whether kube-apiserver answers a GET of the tests' user with 200. */
+/** Whether kube-apiserver responds with 200 to a GET of the tests' user. */
 const serves = async (place: ClusterPlace, path: string): Promise<boolean> => {
   const ca = await readFile(clusterFiles(place).authority)
   const headers = { authorization: `Bearer ${place.token}` }

@@ -1,22 +1,22 @@
 import { join } from 'node:path'
 import type { NodeNetwork } from './nodes/network.ts'
 
-/** The processes of a cluster, in the order in which they start. */
+/** The processes of a cluster, in start order. */
 export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
 
 /** One process of a cluster. */
 export type Component = (typeof components)[number]
 
-/** The user that the controller is to Kubernetes: it may do nothing until a Role is bound to it, and all it asks is written down. */
+/** Kubernetes user of the controller: without permissions until a Role is bound to it; its requests are audited. */
 export const controllerUser = 'controller'
 
-/** Where a cluster lives: a folder, and an address of loopback that is its own, so that its ports are free. */
+/** Location of a cluster: a folder, and a loopback address that no other cluster uses, so that its ports are free. */
 export type ClusterPlace = {
   readonly folder: string
   readonly address: string
-  /** What the tests' own user is known by. */
+  /** Bearer token of the tests' user. */
   readonly token: string
-  /** Of a cluster with real nodes, and how many these are. */
+  /** Network and number of real nodes; undefined with fake nodes. */
   readonly network?: Pick<NodeNetwork, 'services'>
   readonly nodes?: number
 }
@@ -24,7 +24,7 @@ export type ClusterPlace = {
 /** Name of a real node, from 1 on. */
 export const nodeName = (index: number): string => `node-${index}`
 
-/** Certificate of the authority whose clients real nodes' kubelets trust. */
+/** Certificate of the authority whose client certificates the kubelets of real nodes accept. */
 export const kubeletAuthority = ({ folder }: ClusterPlace): string => join(folder, 'kubelet-authority.crt')
 
 const apiserverPort = 16_443
@@ -32,22 +32,22 @@ const etcdPort = 12_379
 const etcdPeerPort = 12_380
 const auditMegabytesMax = 4096
 
-/** Where etcd answers, without TLS. */
+/** URL of etcd, without TLS. */
 export const etcdUrl = ({ address }: ClusterPlace): string => `http://${address}:${etcdPort}`
 
-/** Where kube-apiserver answers. */
+/** URL of kube-apiserver. */
 export const serverUrl = ({ address }: ClusterPlace): string => `https://${address}:${apiserverPort}`
 
-/** The files that programs share, by what they hold. */
+/** The files that programs share, by content. */
 export const clusterFiles = ({ folder }: ClusterPlace) => ({
-  /** Everything that etcd keeps. */
+  /** Data directory of etcd. */
   etcd: join(folder, 'etcd'),
-  /** kube-apiserver makes its own certificate; the file ends with that of the authority that signed it. */
+  /** kube-apiserver generates its certificate; the file ends with the certificate of the signing authority. */
   authority: join(folder, 'certificates', 'apiserver.crt'),
   serviceAccountKey: join(folder, 'service-account.key'),
   tokens: join(folder, 'tokens.csv'),
   auditPolicy: join(folder, 'audit-policy.json'),
-  /** What the controller asked of kube-apiserver, an event in JSON per line. */
+  /** Requests of the controller to kube-apiserver, one JSON event per line. */
   audit: join(folder, 'audit.log'),
   stages: join(folder, 'stages.yaml'),
   kubeconfig: (user: string) => join(folder, `${user}.kubeconfig`),
@@ -63,7 +63,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     const peerUrl = `http://${place.address}:${etcdPeerPort}`
     return [
       `--data-dir=${clusterFiles(place).etcd}`,
-      // A killed process loses nothing that it wrote; only a machine that loses power would.
+      // A killed process loses no writes; only a power failure would.
       '--unsafe-no-fsync',
       '--log-level=warn',
       `--listen-client-urls=${etcdUrl(place)}`,
@@ -80,7 +80,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       `--etcd-servers=${etcdUrl(place)}`,
       `--bind-address=${place.address}`,
       `--secure-port=${apiserverPort}`,
-      // Refused if it is of loopback. Nobody dials the stand-in (RFC 5737).
+      // kube-apiserver rejects a loopback address. No client connects to the placeholder (RFC 5737).
       `--advertise-address=${place.network ? place.address : '192.0.2.1'}`,
       `--cert-dir=${join(authority, '..')}`,
       `--token-auth-file=${tokens}`,
@@ -93,11 +93,11 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       `--service-account-signing-key-file=${serviceAccountKey}`,
       `--audit-policy-file=${auditPolicy}`,
       `--audit-log-path=${audit}`,
-      // Written before the answer, so that nothing is missing when the process is killed; never begun anew.
+      // Written before the response, so that no entry is missing after a kill; never rotated.
       '--audit-log-mode=blocking',
       `--audit-log-maxsize=${auditMegabytesMax}`,
       '--profiling=false',
-      // As clusters are set up: what forbids privileged pods is admission.
+      // Usual for clusters: privileged pods are forbidden by admission.
       '--allow-privileged=true',
     ]
   },
@@ -108,7 +108,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     `--root-ca-file=${clusterFiles(place).authority}`,
     '--use-service-account-credentials=true',
     '--horizontal-pod-autoscaler-sync-period=1s',
-    // A node that has died is seen within seconds.
+    // Detects a dead node within seconds.
     ...(place.network ? ['--node-monitor-grace-period=10s', '--node-monitor-period=1s'] : []),
   ],
 
@@ -120,12 +120,12 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     '--manage-all-nodes=true',
     `--node-ip=${place.address}`,
     '--node-port=0',
-    // With leases, a kwok that is started again waits until those of the killed one run out.
+    // With leases, a restarted kwok waits until the leases of the killed one expire.
     '--node-lease-duration-seconds=0',
   ],
 }
 
-/** How kube-apiserver reaches kubelets, for logs and commands in pods; and when pods leave a dead node. */
+/** Access of kube-apiserver to kubelets, for logs and commands in pods; and after how long pods leave a dead node. */
 const ofRealNodes = ({ folder }: ClusterPlace): string[] => [
   `--kubelet-client-certificate=${join(folder, 'kubelet-client.crt')}`,
   `--kubelet-client-key=${join(folder, 'kubelet-client.key')}`,
@@ -137,7 +137,7 @@ const ofRealNodes = ({ folder }: ClusterPlace): string[] => [
 const clientOf = (place: ClusterPlace, component: Component): string[] => [
   `--kubeconfig=${clusterFiles(place).kubeconfig(component)}`,
   '--leader-elect=false',
-  // With the default of 20 requests a second the controllers take 5 s longer to begin.
+  // With the default of 20 requests a second the controllers take 5 s longer to start.
   '--kube-api-qps=300',
   '--kube-api-burst=600',
   '--secure-port=0',

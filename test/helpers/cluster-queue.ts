@@ -30,7 +30,7 @@ const arrivalsMs = 10_000
 const sendsAtOnce = 20
 const reportsAtOnce = 500
 
-/** Token that workers of a test cluster show to egress. */
+/** Token with which workers of a test cluster authenticate to egress. */
 export const egressToken = 'token-of-the-test-cluster'
 
 const secretData = (natsUrl: string, openingKeys: string) => ({
@@ -39,15 +39,15 @@ const secretData = (natsUrl: string, openingKeys: string) => ({
   'egress-token': egressToken,
 })
 
-/** A capture as the stand-in ledger knows it. */
+/** A capture as the stand-in ledger stores it. */
 export type LedgerRow = {
   readonly id: string
   readonly pool: Pool
   readonly token: string
   readonly sentAtMs: number
-  /** What workers said of beginnings, in the order in which it was read. */
+  /** Start reports of workers, in the order in which they were read. */
   readonly starts: StartedMessage[]
-  /** Reports of ends with the right token; the first one counts. */
+  /** Result reports with the right token; the first one counts. */
   readonly results: ResultMessage[]
 }
 
@@ -56,36 +56,36 @@ export type SendOptions = {
   readonly pool?: Pool
   readonly lane?: Lane
   readonly accountId?: string
-  /** What is asked for; a page that nobody loads by default. */
+  /** Parameters of the capture; by default of a page that no worker loads. */
   readonly parameters?: CaptureParameters
 }
 
-/** A NATS server with the shipped users, a stand-in for the ledger, and a store that takes every image. */
+/** A NATS server with the shipped users, a stand-in for the ledger, and an object store that accepts every image. */
 export type ClusterQueue = AsyncDisposable & {
   readonly nats: TestNats
-  /** Images that workers stored, by the path of their object. */
+  /** Images that workers stored, by object path. */
   readonly objects: ReadonlyMap<string, Buffer>
   readonly urlOf: (user: QueueUserName) => string
   readonly openingKeyOf: (pool: Pool) => OpeningKey
-  /** The Secret that workers of a pool find as NAME-POOL; as a manifest. */
+  /** Manifest of the Secret NAME-POOL of a pool's workers. */
   readonly secretOf: (pool: Pool, named: { readonly name: string; readonly namespace?: string }) => object
-  /** Puts captures into the queue and wakes the controller for each, as the gateway does; returns their ids. */
+  /** Publishes captures and wakes the controller for each, as the gateway does; returns their ids. */
   readonly send: (count: number, options?: SendOptions) => Promise<string[]>
   readonly depth: (pool: Pool) => Promise<{ waiting: number; inFlight: number }>
   /** All captures that were sent, by id. */
   readonly rows: ReadonlyMap<string, LedgerRow>
-  /** Captures that have no result, and such with more than one. */
+  /** Captures without a result, and captures with more than one. */
   readonly unended: () => readonly LedgerRow[]
   readonly endedTwice: () => readonly LedgerRow[]
   /** Waits until every capture that was sent has ended. */
   readonly allEnded: (withinMs?: number) => Promise<void>
-  /** What the controller last said of each pool's ability to start workers. */
+  /** The controller's latest report per pool on whether it can start workers. */
   readonly poolStates: ReadonlyMap<Pool, PoolStateMessage>
-  /** Lets the ledger count, or be silent. */
+  /** Turns the ledger's backlog reports on or off. */
   readonly setCounting: (on: boolean) => void
 }
 
-/** Starts them on `host`, by default loopback; the ledger counts every `countMs`, a second by default. Dispose stops all. */
+/** Starts all three on `host`, by default loopback; the ledger reports backlogs every `countMs`. Dispose stops them. */
 export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } = {}): Promise<ClusterQueue> => {
   const opened = new AsyncDisposableStack()
   const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
@@ -160,7 +160,7 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
 const connectAs = (name: QueueUserName, url: string) =>
   connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
 
-/** Says every `countMs` how much there is to do in each pool. */
+/** Publishes the backlog of each pool every `countMs`. */
 const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, countMs: number) => {
   let counts = true
   const count = () => {
@@ -190,7 +190,7 @@ const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, count
   }
 }
 
-/** Reads all reports as the ledger does, in order; none is missed while the server is away. */
+/** Reads all reports in order, as the ledger does; an outage of the server loses none. */
 const startReading = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>) => {
   const stop = new AbortController()
   const read = (subject: string, data: Uint8Array) => {

@@ -4,19 +4,19 @@ import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterFiles, type ClusterPlace, controllerUser } from './cluster-programs.ts'
 
-/** A request of the controller, allowed or not. */
+/** A request of the controller, allowed or denied. */
 export type Asked = {
   readonly verb: string
-  /** What it was about, as RBAC names it: `deployments.apps/scale`. */
+  /** Resource in RBAC's notation: `deployments.apps/scale`. */
   readonly resource: string
   readonly name: string | undefined
-  /** Calendar time at which it came. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly atMs: number
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number | undefined
 }
 
-/** The part of an audit event that is read. */
+/** The fields of an audit event that are read. */
 type AuditEvent = {
   readonly stage: string
   readonly verb: string
@@ -30,7 +30,7 @@ type AuditEvent = {
   }
 }
 
-/** Has kube-apiserver write down what the controller asks for, and nothing of anybody else. */
+/** Writes the policy that audits only the controller's requests. */
 export const writeAuditPolicy = async (place: ClusterPlace): Promise<void> => {
   const policy = {
     apiVersion: 'audit.k8s.io/v1',
@@ -41,7 +41,7 @@ export const writeAuditPolicy = async (place: ClusterPlace): Promise<void> => {
   await writeFile(clusterFiles(place).auditPolicy, JSON.stringify(policy))
 }
 
-/** All requests of the controller about objects so far, in the order in which they were answered; a watch when it began. */
+/** All resource requests of the controller so far, in the order of their responses; a watch at its start. */
 export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> => {
   const { audit } = clusterFiles(place)
   if (!existsSync(audit)) return []
@@ -50,7 +50,7 @@ export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> =
   for await (const line of file.readLines()) {
     const { stage, verb, objectRef, requestReceivedTimestamp, responseStatus } = JSON.parse(line) as AuditEvent
     const { resource, apiGroup = '', subresource = '', name } = objectRef ?? {}
-    // Only what lasts has a beginning of its own.
+    // Only long-running requests have a separate start event.
     if (!resource || (verb === 'watch' && stage === 'ResponseComplete')) continue
     asked.push({
       verb,
@@ -63,12 +63,12 @@ export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> =
   return asked
 }
 
-/** Leaves what the controller asked for in a file of its own, each verb of a resource once, where a folder is given. */
+/** If a folder is given, writes the controller's requests to a new file in it, each verb of a resource once. */
 export const keepVerbs = async (place: ClusterPlace, folder: string | undefined): Promise<void> => {
   if (folder === undefined) return
   const used = new Set(
     (await requestedReplicas(place)).flatMap(({ verb, resource, status }) => {
-      // What is applied and does not exist yet is created, which takes both rights.
+      // Applying an object that does not exist creates it, which requires both permissions.
       const verbs = verb === 'patch' && status === 201 ? [verb, 'create'] : [verb]
       return verbs.map((each) => `${each} ${resource}\n`)
     }),

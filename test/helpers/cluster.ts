@@ -20,66 +20,66 @@ const outputBytesMax = 16_000_000
 /** A Kubernetes control plane of one test file, with fake nodes on which every pod runs and every Job succeeds. */
 export type TestCluster = AsyncDisposable & {
   readonly place: ClusterPlace
-  /** Path of a kubeconfig that may do everything. */
+  /** Path of a kubeconfig with all permissions. */
   readonly kubeconfig: string
-  /** Path of a kubeconfig of the controller, which may do what a Role that is bound to it says. */
+  /** Path of the controller's kubeconfig; its permissions are those of the Roles bound to it. */
   readonly controllerKubeconfig: string
-  /** Address of kube-apiserver; stays the same over `kill` and `start`. */
+  /** URL of kube-apiserver; survives `kill` and `start`. */
   readonly server: string
-  /** Runs kubectl for at most a minute and answers what it printed; rejects with what it said where it fails. */
+  /** Runs kubectl for at most a minute and returns its stdout; rejects with its stderr if it fails. */
   readonly kubectl: (args: readonly string[], input?: string) => Promise<string>
-  /** What `kubectl get` finds, parsed. */
+  /** The parsed JSON of `kubectl get`. */
   readonly get: <T>(...args: readonly string[]) => Promise<T>
   /** Applies a manifest, server-side: an object, or the text of a YAML file. */
   readonly apply: (manifest: string | object) => Promise<void>
-  /** As `apply` for CustomResourceDefinitions; resolves once the API serves them. */
+  /** Like `apply`, for CustomResourceDefinitions; resolves once the API serves them. */
   readonly applyCrd: (manifest: string | object) => Promise<void>
   /** See `ClusterOptions`. */
   readonly kwokPlaysWorkers: boolean
-  /** All requests of the controller so far, in the order in which they were answered. */
+  /** All requests of the controller so far, in the order of their responses. */
   readonly asked: () => Promise<readonly Asked[]>
-  /** Makes a namespace in which pods can be made, with a quota (`{ pods: '2' }`) that is already kept. */
+  /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
   readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
-  /** Ends a component as a crash would. */
+  /** Kills a component as in a crash. */
   readonly kill: (component: Component) => Promise<void>
-  /** Stops a component in mid-work, its connections open, until `thaw`. */
+  /** Suspends a component, its connections open, until `thaw`. */
   readonly freeze: (component: Component) => void
   readonly thaw: (component: Component) => void
-  /** Starts a component that was killed, on what it left; resolves once it answers. */
+  /** Restarts a killed component on its old data; resolves once it responds. */
   readonly start: (component: Component) => Promise<void>
-  /** Copies what etcd holds, for which it is down for a moment; answers what `restore` takes. */
+  /** Copies the data of etcd, which is down for a moment meanwhile; returns the argument of `restore`. */
   readonly snapshot: () => Promise<string>
-  /** Puts etcd back to a snapshot and starts kube-apiserver afresh. Everybody else has seen newer versions by then. */
+  /** Resets etcd to a snapshot and restarts kube-apiserver. All other clients have seen newer resource versions by then. */
   readonly restore: (snapshot: string) => Promise<void>
-  /** Ends everything and removes the folder. Calling it twice is harmless. */
+  /** Stops all components and removes the folder. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
 /** What a cluster consists of besides etcd and kube-apiserver. */
 export type ClusterOptions = {
-  /** Nodes, with room for 110 pods each; 1 by default. Fake ones, unless there is a `network`. */
+  /** Number of nodes, with room for 110 pods each; 1 by default. Fake nodes, unless `network` is set. */
   readonly nodes?: number
-  /** Where real nodes are going to reach this control plane; without one it is on loopback, and kwok plays its nodes. */
+  /** Network on which real nodes reach this control plane; without it, it is on loopback and kwok simulates the nodes. */
   readonly network?: NodeNetwork
   /** Whether controllers run; without them no Job or Deployment makes pods, and namespaces have no service account. */
   readonly controllerManager?: boolean
   /** Whether there are nodes, and a scheduler for them; needs the controllers. */
   readonly kwok?: boolean
-  /** From the binding of a pod to its readiness; 100 by default. */
+  /** Milliseconds from the binding of a pod to its readiness; 100 by default. */
   readonly kwokPodReadyMs?: number
-  /** Whether workers' pods run and end by themselves too, as by default; without it, only where somebody plays them. */
+  /** Whether kwok runs and ends workers' pods too, as by default; otherwise a test has to simulate these. */
   readonly kwokPlaysWorkers?: boolean
 }
 
-/** What a test framework offers to clean up with; tap's `t` is one. */
+/** A test with cleanup functions, such as tap's `t`. */
 export type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 /**
- * Starts a control plane in a folder and on an address of its own, and resolves once its nodes are Ready. Stopped at the
- * test's end where `t` is given, else by the caller. Needs what scripts/build-test-cluster.sh builds.
+ * Starts a control plane in a new folder and on a separate address, and resolves once its nodes are Ready. Stopped at the
+ * test's end if `t` is given, else by the caller. Needs what scripts/build-test-cluster.sh builds.
  */
 export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {}): Promise<TestCluster> => {
-  if (!existsSync(programs)) throw new Error('no control plane to test on: run scripts/build-test-cluster.sh')
+  if (!existsSync(programs)) throw new Error('test cluster not built: run scripts/build-test-cluster.sh')
   const { folder, removed } = await temporaryFolder()
   const { network, nodes = 1 } = options
   const token = randomBytes(16).toString('hex')
@@ -118,8 +118,8 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
 }
 
 /**
- * A folder that is removed when `removed` is called, or else when this process ends, however it ends: who removes it
- * waits for the end of a pipe. The second try is for files of programs that were still ending at the first.
+ * A folder that is removed when `removed` is called, or when this process ends for any reason: the removing process
+ * waits for the end of a pipe. It removes twice, because programs that are still ending may write files meanwhile.
  */
 const temporaryFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cluster-'))
@@ -134,7 +134,7 @@ const temporaryFolder = async () => {
   return { folder, removed }
 }
 
-/** Of 127.0.0.0/8, so that clusters beside each other use the same ports and never meet. */
+/** An address of 127.0.0.0/8, so that concurrent clusters use the same ports without conflict. */
 const drawAddress = () => ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
 const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, options: ClusterOptions) => {
@@ -190,7 +190,7 @@ const clientOf = (place: ClusterPlace): Client => {
         KUBECACHEDIR: join(place.folder, 'kubectl-cache'),
       },
     })
-    // A kubectl that fails early does not read its input; its exit says why.
+    // A kubectl that fails early does not read its input; its exit code and stderr give the reason.
     running.child.stdin?.on('error', () => {}).end(input)
     return (await running).stdout
   }
@@ -217,7 +217,7 @@ const clientOf = (place: ClusterPlace): Client => {
   }
 }
 
-/** How etcd is set back to what it held before. */
+/** Snapshots of etcd. */
 const historyOf = (place: ClusterPlace, { kill, start, untilReady }: ClusterProcesses) => {
   const { etcd } = clusterFiles(place)
   let taken = 0

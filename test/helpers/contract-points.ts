@@ -1,4 +1,4 @@
-/** A test that says which point of the contract it holds: `// Contract: <point>` on the line above `t.test('<title>'`. */
+/** A test that names the contract point it verifies: `// Contract: <point>` on the line above `t.test('<title>'`. */
 export type NamedTest = { readonly point: string; readonly path: string; readonly line: number; readonly title: string }
 
 type Text = { readonly path: string; readonly text: string }
@@ -10,7 +10,7 @@ const below = /^(?:\/\/[^\n]*\n)*(?:await |void )?t\.test\(\s*(?:'((?:[^'\\]|\\.
 export const readPoints = (contract: string): string[] =>
   [...contract.matchAll(/^\| (.+?) \|/gm)].map(([, point = '']) => point).filter((point) => point !== 'Point')
 
-/** The tests that name a point; `title` is empty where no test of the file itself follows, with a plain title. */
+/** The tests that name a point; `title` is empty if no top-level test with a literal title follows. */
 export const namedTests = (files: readonly Text[]): NamedTest[] =>
   files.flatMap(({ path, text }) =>
     [...text.matchAll(mark)].map((found) => {

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openapiDocument } from '#gateway/openapi/document.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
-/** An answer as a client sees it. `body` is undefined where it was not looked at. */
+/** A response as a client receives it. `body` is undefined if it was not read. */
 export type SeenAnswer = {
   readonly method: string
   /** With or without a query. */
@@ -12,7 +12,7 @@ export type SeenAnswer = {
   readonly body?: unknown
 }
 
-/** What a receiver was sent. */
+/** A request to a webhook receiver. */
 export type SeenEvent = { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
 
 type Header = { readonly required?: boolean; readonly schema: { readonly type?: string } }
@@ -37,7 +37,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 )
 
-/** Every operation with every status that the document names for it, such as `status 200`. */
+/** Every operation with every status in the document, such as `status 200`. */
 export const documentedPairs: readonly string[] = operations.flatMap(({ name, responses }) =>
   Object.keys(responses).map((status) => `${name} ${status}`),
 )
@@ -69,9 +69,9 @@ const headerFaults = (
   })
 
 /**
- * Holds answers against the document: status, media type, headers, and bodies of JSON. `check` says what is wrong with one,
- * and notes which pair of operation and status it shows. What belongs to no operation is not looked at. `checkEvent` says
- * what is wrong with a body that was sent to a receiver, and with its signature.
+ * Validates responses against the document: status, media type, headers, and JSON bodies. `check` returns the violations
+ * of a response and records its pair of operation and status. Paths without an operation are ignored. `checkEvent` returns
+ * the violations of a body sent to a receiver, and of its signature.
  */
 export const createContract = (): {
   readonly check: (answer: SeenAnswer) => string[]
@@ -96,7 +96,7 @@ export const createContract = (): {
 
   const checkAgainst = (response: Response, { method, status, headers, body }: SeenAnswer): string[] => {
     const wrong = headerFaults(response, headers, violations)
-    // These describe a body that they do not have.
+    // These responses describe a body without containing it.
     if (method === 'HEAD' || status === 304) return wrong
     const type = headers['content-type']?.split(';')[0]
     if (!response.content) return type === undefined ? wrong : [...wrong, `has a body of ${type}`]
@@ -110,7 +110,7 @@ export const createContract = (): {
     const post = events[sent.event]?.post
     if (!post) return [`${sent.event} is not named`]
     const given = post.parameters.filter(({ name }) => headers[name.toLowerCase()] !== undefined)
-    // Signed by all of them or not at all.
+    // The signature headers are all present or all absent.
     const missing = post.parameters.filter((each) => !given.includes(each) && (each.required || given.length > 0))
     return [
       ...missing.map(({ name }) => `${name} is missing`),

@@ -15,23 +15,23 @@ const controller = fileURLToPath(import.meta.resolve('#test/fixtures/controller-
 const password = 'test'
 const countMs = 200
 
-/** A NATS server with the shipped users, and a stand-in for the ledger that counts what waits every 200 ms. */
+/** A NATS server with the shipped users, and a stand-in for the ledger that reports the backlog every 200 ms. */
 export type PoolWorld = AsyncDisposable & {
   readonly nats: TestNats
   readonly urlOf: (user: QueueUserName) => string
-  /** The newest heartbeat of each worker that was ever received. */
+  /** The latest heartbeat of each worker, by name. */
   readonly heartbeats: ReadonlyMap<string, HeartbeatMessage>
   readonly send: (count: number, pool?: Pool) => Promise<void>
   readonly depth: (pool?: Pool) => Promise<{ waiting: number; inFlight: number }>
-  /** Lets the ledger count, or be silent. */
+  /** Turns the ledger's backlog reports on or off. */
   readonly setCounting: (on: boolean) => void
 }
 
-/** A controller in a process of its own, whose workers are stand-ins. */
+/** A controller in a separate process, with stand-in workers. */
 export type ControllerProcess = {
   readonly child: ChildProcess
   readonly probeUrl: string
-  /** What `/readyz` says. */
+  /** The response of `/readyz`. */
   readonly health: () => Promise<{ ready: boolean; detail: Record<string, string> }>
 }
 
@@ -45,7 +45,7 @@ const startCounting = (queue: Queue, pool: Pool) => {
     const counts = { pending: waiting, processing: inFlight, arrivals10s: arrivals.length, oldestMs: 0 }
     queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
   }
-  // Fails while the server is away; the next count is as good.
+  // Fails while the server is down; the next report follows soon.
   const timer = setInterval(() => void count().catch(() => {}), countMs)
   return {
     arrive: () => arrivals.push(performance.now()),
@@ -56,7 +56,7 @@ const startCounting = (queue: Queue, pool: Pool) => {
   }
 }
 
-/** Starts such a server; dispose stops it. */
+/** Starts the server and the stand-in ledger; dispose stops them. */
 export const startPoolWorld = async (): Promise<PoolWorld> => {
   const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
   const nats = await startNats(undefined, { config: accountsText(passwords) })
@@ -99,7 +99,7 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
   }
 }
 
-/** Starts a controller; `settings` are named without prefix. The caller ends it. */
+/** Starts a controller; `settings` are named without prefix. The caller stops it. */
 export const startController = async (
   world: Pick<PoolWorld, 'urlOf'>,
   settings: Readonly<Record<string, string>>,
@@ -131,7 +131,7 @@ export const startController = async (
   }
 }
 
-/** Sends a signal to a controller and waits for its end; answers its exit code, or the signal that ended it. */
+/** Sends a signal to a controller and waits for its exit; returns the exit code, or the signal that ended it. */
 export const endController = async ({ child }: ControllerProcess, signal: NodeJS.Signals): Promise<number | string> => {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode ?? ''
   const ended = once(child, 'exit')

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import type { TestCluster } from './cluster.ts'
 import { controllerUser } from './cluster-programs.ts'
 
-/** The file that says what the controller may do. */
+/** Path of the controller's Role. */
 export const controllerRole = resolve(import.meta.dirname, '../../k8s/controller-role.yaml')
 
-/** Lets the controller's user do in a namespace what the Roles of a file say, and nothing else. */
+/** Binds the controller's user in a namespace to exactly the Roles of a file. */
 export const grantController = async (
   { kubectl, apply }: Pick<TestCluster, 'kubectl' | 'apply'>,
   namespace: string,

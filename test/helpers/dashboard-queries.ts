@@ -6,7 +6,7 @@ import type { Prometheus } from './prometheus.ts'
 
 const folder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/dashboards')
 const withinMs = 60_000
-/** Every window of a rate, and what of the past is looked at. */
+/** Rate window of every query, and the queried time range. */
 const windowSeconds = 30
 
 /** One panel with its queries as Grafana would send them for all namespaces. */
@@ -15,13 +15,13 @@ export type DashboardPanel = {
   readonly isStat: boolean
   readonly unit: string
   readonly queries: readonly { readonly expr: string; readonly legend: string }[]
-  /** Whether the panel says that it has no data until something happens. */
+  /** Whether the panel is described as empty until an event happens. */
   readonly isEventOnly: boolean
-  /** Whether the panel says that it is of the controller on Kubernetes. */
+  /** Whether the panel is described as specific to the controller on Kubernetes. */
   readonly isKubernetes: boolean
 }
 
-/** A dashboard as the chart ships it; `name` is that of its file. */
+/** A dashboard of the chart; `name` is its file name. */
 export type ShippedDashboard = {
   readonly name: string
   readonly title: string
@@ -51,7 +51,7 @@ const toPanel = ({ type, title, description = '', fieldConfig, targets }: Json['
   isKubernetes: description.includes('Only with the controller on Kubernetes.'),
 })
 
-/** Every dashboard of the chart, with those of its panels that are of the controller on Kubernetes, or with the others. */
+/** Every dashboard of the chart, either with its Kubernetes-only panels or with all others. */
 export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): ShippedDashboard[] =>
   readdirSync(folder).map((file) => {
     const { title, panels } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json
@@ -62,7 +62,7 @@ export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): Shi
     }
   })
 
-/** Executes every query until it has given data; one of an event-only panel need only be understood. */
+/** Executes every query until it returns data; a query of an event-only panel only has to be valid. */
 export const testQueries = async (
   t: Test,
   prometheus: Pick<Prometheus, 'query'>,

@@ -6,10 +6,10 @@ const typeA = 1
 const typeAaaa = 28
 const nameError = 3
 
-/** A DNS server on UDP: the names that it was queried for, and its address as resolvers take it. */
+/** A DNS server on UDP: the queried names, and its address in the form that resolvers accept. */
 export type DnsServer = AsyncDisposable & { readonly address: string; readonly queried: string[] }
 
-/** Answers to a name (RFC 1035 §4.1): addresses of both families; a name that is missing does not exist, `silent` gets no answer. */
+/** Records by name (RFC 1035 §4.1): addresses of both families; `silent` sends no response; other names do not exist. */
 export type DnsRecords = Readonly<Record<string, readonly string[] | 'silent'>>
 
 const readName = (query: Buffer): { readonly name: string; readonly end: number } => {
@@ -41,10 +41,10 @@ const answerTo = (query: Buffer, addresses: readonly string[] | undefined): Buff
   return Buffer.concat([head, query.subarray(12, end + 4), ...found.map((address) => recordOf(type, address))])
 }
 
-/** What a name is: addresses, `silent`, or nothing where it does not exist. A query whose lookup fails gets no answer. */
+/** Returns addresses, `silent`, or undefined if the name does not exist. A failed lookup sends no response. */
 type Lookup = (name: string) => Promise<DnsRecords[string] | undefined>
 
-/** Starts a DNS server, by default on a free port of loopback. It knows the records alone, which may change while it runs. */
+/** Starts a DNS server, by default on a free port of loopback. It serves only the records, which may change while it runs. */
 export const startDnsServer = async (
   records: DnsRecords | Lookup,
   { host = '127.0.0.1', port = 0 } = {},

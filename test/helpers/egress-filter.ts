@@ -10,7 +10,7 @@ import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
-/** Events by name in the order in which they came, with what they carried. */
+/** Emitted events with their arguments, in order. */
 export type Heard = { name: keyof Events; args: readonly unknown[] }[]
 
 /** A running filter. */
@@ -40,7 +40,7 @@ const recorder = (heard: Heard): Events => {
   }
 }
 
-/** Listens on a free port, by default of loopback; `use` is awaited by `await using`, so that nothing stays open. */
+/** Listens on a free port, by default of loopback, until disposed. */
 export const listening = async (
   server: Server,
   host = '127.0.0.1',
@@ -64,7 +64,7 @@ export const listening = async (
   }
 }
 
-/** Rules of an operator who allows the listed targets and runs on a machine without addresses of its own. */
+/** Rules that allow the listed targets, on a machine without addresses to protect. */
 export const rulesOf = (allow = ''): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
@@ -77,7 +77,7 @@ export const rulesOf = (allow = ''): TargetRules => {
   }
 }
 
-/** A resolver that knows the names of the records alone; both ways of resolving give the same. */
+/** A resolver for only the names of the records; `resolve` and `lookup` return the same. */
 export const resolverOf = (records: CaseRecords): Resolver => {
   const resolve = async (name: string, depth = 0): Promise<readonly string[]> => {
     const record = records[name] ?? records[`${name}.`] ?? {}
@@ -88,7 +88,7 @@ export const resolverOf = (records: CaseRecords): Resolver => {
   return { resolve: (name) => resolve(name), lookup: (name) => resolve(name) }
 }
 
-/** A resolver that must not be asked. */
+/** A resolver that must not be called. */
 export const deafResolver: Resolver = {
   resolve: (name) => Promise.reject(new Error(`asked for ${name}`)),
   lookup: (name) => Promise.reject(new Error(`asked for ${name}`)),
@@ -96,7 +96,7 @@ export const deafResolver: Resolver = {
 
 const plainConnect: Connect = ({ host, port }) => connect({ host, port, allowHalfOpen: true })
 
-/** Starts a filter on a free port; what is not given is as strict as in production, with short bounds. */
+/** Starts a filter on a free port; defaults are as strict as in production, with short timeouts. */
 export const startFilter = async (options: {
   rules?: TargetRules
   resolver?: Resolver
@@ -133,7 +133,7 @@ export const startFilter = async (options: {
   }
 }
 
-/** A server that must hear nothing: it counts connections and answers none. */
+/** A server that must not be connected to: it counts connections and never responds. */
 export const startCanary = async (): Promise<AsyncDisposable & { port: number; connections: () => number }> => {
   let connections = 0
   const running = await listening(
@@ -145,8 +145,8 @@ export const startCanary = async (): Promise<AsyncDisposable & { port: number; c
 }
 
 /**
- * Stands for the internet: public addresses lead to one server, all others to the canary, and each connection claims
- * the address that was dialled as its peer.
+ * Simulates the internet: public addresses lead to one server, all others to the canary, and each connection reports
+ * the dialled address as its peer.
  */
 export const internet =
   (ports: { readonly public: number; readonly canary: number }): Connect =>

@@ -6,18 +6,17 @@ import { nodeEnv } from './node-env.ts'
 
 const main = new URL(import.meta.resolve('#egress/main.ts'))
 
-/** The egress service as a process of its own. */
+/** The egress service in a separate process. */
 export type EgressProcess = Disposable & {
   readonly child: ChildProcess
-  /** All that it printed, stdout and stderr, once it has ended. */
+  /** Its stdout and stderr, once it has exited. */
   readonly printed: Promise<readonly [string, string]>
-  /** Its exit code. */
   readonly ended: Promise<number | null>
-  /** Its addresses, once it listens. Rejects with what it printed where it ends before that. */
+  /** Its addresses, once it listens. Rejects with its output if it exits before that. */
   readonly announced: Promise<Announcement>
 }
 
-/** Starts the service on a free port, told nothing but the given settings. */
+/** Starts the service on a free port, with only the given settings. */
 export const startEgressProcess = (settings: Readonly<Record<string, string>>): EgressProcess => {
   const child = fork(main, {
     execArgv: [],
@@ -30,7 +29,7 @@ export const startEgressProcess = (settings: Readonly<Record<string, string>>): 
     once(child, 'message').then(([message]) => message as Announcement),
     ended.then(async () => Promise.reject(new Error((await printed).join('')))),
   ])
-  // A test of a service that does not start asks for its end alone.
+  // A test of a failed start awaits only `ended`.
   announced.catch(() => {})
   return { child, printed, ended, announced, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }

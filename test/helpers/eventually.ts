@@ -1,6 +1,6 @@
 const pollMs = 20
 
-/** Resolves once `condition` holds; a throw counts as "not yet". Rejects after `withinMs` with what was awaited. */
+/** Polls until `condition` is true; a throw counts as false. Rejects with `what` after `withinMs`. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
   { withinMs = 30_000, what = condition.toString() }: { withinMs?: number; what?: string } = {},

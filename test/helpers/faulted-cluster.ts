@@ -8,13 +8,13 @@ import { eventually } from './eventually.ts'
 import { type JobRecord, recordJobs } from './job-record.ts'
 import { type OperatorCluster, startOperatorCluster, type WantedSpec } from './operator-cluster.ts'
 
-/** Milliseconds of the Lease of tests. */
+/** Duration of the Lease in tests. */
 export const leaseMs = 3000
 
-/** Milliseconds of an outage: three times the tests' Lease. */
+/** Duration of an outage: three times the tests' Lease. */
 export const outageMs = 3 * leaseMs
 
-/** The pools that are kept, named after their queues, and the workers that each has when there is nothing to do. */
+/** The pools, named after their queues, and the idle number of workers of each. */
 const atRest = { standard: 2, proxied: 1 } as const
 const maxJobs = 24
 const specs = {
@@ -27,38 +27,38 @@ const specs = {
 } as const satisfies Record<string, WantedSpec>
 
 const serviceMs = 500
-/** So many captures of each pool at a time, again and again: pools grow and shrink all the while. */
+/** Captures of each pool per burst; bursts repeat, so that pools scale up and down continuously. */
 const burst = { standard: 6, proxied: 2 } as const
 const burstsMs = 1500
-/** Most writes within a second: a burst's Jobs and their claims, and what a pool needs to grow and to shrink. */
+/** Maximum writes within a second: a burst's Jobs and their claims, and writes to scale a pool up and down. */
 const writesMax = 2 * maxJobs + 12
-/** Without any write but of numbers for so long, there is nothing left to do. */
+/** The controllers are idle after this time without writes other than status counters. */
 const idleMs = 1500
 
-/** What a fault is allowed to do. */
+/** Permitted effects of a fault. */
 export type Allowed = {
-  /** Whether the fault itself may have ended this pod. */
+  /** Whether the fault itself may end this pod. */
   readonly ends?: (pod: string) => boolean
-  /** Whether Jobs come back that had ended or were claimed. */
+  /** Whether finished or claimed Jobs may reappear. */
   readonly revivesJobs?: boolean
 }
 
-/** Two pools through which captures flow while something breaks. */
+/** Two pools that serve captures during a fault. */
 export type FaultedCluster = OperatorCluster & {
   readonly record: JobRecord
-  /** The pools' specs, for who changes a part of them. */
+  /** The pools' specs, for tests that change a part of them. */
   readonly specs: typeof specs
-  /** Writes of controllers since a moment of the calendar, those of Leases and events excepted. */
+  /** Writes of controllers since `sinceMs` (Unix time), without those of Leases and events. */
   readonly writesSince: (sinceMs: number) => Promise<readonly Asked[]>
-  /** Who has the Lease, as far as named in `startAnother`, and how often it has changed hands. */
+  /** Holder of the Lease, by its name in `startAnother`, and the number of transitions. */
   readonly lease: () => Promise<{ holder: string; handovers: number }>
-  /** Has captures flow while `fault` lasts, waits until everything is as before, and asserts that no harm was done. */
+  /** Sends captures during `fault`, waits until the cluster is idle again, and asserts that no damage was done. */
   readonly endure: (t: Test, fault: () => Promise<void>, allowed?: Allowed) => Promise<void>
 }
 
 type WithTeardown = Parameters<typeof startOperatorCluster>[0]
 
-/** Starts all of it, both pools at rest; stopped at the test's end. */
+/** Starts the cluster with both pools idle; stopped at the test's end. */
 export const startFaultedCluster = async (
   t: WithTeardown,
   options: ClusterOptions & Partial<FleetOptions> = {},
@@ -69,7 +69,7 @@ export const startFaultedCluster = async (
   const { cluster } = world
   const writesSince = async (sinceMs: number) =>
     (await cluster.asked()).filter(
-      ({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isOfPools(resource),
+      ({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isCountedResource(resource),
     )
   const faulted = {
     ...world,
@@ -81,7 +81,7 @@ export const startFaultedCluster = async (
         'lease',
         'shutterfleet-controller',
       )
-      // The process adds a part of its own to its name.
+      // The process appends a suffix to its name.
       return { holder: (spec.holderIdentity ?? '').replace(/-[^-]*$/, ''), handovers: spec.leaseTransitions ?? 0 }
     },
   }
@@ -91,8 +91,8 @@ export const startFaultedCluster = async (
 }
 
 /**
- * Starts Kubernetes' own controllers afresh after the API server was away: they take half a minute to come back by themselves,
- * and do not at all where etcd was set back.
+ * Restarts Kubernetes' own controllers after an outage of the API server: they take half a minute to recover by themselves,
+ * and do not recover if etcd was restored.
  */
 export const startControllers = async ({ start }: Pick<TestCluster, 'start'>): Promise<void> => {
   for (const component of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) await start(component)
@@ -101,9 +101,9 @@ export const startControllers = async ({ start }: Pick<TestCluster, 'start'>): P
 type World = Omit<FaultedCluster, 'endure'>
 
 const isWrite = (verb: string) => ['create', 'update', 'patch', 'delete'].includes(verb)
-const isOfPools = (resource: string) => !/^(leases|events)/.test(resource)
-/** What is written again and again while nothing happens. */
-const isOfNumbers = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
+const isCountedResource = (resource: string) => !/^(leases|events)/.test(resource)
+/** Whether a write is one of those that repeat while idle. */
+const isStatusWrite = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
 
 const untilAtRest = async ({ settles, record, writesSince }: World) => {
   await settles('standard', atRest.standard)
@@ -115,12 +115,12 @@ const untilAtRest = async ({ settles, record, writesSince }: World) => {
   let sinceMs = performance.now()
   await eventually(
     async () => {
-      const writes = (await writesSince(0)).filter((write) => !isOfNumbers(write)).length
+      const writes = (await writesSince(0)).filter((write) => !isStatusWrite(write)).length
       const now = `${writes} ${record.unfinished().length}`
       if (now !== seen) [seen, sinceMs] = [now, performance.now()]
       return performance.now() - sinceMs > idleMs
     },
-    { withinMs: 30_000, what: 'nothing is written any more' },
+    { withinMs: 30_000, what: 'writes have stopped' },
   )
 }
 
@@ -190,7 +190,7 @@ const endure = async (t: Test, world: World, { fault, allowed }: { fault: () => 
   checkJobs(t, record, proxied() - sentBefore + lost)
 }
 
-/** There is no second with more to write than there is to do. */
+/** Asserts that no second has more than `writesMax` writes. */
 const checkWrites = (t: Test, writes: readonly Asked[]) => {
   const times = writes.map(({ atMs }) => atMs)
   const most = Math.max(0, ...times.map((atMs) => times.filter((each) => each >= atMs && each < atMs + 1000).length))
@@ -198,7 +198,7 @@ const checkWrites = (t: Test, writes: readonly Asked[]) => {
   t.ok(most <= writesMax, `${most} writes within a second`)
 }
 
-/** Each Job is claimed once, and there are no more of them than attempts. */
+/** Asserts that each Job is claimed once, and that there are no more Jobs than attempts. */
 const checkJobs = (t: Test, record: JobRecord, attempts: number) => {
   t.equal(record.claimWrites(), record.claims.size, 'no Job has changed its claim')
   t.ok(record.made.size <= attempts, `${record.made.size} Jobs for ${attempts} attempts`)

@@ -17,28 +17,28 @@ import { freePort } from '#test/helpers/free-port.ts'
 import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
-/** A worker with everything around it that may fail, and pages that are held until the test lets them go. */
+/** A worker with all its dependencies, which can be made to fail, and pages that are held until the test releases them. */
 export type FaultedWorker = {
   readonly pagesUrl: string
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly hits: readonly string[]
-  /** Answers that are held at this moment. */
+  /** Number of responses held at this moment. */
   readonly held: () => number
   readonly letGo: () => void
   readonly egressPort: number
   readonly startEgress: (more?: Readonly<Record<string, string>>) => Promise<void>
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
-  /** Breaks every connection between the worker and egress; new ones can be made. */
+  /** Breaks all connections between the worker and egress; new ones are possible. */
   readonly cutConnections: () => void
-  /** Resets the connections between the worker and egress that are tunnels of pages. */
+  /** Resets the worker's connections to egress that are tunnels of pages. */
   readonly resetTunnels: () => void
   readonly log: () => string
-  /** Kills the browser, or its host; answers how many were found. */
+  /** Kills the browser (`killHost`: its host); returns the number of killed processes. */
   readonly killBrowser: () => number
   readonly killHost: () => number
-  /** Puts a capture into the queue and answers its id. */
+  /** Publishes a capture and returns its id. */
   readonly send: (parameters: CaptureParameters) => Promise<string>
-  /** Puts a capture into the queue of which another worker has said this. */
+  /** Publishes a capture for which another worker has sent this start report. */
   readonly sendStarted: (parameters: CaptureParameters, by: Omit<StartedMessage, 'id' | 'pod'>) => Promise<string>
   readonly result: (id: string) => Promise<ResultMessage>
   readonly hasResult: (id: string) => Promise<boolean>
@@ -46,9 +46,9 @@ export type FaultedWorker = {
   readonly isHandedBack: (id: string) => Promise<boolean>
   readonly isAlive: () => Promise<boolean>
   readonly ready: () => Promise<void>
-  /** Waits until the worker is not ready and names egress as the reason. */
+  /** Waits until the worker is not ready because of egress. */
   readonly awayFromEgress: () => Promise<void>
-  /** Waits until so many captures wait or are in flight: what an open request still drew goes back and counts as in flight. */
+  /** Waits for the queue depth `wanted`. A message delivered to an open pull is returned and counts as in flight. */
   readonly depthIs: (wanted: number) => Promise<void>
 }
 
@@ -97,7 +97,7 @@ const startKillableEgress = async (allow: string) => {
   return { port, start, end }
 }
 
-/** Passes connections on to a port of this machine, until they are all cut. */
+/** Forwards connections to a local port, until all are cut. */
 const startCuttableWay = async (port: number) => {
   const sockets = new Set<Socket>()
   const tunnels = new Set<Socket>()
@@ -133,7 +133,7 @@ const startCuttableWay = async (port: number) => {
   return { port: (server.address() as AddressInfo).port, cut, resetTunnels, end }
 }
 
-/** Starts such a worker, with its egress as a process that can be killed. */
+/** Starts a worker, with egress as a separate process that can be killed. */
 export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
   const { pages, held } = await startHeldPages()
   const egress = await startKillableEgress(pages.host)

@@ -7,34 +7,34 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writePlainKubeconfig } from './answering-api.ts'
 
-/** What happens to a request instead of, or before, being passed on. `unanswered`: it is passed on, and no answer comes back. */
+/** A fault of a request, instead of or before forwarding. `unanswered`: it is forwarded, and its response is dropped. */
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: 'reset' }
   | { readonly kind: 'unanswered' }
   | { readonly kind: 'slow'; readonly waitMs: number }
 
-/** How the lines of watches are passed on; what is `held` goes with the next change of this. */
+/** How lines of watches are forwarded; `held` lines are released at the next change of the mode. */
 export type WatchMode = 'as they come' | 'twice' | 'pairs swapped' | 'held'
 
-/** A proxy before kube-apiserver that breaks what passes through it. Stopped at the test's end. */
+/** A fault-injecting proxy in front of kube-apiserver. Stopped at the test's end. */
 export type FaultyProxy = {
-  /** Path of a kubeconfig that leads through the proxy. */
+  /** Path of a kubeconfig with the proxy as the server. */
   readonly kubeconfig: string
-  /** What happens to requests to come, one fault each, in order; a write is whatever changes something. */
+  /** Faults of the next requests, one each, in order; a write is any request that changes objects. */
   readonly faults: { readonly list: Fault[]; readonly watch: Fault[]; readonly write: Fault[] }
-  /** From now on every request waits so long before it is passed on; 0 by default. */
+  /** Delays every later request before it is forwarded; 0 by default. */
   readonly setDelay: (waitMs: number) => void
   readonly setMode: (mode: WatchMode) => void
-  /** Breaks all connections off. */
+  /** Resets all connections. */
   readonly reset: () => void
-  /** Ends all watches as kube-apiserver does where their version is too old. */
+  /** Ends all watches as kube-apiserver does if their version is too old. */
   readonly expire: () => void
-  /** Open watches at this moment. */
+  /** Number of open watches. */
   readonly watches: () => number
-  /** Writes that the API server has not answered yet. */
+  /** Number of writes without a response of the API server. */
   readonly writes: () => number
-  /** TCP connections that were opened so far. */
+  /** Number of TCP connections accepted so far. */
   readonly connections: () => number
 }
 
@@ -48,7 +48,7 @@ type OpenWatch = { readonly response: ServerResponse; held: string[] }
 
 const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }
 
-/** Starts a proxy on a free port before the API server of a kubeconfig (in JSON, with a token). */
+/** Starts a proxy on a free port in front of the API server of a kubeconfig (in JSON, with a token). */
 export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Promise<FaultyProxy> => {
   const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig
   const { server, 'certificate-authority': authority } = config.clusters[0]!.cluster
@@ -86,7 +86,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   const proxy = createServer((request, response) => {
     const isWrite = kindOf(request) === 'write'
     if (isWrite) writes += 1
-    // What breaks on the other side breaks on this side too.
+    // An upstream error breaks the client's connection too.
     serve(request, response)
       .catch(() => response.destroy())
       .finally(() => {
@@ -126,7 +126,7 @@ const kindOf = ({ method, url = '' }: IncomingMessage): keyof FaultyProxy['fault
   return url.includes('limit=') ? 'list' : undefined
 }
 
-/** Lets a fault happen; false where the request is to be passed on nevertheless. */
+/** Injects a fault; returns false if the request is to be forwarded afterwards. */
 const breaks = async (fault: Fault, response: ServerResponse): Promise<boolean> => {
   if (fault.kind === 'unanswered') return false
   if (fault.kind === 'slow') {
@@ -160,7 +160,7 @@ const sendLine = (watch: OpenWatch, line: string, mode: WatchMode) => {
   else watch.held.push(line)
   if (mode === 'held') return
   if (mode === 'pairs swapped' && watch.held.length === 1 && !isBookmark) return
-  // A bookmark says that everything before it was told.
+  // A bookmark promises that all earlier events were delivered.
   release(watch, mode === 'pairs swapped' && !isBookmark)
 }
 

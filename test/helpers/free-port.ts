@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that the kernel gives to connections and to servers that ask for any: none of them takes it meanwhile. */
+/** Below the kernel's ephemeral ports, so that no connection or server on port 0 takes the port meanwhile. */
 const [lowest, highest] = [10_000, 32_000] as const
 const triesMax = 100
 
-/** A TCP port of loopback that nobody has at the moment, and that nobody else is likely to choose. */
+/** Returns a free TCP port of loopback that other processes are unlikely to choose. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const port = randomInt(lowest, highest)

@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A web server whose pages wait until the test lets them go, so that a test knows when a capture is in the middle. */
+/** A web server that holds its pages until the test opens it, so that a test can act during a capture. */
 export type Gate = AsyncDisposable & {
   readonly host: string
-  /** Requests for pages that are held at this moment. */
+  /** Number of page requests held at this moment. */
   readonly held: () => number
-  /** Requests for pages so far. */
+  /** Number of page requests so far. */
   readonly asked: () => number
-  /** Answers what is held, and from now on at once. */
+  /** Serves held requests, and all later ones immediately. */
   readonly open: () => void
 }
 
 const page = '<!doctype html><title>Held</title><body style="background:#8ecae6"><h1>Let go</h1>'
 
-/** Starts such a server on a free port of loopback. */
+/** Starts the server on a free port of loopback. */
 export const startGate = async (): Promise<Gate> => {
   const waiting = new Set<ServerResponse>()
   let asked = 0

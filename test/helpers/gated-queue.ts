@@ -2,27 +2,27 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 
 /**
- * A queue for one of several workers in a process, which stops that one as if its process were stopped or killed. What
- * is stored goes past it. Dispose cuts.
+ * A queue for one of several workers in a process, which can suspend or cut off that worker as if its process were stopped
+ * or killed. Storage bypasses the gate. Dispose cuts.
  */
 export type GatedQueue = Queue & {
-  /** Holds what arrives and what is said, as in a process that is stopped; answers of pulls are asked for anew later. */
+  /** Holds incoming and outgoing messages, as in a stopped process; pulls are repeated later. */
   readonly freeze: () => void
-  /** Lets go what was held. */
+  /** Releases held messages. */
   readonly thaw: () => void
-  /** Drops everything for good, as at the end of a process. Harmless where it was done. */
+  /** Drops all messages permanently, as at the end of a process. Idempotent. */
   readonly cut: () => void
-  /** Resolves once nothing is held; rejects once everything is dropped. */
+  /** Resolves once the gate is open; rejects once it is cut. */
   readonly open: () => Promise<void>
-  /** Whether nothing is held and nothing dropped. */
+  /** Whether the gate is neither frozen nor cut. */
   readonly isOpen: () => boolean
-  /** Aborts when everything is dropped. */
+  /** Aborts when the gate is cut. */
   readonly gone: AbortSignal
 }
 
 const cutError = () => new AppError('SERVICE_UNAVAILABLE', { message: 'this worker has been killed by a test' })
 
-/** Puts a gate before a queue that others use too. */
+/** Creates a gate in front of a shared queue. */
 export const gateQueue = (queue: Queue): GatedQueue => {
   const gone = new AbortController()
   const subscriptions = new Set<Disposable>()
@@ -57,13 +57,13 @@ export const gateQueue = (queue: Queue): GatedQueue => {
     newInbox: queue.newInbox,
     isConnected: queue.isConnected,
     publish: (subject, data, options) => {
-      const isQuestion = options?.reply !== undefined
-      if (!thawed || !isQuestion) pass(() => queue.publish(subject, data, options))
+      const isRequest = options?.reply !== undefined
+      if (!thawed || !isRequest) pass(() => queue.publish(subject, data, options))
     },
     subscribe: (filter, onMessage) => {
       let isOver = false
-      const hear = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
-      const subscription = queue.subscribe(filter, hear)
+      const forward = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
+      const subscription = queue.subscribe(filter, forward)
       subscriptions.add(subscription)
       return {
         [Symbol.dispose]: () => {

@@ -21,7 +21,7 @@ import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
-/** A key of the right form. */
+/** A well-formed API key. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
 
 /** The account that `testKey` belongs to. */
@@ -40,7 +40,6 @@ export const testCaller: Caller = {
   },
 }
 
-/** The same account with its plan. */
 export const testAccount: Account = {
   id: testCaller.accountId,
   name: 'Test',
@@ -64,7 +63,7 @@ export const testAccount: Account = {
 /** The image of `completedCapture`. */
 export const testImage = Buffer.from('0123456789 not really an image')
 
-const unreached = {
+const notStarted = {
   startedAt: null,
   completedAt: null,
   expiresAt: null,
@@ -83,7 +82,7 @@ const unreached = {
   error: null,
 }
 
-/** A capture that nobody has begun. */
+/** A capture before its first attempt. */
 export const pendingCapture: FoundCapture = {
   id: '22222222-2222-4222-8222-222222222222',
   accountId: testCaller.accountId,
@@ -93,7 +92,7 @@ export const pendingCapture: FoundCapture = {
   cached: false,
   batchId: null,
   createdAt: '2026-01-01T00:00:00.000001Z',
-  ...unreached,
+  ...notStarted,
 }
 
 /** A capture whose image is `testImage`. */
@@ -116,7 +115,7 @@ export const completedCapture: FoundCapture = {
   timings: { total: 1000 },
 }
 
-/** What a test context saw, and what it answers. Tests change the answers. */
+/** A context that records calls in `seen` and returns what `answers` defines. Tests change the answers. */
 export type TestContext = Context & {
   readonly seen: {
     accepted: NewCapture[]
@@ -140,7 +139,7 @@ export type TestContext = Context & {
     maintenance: boolean
     waiter: ReturnType<Context['waiters']['begin']>
   }
-  /** Opens what was sealed for the workers of a pool. */
+  /** Private keys for secrets sealed to the workers of a pool. */
   readonly openingKeys: Readonly<Record<keyof Context['sealingKeys'], OpeningKey>>
 }
 
@@ -154,7 +153,7 @@ const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.disp
 const fewPlaces = { max: 10, accountMax: 10 }
 
 const noWebhooks: Context['webhooks'] = {
-  create: () => Promise.reject(new Error('not played')),
+  create: () => Promise.reject(new Error('not implemented by the test context')),
   list: async () => [],
   find: async () => undefined,
   change: async () => undefined,
@@ -165,7 +164,7 @@ const noWebhooks: Context['webhooks'] = {
   redeliver: async () => false,
 }
 
-/** A database that answers as the test says, and remembers what it was asked to accept. */
+/** A stand-in database: returns the test's answers and records what it was called to accept. */
 const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
   hashKey: (key) => createHash('sha256').update(key).digest(),
   refused: () => answers.refused(),
@@ -196,7 +195,7 @@ const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']
   findProgress: async () => [],
 })
 
-/** A store whose objects are the answers of the test. */
+/** An object store that contains the test's objects. */
 const playObjects = (answers: TestContext['answers']): Context['objects'] => ({
   signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
   get: async (key, range) => {
@@ -210,7 +209,7 @@ const playObjects = (answers: TestContext['answers']): Context['objects'] => ({
   list: async function* list() {},
 })
 
-/** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
+/** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
   const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], relayWakeups: 0 }

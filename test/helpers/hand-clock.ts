@@ -2,17 +2,17 @@ import type { Clock } from '#controller/kube/clock.ts'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly run: () => void; isOff: boolean }
 
-/** A clock whose time passes only when a test says so. */
+/** A clock that only a test advances. */
 export type HandClock = Clock & {
-  /** Lets `ms` pass: runs what falls due in its order, and all that follows from each before the next. */
+  /** Advances by `ms`: runs due timers in order, and all work that follows from each before the next. */
   readonly advance: (ms: number) => Promise<void>
-  /** Lets `ms` pass in which nothing runs, as for a process that is stopped. */
+  /** Advances by `ms` without running timers, as in a stopped process. */
   readonly freeze: (ms: number) => void
 }
 
 const usualTurns = 5
 
-/** Lets everything run that waits for no time, as far as it takes so many turns of the event loop. */
+/** Runs all work that does not wait for time, for up to `turns` turns of the event loop. */
 export const settle = async (turns = usualTurns): Promise<void> => {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((wake) => setImmediate(wake))
 }
@@ -20,7 +20,7 @@ export const settle = async (turns = usualTurns): Promise<void> => {
 const isBefore = (one: Timer, other: Timer): boolean =>
   one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order)
 
-/** Timers of which the one that falls due next is found at once: a binary heap. */
+/** A binary heap of timers by due time. */
 const createTimers = () => {
   const heap: Timer[] = []
   const swapUp = (from: number) => {
@@ -49,7 +49,7 @@ const createTimers = () => {
   }
   return {
     add: (timer: Timer) => swapUp(heap.push(timer) - 1),
-    /** Takes the next out that is due by `endMs`; undefined where none is. */
+    /** Removes and returns the next timer due by `endMs`; undefined if there is none. */
     take: (endMs: number): Timer | undefined => {
       for (let next = heap[0]; next && (next.isOff || next.dueMs <= endMs); next = heap[0]) {
         const last = heap.pop() as Timer
@@ -64,7 +64,7 @@ const createTimers = () => {
   }
 }
 
-/** Makes a clock that stands at 0. What runs gets so many turns of the event loop before time goes on. */
+/** Creates a clock at 0. Each timer gets `turns` turns of the event loop before time advances. */
 export const createHandClock = ({ turns = usualTurns } = {}): HandClock => {
   const timers = createTimers()
   let nowMs = 0

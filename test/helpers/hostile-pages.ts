@@ -14,27 +14,27 @@ import { eventually } from './eventually.ts'
 import { startLoneWorker } from './lone-worker.ts'
 import { type Process, processTree } from './process-tree.ts'
 
-/** In which a page that means no harm must be captured after one that does, on a machine that does nothing else. */
+/** Time limit of a harmless capture after a hostile one, on an idle machine. */
 const nextMs = 5000
-/** On one that does, in so many times what the start of the browser and a harmless capture took there. */
+/** On a busy machine, the limit as a multiple of the measured browser start and harmless capture. */
 const nextStarts = 3
-/** In which nothing of a browser that was ended, and no memory, may be left; longer as the next page may take longer. */
+/** Time limit until processes and memory of an ended browser are gone; scaled like the limit of the next capture. */
 const restMs = 10_000
-/** Harmless captures until the worker's own processes have grown to their size. */
+/** Harmless captures until the memory of the worker's own processes is stable. */
 const warmUps = 20
-/** Of the most memory that harmless captures took before. */
+/** Memory limit as a multiple of the maximum during harmless captures. */
 const memoryShare = 1.2
 
-/** The budget of a capture, and each of the waits after it. */
+/** Test timeout: the budget of a capture, and the waits after it. */
 const testMs = 90_000
 
 const pathOf = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 const endOf = (result: ResultMessage | undefined): End | undefined =>
   result?.outcome === 'failed' ? result.code : result?.outcome
 
-/** A worker of one slot with a bound of memory that a machine for tests has, and what it reported of each capture. */
+/** A worker of one slot with a memory limit that test machines have, and its reports of each capture. */
 const startHostileWorker = async (t: Test, pagesHost: string) => {
-  // As many connections as one capture may have: none must be handed back for want of more.
+  // Enough connections for one capture, so that none is handed back for lack of connections.
   const filter = await startFilter({ rules: rulesOf(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })
   t.teardown(() => filter[Symbol.asyncDispose]())
   const startedAt = performance.now()
@@ -50,7 +50,7 @@ const startHostileWorker = async (t: Test, pagesHost: string) => {
     worker,
     startMs,
     resultsOf,
-    /** Waits for the end of a capture; undefined where there is none within `withinMs`. */
+    /** Waits for the end of a capture; undefined if it does not end within `withinMs`. */
     capture: async (parameters: CaptureParameters, withinMs: number) => {
       const began = performance.now()
       const { id } = await sendCapture(to, parameters)
@@ -68,8 +68,8 @@ const startHostileWorker = async (t: Test, pagesHost: string) => {
 const isThere = ({ pid, command }: Process) => processTree(pid)[0]?.command === command
 
 /**
- * Lets a worker capture each page. Each must end within its budget as it may, once; the next page must be captured in the
- * same worker; and nothing of a browser that was ended, and no memory, may be left.
+ * Captures each page in one worker. Each must end once, within its budget, with an allowed outcome; the next page must be
+ * captured in the same worker; and an ended browser must leave no processes or memory.
  */
 export const testHostilePages = async (t: Test, hostile: readonly HostilePage[]): Promise<void> => {
   const routes = hostile.map((each) => {
@@ -93,7 +93,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   for (const each of hostile) {
     const { todo = false } = each
     t.test(
-      `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker goes on`,
+      `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker continues`,
       { timeout: testMs, todo },
       async (t) => {
         const [started] = browsersOf(worker.pid)
@@ -104,7 +104,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
         const next = await benign(withinMs)
         t.equal(next.end, 'completed', `the next page within ${withinMs} ms, after ${Math.round(next.tookMs)}`)
 
-        // Two while one takes over from the other.
+        // There are two browsers while one replaces the other.
         const isAlone = () => browsersOf(worker.pid).length === 1
         await eventually(isAlone, { withinMs: restWithinMs, what: 'one browser' })
         const [browser] = browsersOf(worker.pid)
@@ -115,7 +115,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
           })
         }
         const takes = () => anonymousBytesOf(worker.pid)
-        // Captures make the worker's own processes collect their garbage.
+        // Captures trigger garbage collection in the worker's own processes.
         const rests = async () => {
           if (takes() > most) await benign()
           return takes() <= most

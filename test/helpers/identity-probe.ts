@@ -4,12 +4,12 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 
 type Brand = { readonly brand: string; readonly version: string }
 
-/** What a document or a worker found of its browser. What only documents have is undefined in workers. */
+/** Browser properties visible to a document or a worker. Properties that only documents have are undefined in workers. */
 export type Probe = {
   readonly userAgent: string
   readonly languages: readonly string[]
   readonly platform: string
-  /** Client hints, those of high entropy included; undefined where there are none. */
+  /** Client hints, including high-entropy ones; undefined if unsupported. */
   readonly hints:
     | {
         readonly brands: readonly Brand[]
@@ -24,7 +24,7 @@ export type Probe = {
   readonly webdriver: boolean | undefined
   readonly chrome: string | undefined
   readonly plugins: readonly string[] | undefined
-  /** `Notification.permission` and what `navigator.permissions` says of the same. */
+  /** `Notification.permission`, and the same permission from `navigator.permissions`. */
   readonly permissions: readonly [string, string] | undefined
   readonly screen: Readonly<
     Record<'width' | 'height' | 'outerWidth' | 'outerHeight' | 'innerWidth' | 'innerHeight', number>
@@ -34,7 +34,7 @@ export type Probe = {
 
 const places = ['page', 'frame', 'frame-worker', 'worker'] as const
 
-/** Where the probe looks: in the page, a frame of another site, and a worker of each. */
+/** Where the probe runs: in the page, a cross-site frame, and a worker of each. */
 export type ProbePlace = (typeof places)[number]
 
 const highEntropy = ['fullVersionList', 'uaFullVersion', 'platformVersion', 'architecture']
@@ -67,10 +67,10 @@ Promise.all([report('${place}'), worked, framed]).then(() => {
   else parent.postMessage('done', '*')
 })</script><body>`
 
-/** What the server heard with each request: path and headers. */
+/** Path and headers of a received request. */
 export type Heard = { readonly path: string; readonly headers: IncomingHttpHeaders }
 
-/** Routes of a page that reports what it finds of its browser, and carries `#settled` once everybody has reported. */
+/** Routes of a page that reports the properties of its browser, and contains `#settled` once all places have reported. */
 export const createIdentityProbe = () => {
   const found = new Map<ProbePlace, Probe>()
   const heard: Heard[] = []
@@ -101,7 +101,7 @@ export const createIdentityProbe = () => {
       response.end()
     }),
   }
-  /** What was found since the last call, in each place. */
+  /** Returns the reports since the last call, by place. */
   const take = () => {
     const probes = Object.fromEntries(found) as Record<ProbePlace, Probe>
     const requests = heard.splice(0)

@@ -14,8 +14,8 @@ const program = resolve(import.meta.dirname, '../../.tools/traefik/traefik')
 const answerMs = 150_000
 
 /**
- * Starts Traefik, which scripts/build-traefik.sh builds, until the test's end. It serves Ingresses of the class `traefik`, and
- * those of the class `nginx` by the annotations and with the defaults of ingress-nginx. Answers the port of 127.0.0.1 that speaks TLS.
+ * Starts Traefik from scripts/build-traefik.sh, until the test's end. It serves Ingresses of the class `traefik`, and
+ * those of the class `nginx` with the annotations and defaults of ingress-nginx. Returns the TLS port on 127.0.0.1.
  */
 export const startIngressController = async (
   t: WithTeardown,
@@ -57,7 +57,7 @@ type Sent = Pick<RequestOptions, 'method' | 'localAddress'> & {
   readonly body?: string
 }
 
-/** Sends a request by TLS to a host of an Ingress, on a connection of its own; resolves with the head of the answer. */
+/** Sends a request over TLS to a host of an Ingress, on a new connection; resolves with the head of the response. */
 export const requestIngress = async (
   { host, port, ca }: { readonly host: string; readonly port: number; readonly ca: Buffer },
   path: string,

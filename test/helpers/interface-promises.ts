@@ -15,7 +15,7 @@ type Document = {
 
 type Promises = { readonly gives: readonly string[]; readonly needs: readonly string[] }
 
-/** Headers that all answers have; the tests of these look at every operation. */
+/** Headers of all responses; their own tests cover every operation. */
 const everywhere = /^(X-RateLimit|X-Usage|X-Request-Id|Access-Control)/
 
 const last = (ref: unknown) => String(ref).split('/').at(-1) ?? ''
@@ -30,13 +30,13 @@ const typeOf = ({ $ref, type, enum: values, const: only }: Schema): string => {
     .join('|')
 }
 
-/** Values of a choice are a line each: another may come, none may go. */
+/** One line for each enum value: values may be added, not removed. */
 const choices = (path: string, { type, ...schema }: Schema): string[] =>
   list(schema['enum']).length > 0
     ? list(schema['enum']).map((value) => `${path} = ${String(value)}`)
     : [`${path}: ${typeOf({ type, ...schema })}`]
 
-/** The fields of a schema down to those that have a name of their own. */
+/** The fields of a schema, recursively down to named schemas. */
 const fieldsOf = (path: string, schema: Schema): { path: string; schema: Schema; required: boolean }[] => [
   ...all(schema['properties']).flatMap(([name, each]) => [
     { path: `${path}.${name}`, schema: each, required: list(schema['required']).includes(name) },
@@ -92,8 +92,8 @@ const shared = (document: Document): Promises[] => [
 ]
 
 /**
- * Reads a document of the interface as lines: what clients may rely on, and, behind `needs`, what they have to send. As
- * long as the interface is only added to, no line of the first kind goes, and none of the second comes to what was there.
+ * Reads an OpenAPI document as lines: guarantees to clients, and, prefixed with `needs`, required input. As
+ * long as changes are compatible, no guarantee disappears, and existing operations get no new required input.
  */
 export const promisesOf = (document: Document): string[] => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

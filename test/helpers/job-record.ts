@@ -7,25 +7,25 @@ import type { TestCluster } from './cluster.ts'
 import type { Fleet } from './cluster-fleet.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
 
-/** What became of Jobs, as the API server told it. */
+/** History of Jobs, from watch events of the API server. */
 export type JobRecord = AsyncDisposable & {
-  /** Names of all Jobs that were made. */
+  /** Names of all created Jobs. */
   readonly made: ReadonlySet<string>
   readonly unfinished: () => readonly ObservedJob[]
   readonly of: (name: string) => ObservedJob | undefined
-  /** The last claim that each of them showed. */
+  /** Latest claim of each Job. */
   readonly claims: ReadonlyMap<string, string>
-  /** How often a claim was shown or changed. */
+  /** Number of times a claim appeared or changed. */
   readonly claimWrites: () => number
-  /** Most Jobs that had not ended at one time. */
+  /** Maximum number of concurrent unfinished Jobs. */
   readonly most: () => number
-  /** Moments with more Jobs that have claimed nothing than captures waited, spares included. */
+  /** Moments with more unclaimed Jobs than waiting captures plus spares. */
   readonly excesses: readonly string[]
-  /** Counts from here on. */
+  /** Resets all counts. */
   readonly restart: () => void
 }
 
-/** Begins to write down what becomes of Jobs. */
+/** Starts to record Jobs. */
 export const recordJobs = (
   { cluster, queue, fleet }: { cluster: TestCluster; queue: ClusterQueue; fleet: Fleet },
   spares: () => number,
@@ -38,7 +38,7 @@ export const recordJobs = (
   let claimWrites = 0
 
   const unfinished = () => reflector.all().filter((job) => !endOf(job))
-  /** Whoever claims takes one from both sides, so that a late look at the Jobs finds nothing that was not there. */
+  /** A claim decrements both Jobs and captures, so that a late watch event causes no false excess. */
   const check = () => {
     const alive = unfinished()
     const running = new Set(fleet.workers().map(({ spec }) => spec.pod))
@@ -92,5 +92,5 @@ export const recordJobs = (
   }
 }
 
-/** The Job of a pod, by the name that Kubernetes gave it. */
+/** Name of a pod's Job, derived from the pod name that Kubernetes generated. */
 export const jobOf = (pod: string): string => pod.replace(/-[a-z0-9]{5}$/, '')

@@ -13,28 +13,28 @@ import { heartbeatMs, type HeartbeatMessage, type StartedMessage } from '#shared
 import { logNormal, seededRandom } from './pool-simulation.ts'
 import { createChannel, createTimeline } from './timeline.ts'
 
-/** What may go wrong: a worker ends before it is up, or while it serves; a message, a request or an answer is lost. */
+/** Faults: a worker ends before it is ready, or while it serves; a message, a request or a response is lost. */
 export type Mishap = 'dies-early' | 'dies-serving' | 'loses-message' | 'loses-request' | 'loses-answer'
 
-/** What happens in the world. Times in milliseconds from the start, chances from 0 to 1. */
+/** Parameters of the simulation. Times in milliseconds from the start, probabilities from 0 to 1. */
 export type WorldOptions = {
   readonly seed: number
-  /** When captures arrive, in order. */
+  /** Arrival times of captures, ascending. */
   readonly arrivals: readonly number[]
-  /** What Jobs must never exceed: the bounds that the controller is given. */
+  /** Bounds of the controller that Jobs must never exceed. */
   readonly policy: { readonly max: number; readonly spares: number }
   readonly chance?: Partial<Record<Mishap, number>>
-  /** Whether nodes can pull the image. */
+  /** Whether nodes can pull the image at this time. */
   readonly isImageThere?: (atMs: number) => boolean
-  /** Most Jobs that may exist, those that have ended among them. */
+  /** Maximum number of existing Jobs, including finished ones. */
   readonly quota?: (atMs: number) => number
-  /** Pods that the Job controller makes in a second, Job by Job; as many as there are Jobs by default. */
+  /** Pods that the Job controller creates per second, Job by Job; unlimited by default. */
   readonly podsPerSecond?: number
-  /** How long a worker waits for its capture. */
+  /** Milliseconds that a worker waits for its capture. */
   readonly spareMs?: number
 }
 
-/** Who hears of what happens, later than it happens. */
+/** Callbacks for events, called with a delay. */
 export type WorldEars = {
   readonly jobChanged: (change: Change<ObservedJob>) => void
   readonly podChanged: () => void
@@ -56,7 +56,7 @@ type Job = {
 const ackWaitMs = 15_000
 const namespace = 'jobs'
 
-/** A late copy of objects. */
+/** A delayed copy of objects. */
 const createLister = <T extends KubeObject & { metadata: { name: string } }>() => {
   const objects = new Map<string, T>()
   const all: Lister<T> = {
@@ -78,11 +78,11 @@ const refuse = (outcome: Outcome): never => {
   throw new KubeError(outcome, { message: outcome })
 }
 
-/** A world of captures, Jobs and their workers, in which time passes from event to event. */
+/** A discrete-event simulation of captures, Jobs and their workers. */
 export class JobWorld {
   readonly time = createTimeline()
   readonly random: () => number
-  /** What was wrong at the making of Jobs. */
+  /** Violations at the creation of Jobs. */
   readonly violations: string[] = []
   readonly heartbeats = new Map<string, ReceivedHeartbeat>()
   created = 0
@@ -97,7 +97,7 @@ export class JobWorld {
   readonly #pods = createLister<ObservedPod>()
   readonly #watchJobs
   readonly #watchPods
-  readonly #say
+  readonly #channel
   #versions = 0
   #names = 0
   #podMs = 0
@@ -107,24 +107,24 @@ export class JobWorld {
     this.random = seededRandom(options.seed)
     this.#watchJobs = createChannel(this.time, () => this.#between(2, 150))
     this.#watchPods = createChannel(this.time, () => this.#between(2, 150))
-    this.#say = createChannel(this.time, () => this.#between(0.1, 3))
+    this.#channel = createChannel(this.time, () => this.#between(0.1, 3))
     for (const [index, atMs] of options.arrivals.entries()) {
       this.time.at(atMs, () => this.#arrive({ id: `capture-${index}`, atMs }))
     }
   }
 
-  /** What a controller reads and writes. */
+  /** The controller's access to Kubernetes. */
   get cluster(): Pick<KubernetesJobsDeps, 'api' | 'jobs' | 'pods' | 'newName'> {
     return { api: this.#api(), jobs: this.#jobs.all, pods: this.#pods.all, newName: () => `job-${(this.#names += 1)}` }
   }
 
-  /** Lets somebody hear of everything from now on, until disposed. */
+  /** Subscribes to all later events, until disposed. */
   follow(subscriptions: WorldEars): Disposable {
     this.#subscriptions.add(subscriptions)
     return { [Symbol.dispose]: () => void this.#subscriptions.delete(subscriptions) }
   }
 
-  /** Asks JetStream, which takes its time. */
+  /** Reads the queue depth from JetStream, with latency. */
   async readDepth(): Promise<Depth> {
     await this.time.pass(this.#between(0.2, 20))
     const inFlight = this.#captures.filter(({ servedMs, holder }) => servedMs === undefined && holder).length
@@ -137,12 +137,12 @@ export class JobWorld {
     return this.#captures.filter(({ servedMs }) => servedMs === undefined)
   }
 
-  /** Captures that have arrived. */
+  /** Number of captures that have arrived. */
   get arrived(): number {
     return this.#captures.length
   }
 
-  /** Jobs that have not ended. */
+  /** Unfinished Jobs. */
   unfinished(): readonly Job[] {
     return [...this.#truth.values()].filter(({ hasEnded }) => !hasEnded)
   }
@@ -161,7 +161,7 @@ export class JobWorld {
     this.#tell(({ poked }) => poked())
   }
 
-  /** Puts a capture where an idle worker takes it. */
+  /** Queues a capture for an idle worker. */
   #give(capture: Capture) {
     delete capture.holder
     const idle = [...this.#truth.values()].find(({ isIdle }) => isIdle)
@@ -170,7 +170,7 @@ export class JobWorld {
   }
 
   #tell(how: (subscriptions: WorldEars) => void) {
-    this.#say(() => {
+    this.#channel(() => {
       for (const subscriptions of this.#subscriptions) how(subscriptions)
     })
   }
@@ -191,8 +191,8 @@ export class JobWorld {
     const object = { ...rest, metadata: { ...metadata, resourceVersion: String(this.#versions) } }
     job.object = object
     this.#watchJobs(() => {
-      const told = this.#jobs.put(object)
-      for (const { jobChanged } of this.#subscriptions) jobChanged(told)
+      const stored = this.#jobs.put(object)
+      for (const { jobChanged } of this.#subscriptions) jobChanged(stored)
     })
   }
 
@@ -301,7 +301,7 @@ export class JobWorld {
     const captures = capture && state !== 'drained' ? [capture.id] : []
     const heartbeat = { pod: name, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
     if (this.#happens('loses-message')) return
-    this.#say(() => {
+    this.#channel(() => {
       this.heartbeats.set(name, { heartbeat, atMs: this.time.nowMs() })
       for (const subscriptions of this.#subscriptions) subscriptions.heartbeat(heartbeat)
     })
@@ -315,12 +315,12 @@ export class JobWorld {
     })
   }
 
-  /** Does something at the server, unless the request is lost on its way; so may its answer be. */
+  /** Runs `act` at the server, unless the request is lost; its response may be lost too. */
   async #request<T>(act: () => T): Promise<T> {
     const lost = this.#happens('loses-request') ? 'request' : this.#happens('loses-answer') ? 'answer' : undefined
     await this.time.pass(this.#between(1, 20))
     const answer = lost === 'request' ? undefined : act()
-    // A connection that breaks is noticed at once, one that is silent later.
+    // A broken connection is detected immediately, a silent one later.
     await this.time.pass(lost ? this.#between(1, 500) : this.#between(1, 20))
     return lost || answer === undefined ? refuse('unavailable') : answer
   }

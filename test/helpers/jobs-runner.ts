@@ -11,7 +11,7 @@ const namespace = 'jobs'
 const revision = 'r1'
 
 type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
-/** A Job as the API server hands it out. */
+/** A Job as the API server returns it. */
 export const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): ObservedJob => ({
   metadata: {
     ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
@@ -29,13 +29,13 @@ export const podObject = (job: string, status: NonNullable<ObservedPod['status']
   status,
 })
 
-/** What the API answers. */
+/** The outcome of an API request. */
 export type Answer = 'made' | Outcome
 type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
 
 type Given = { present?: ObservedJob[]; listed?: ObservedJob[]; list?: () => Promise<never> }
 
-/** Begins a runner on copies that the test fills, and an API that answers as the test says. */
+/** Starts a runner on caches that the test fills, and an API with the test's responses. */
 export const beginJobsRunner = (given: Given = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, ObservedPod>()

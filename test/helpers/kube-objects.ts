@@ -6,7 +6,7 @@ import type { KubeObject } from '#shared/kube/resource.ts'
 import { Default } from 'typebox/value'
 import type { WantedSpec } from './operator-cluster.ts'
 
-/** A BrowserPool as the API server hands it out, of which `spec` names what is not a default. */
+/** A BrowserPool as the API server returns it; `spec` overrides the defaults. */
 export const poolObject = (
   name = 'web',
   spec: WantedSpec = {},
@@ -28,16 +28,16 @@ export const poolObject = (
   }
 }
 
-/** What may be said of a pod. */
+/** Variable parts of a pod. */
 export type PodParts = {
   readonly ready?: boolean
   readonly phase?: string
   readonly stopping?: boolean
   readonly unschedulable?: string
-  /** Whether it has a node that has not said anything of it. */
+  /** Whether its node has not reported any status of it. */
   readonly isUnheard?: boolean
   readonly waiting?: { readonly reason: string; readonly message?: string }
-  /** Why a sidecar waits that starts before the worker. */
+  /** Waiting reason of a sidecar that starts before the worker. */
   readonly sidecarWaiting?: { readonly reason: string; readonly message?: string }
   readonly terminated?: { readonly exitCode: number }
   readonly restarts?: number
@@ -48,13 +48,13 @@ export type PodParts = {
   readonly version?: string
   readonly pool?: string
   readonly node?: string
-  /** Whether the node controller has marked it. */
+  /** Whether the node controller has marked its node as lost. */
   readonly isNodeLost?: boolean
 }
 
 const moment = '2026-01-01T00:00:10Z'
 
-/** A worker's pod as the operator keeps it; one that runs and is ready, unless `parts` say otherwise. */
+/** A worker's pod as the operator caches it; running and ready, unless `parts` override it. */
 export const podObject = (name: string, parts: PodParts = {}): ObservedPod => ({
   metadata: {
     name,
@@ -89,7 +89,7 @@ const poolStatus = (parts: PodParts): NonNullable<ObservedPod['status']> => {
       { type: 'Ready', ...readyStatus },
       scheduledOf(parts),
     ],
-    // Kubelets sort them by name: a webhook's may come first.
+    // Kubelets sort containers by name: an injected sidecar may be first.
     containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],
     ...(parts.sidecarWaiting && {
       initContainerStatuses: [{ name: 'shipper', ready: false, state: { waiting: parts.sidecarWaiting } }],
@@ -110,7 +110,7 @@ const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment 
   }
 }
 
-/** What may be said of a Deployment. */
+/** Variable parts of a Deployment. */
 export type DeploymentParts = {
   readonly replicas?: number
   readonly status?: {
@@ -126,7 +126,7 @@ export type DeploymentParts = {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** A Deployment of workers as the API server hands it out. */
+/** A Deployment of workers as the API server returns it. */
 export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): KubeObject => {
   const { replicas = 2, owner = `uid-${pool}`, applied } = parts
   const metadata = {
@@ -146,7 +146,7 @@ export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): Kub
   return { metadata, spec: { replicas, template: {}, ...parts.spec }, status } as KubeObject
 }
 
-/** What pods are made of where a test does not care. */
+/** Default settings of pods. */
 export const podSettings: PodSettings = {
   instance: 'shutterfleet',
   podImage: 'worker:1',

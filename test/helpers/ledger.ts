@@ -21,10 +21,10 @@ export const openQueue = async (
   return queue
 }
 
-/** What a ledger of a test works with: real database and queue, an object store that only notes what is deleted. */
+/** Dependencies of a test's ledger: real database and queue, an object store that only records deletions. */
 export type TestLedger = Ledger & { readonly deleted: string[]; readonly told: [keyof Events, ...unknown[]][] }
 
-/** Puts a ledger together that notes its events and its deletions. */
+/** Creates a ledger that records its events and deletions. */
 export const createTestLedger = (database: Database, queue: Queue, more: Partial<Ledger> = {}): TestLedger => {
   const deleted: string[] = []
   const told: TestLedger['told'] = []

@@ -8,19 +8,19 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { type sendCapture, startObjectSink, startWorker, type WorkerProcess } from '#test/helpers/browser-worker.ts'
 import { startNats, type TestNats } from '#test/helpers/nats.ts'
 
-/** A worker with a queue and a store of its own, and neither gateway nor ledger. */
+/** A worker with a separate queue and object store, without gateway and ledger. */
 export type LoneWorker = {
   readonly worker: WorkerProcess
   readonly queue: Queue
   readonly nats: TestNats
   readonly store: Awaited<ReturnType<typeof startObjectSink>>
-  /** What it was started with. */
+  /** Its settings. */
   readonly settings: Readonly<Record<string, string>> & { readonly TMPDIR: string }
-  /** Where captures are sent to. */
+  /** First argument of `sendCapture`. */
   readonly to: Parameters<typeof sendCapture>[0]
 }
 
-/** Starts such a worker, of one slot, whose egress is on a port of this machine; it ends with the test. */
+/** Starts a worker of one slot with egress on a local port; stopped at the test's end. */
 export const startLoneWorker = async (
   t: Test,
   egressPort: number,
@@ -32,7 +32,7 @@ export const startLoneWorker = async (
   const store = await startObjectSink()
   const keys = generateSealingKeys()
   const folder = await mkdtemp(join(tmpdir(), 'worker-'))
-  // The browser's user passes through it.
+  // The browser's user has to traverse the folder.
   await chmod(folder, 0o711)
   const settings = {
     TMPDIR: folder,

@@ -7,8 +7,8 @@ import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-h
 import type { HostSettings, Shot } from '#worker/browser-host/protocol.ts'
 
 /**
- * Serves many host names on one port of loopback, and starts a browser host that reaches all of them, both until the tests
- * end. A route stands under `host/path` or `/path`. `asked` holds what the servers saw, as `host/path`.
+ * Serves many host names on one port of loopback, and starts a browser host that can reach all of them, both until the tests
+ * end. Keys of routes are `host/path` or `/path`. `asked` contains the received requests, as `host/path`.
  */
 export const startManyHosts = async (
   lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },

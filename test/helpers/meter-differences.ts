@@ -1,4 +1,4 @@
-/** Keeps in a table what captures were that were deleted, as far as meters still count them. */
+/** Records deleted captures in a table, as far as meters still count them. */
 export const keepDeleted = `
   create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text);
   create function keep_deleted() returns trigger language plpgsql as $$
@@ -47,13 +47,13 @@ const differences = (deleted: string) => `
     from batches d full join batch b using (id)
    where (d.total, d.processing, d.completed, d.failed) is distinct from (b.total, b.processing, b.completed, b.failed)`
 
-/** Selects every meter that is not what the rows themselves say, beside what they say. No row was deleted. */
+/** Selects every meter that differs from the counts over the rows, with both values. Requires that no row was deleted. */
 export const meterDifferences = differences(nothing)
 
-/** As `meterDifferences`, where rows were deleted under `keepDeleted`. */
+/** Like `meterDifferences`, if rows were deleted under `keepDeleted`. */
 export const meterDifferencesAfterDeletes = differences('deleted')
 
-/** Selects the counts by day that are not what the rows themselves say, beside what they say. */
+/** Selects the daily counts that differ from the counts over the rows, with both values. */
 export const dayDifferences = `
   with days as (
     select account_id, (created_at at time zone 'utc')::date as day, count(*) filter (where status = 'completed') as completed,

@@ -8,27 +8,27 @@ import { endWithParent } from './cluster-processes.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
-/** What scripts/build-minio.sh builds. */
+/** Built by scripts/build-minio.sh. */
 const program = resolve(import.meta.dirname, '../../.tools/minio/minio')
 const [bucket, accessKey, region] = ['images', 'tests', 'us-east-1'] as const
 const firstSecret = 'secret-of-tests'
 const startMs = 60_000
 const logTailChars = 2000
 
-/** A MinIO on loopback with one empty bucket; `url` is the form that SHUTTERFLEET_S3_URL takes. */
+/** A MinIO on loopback with one empty bucket; `url` has the format of SHUTTERFLEET_S3_URL. */
 export type Minio = AsyncDisposable & {
   readonly url: string
-  /** Kills it; what it stores stays, but for a disk in memory. Calling it twice is harmless. */
+  /** Kills it; its objects stay, except on a disk in memory. Idempotent. */
   readonly stop: () => Promise<void>
-  /** Starts it again at its address; given another secret, it refuses the one in `url`. */
+  /** Restarts it at its address; with a different secret, it rejects the one in `url`. */
   readonly start: (secret?: string) => Promise<void>
-  /** A file of its disk that is no object. */
+  /** Path of a file on its disk that is not an object. */
   readonly otherFile: () => string
 }
 
 type Options = {
   readonly tls?: { readonly certPath: string; readonly keyPath: string } | undefined
-  /** It gets a disk of this size in memory (root). */
+  /** Size of a disk in memory to use (requires root). */
   readonly diskBytes?: number
 }
 type Place = Options & { readonly folder: string; readonly port: number }
@@ -51,7 +51,7 @@ const spawnServer = async ({ folder, port, diskBytes }: Place, secret: string) =
   })
 }
 
-/** Rejects with the end of its log where it ends, or does not serve within a minute. */
+/** Rejects with the end of its log if it exits, or does not serve within a minute. */
 const launch = async (place: Place, secret = firstSecret) => {
   const { folder, port, tls } = place
   const child = await spawnServer(place, secret)
@@ -59,7 +59,7 @@ const launch = async (place: Place, secret = firstSecret) => {
   const where = { endPoint: '127.0.0.1', port, useSSL: tls !== undefined, region }
   const client = new Client({ ...where, accessKey, secretKey: secret, retryOptions: { disableRetry: true } })
   client.setRequestOptions({ rejectUnauthorized: false })
-  // The banner in its log comes before it listens, and it listens before it serves.
+  // Neither the banner in its log nor the open port means that it serves requests yet.
   const makeBucket = async () => {
     if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region)
     return true
@@ -79,7 +79,7 @@ const launch = async (place: Place, secret = firstSecret) => {
   return { pid: child.pid ?? 0, stop }
 }
 
-/** Starts MinIO on a free port with a folder of its own; over TLS where it is given a certificate. */
+/** Starts MinIO on a free port with a new folder; over TLS if a certificate is given. */
 export const startMinio = async (options: Options = {}): Promise<Minio> => {
   const folder = await mkdtemp(join(tmpdir(), 'minio-'))
   const place = { ...options, folder, port: await freePort() }

@@ -16,36 +16,36 @@ import { startReplicaSets } from './model-api/replica-sets.ts'
 import { ModelServer } from './model-api/server.ts'
 import type { StoreSnapshot } from './model-api/store.ts'
 
-/** A Kubernetes in memory: its server, the controllers behind it, and one node. Time and chance come from outside. */
+/** An in-memory Kubernetes: API server, its controllers, and one node. Clock and randomness are injected. */
 export type ModelApi = {
   readonly server: ModelServer
   readonly kubelet: ModelKubelet
-  /** Every request of a client that may have changed something, in the order in which the server came to them. */
+  /** Every write request of a client, in the order in which the server processed them. */
   readonly writes: readonly SeenWrite[]
-  /** Whose request the server carries out at this moment; undefined while its own controllers act. */
+  /** The client whose request the server is processing; undefined while its own controllers act. */
   readonly actor: () => string | undefined
-  /** Does something on the server in somebody's name, past all connections. */
+  /** Runs `run` on the server as `client`, bypassing all connections. */
   readonly inNameOf: <T>(client: string, run: () => T) => T
   readonly connect: (of: ClientOf) => ModelClient
-  /** Takes the server away from everybody, its controllers included, or gives it back. */
+  /** Makes the server unavailable to all clients and its own controllers, or available again. */
   readonly setAway: (isAway: boolean) => void
-  /** What `restore` goes back to. */
+  /** Copies the stored objects, for `restart`. */
   readonly snapshot: () => StoreSnapshot
-  /** Starts the server afresh, on what it holds or on what it held then: connections break, the past is forgotten. */
+  /** Restarts the server on its current objects or a snapshot: connections break, the history of events is dropped. */
   readonly restart: (on?: StoreSnapshot) => void
 }
 
-/** What the model depends on. `lagMs` is how long its controllers take to hear of a change; 5 to 50 ms by default. */
+/** Dependencies of the model. `lagMs` is the delay until its controllers observe a change; 5 to 50 ms by default. */
 export type ModelOptions = {
   readonly clock: Clock
   readonly random: () => number
   readonly runtime: Runtime
   readonly lagMs?: () => number
-  /** Hears of each write, right after it. */
+  /** Called right after each write. */
   readonly wrote?: (write: SeenWrite) => void
 }
 
-/** Starts such a Kubernetes, with nothing in it. */
+/** Starts an empty in-memory Kubernetes. */
 export const createModelApi = (options: ModelOptions): ModelApi => {
   const { clock, random, runtime, lagMs = () => 5 + random() * 45 } = options
   const server = new ModelServer(clock)

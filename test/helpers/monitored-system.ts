@@ -8,12 +8,12 @@ import { startMicrosocks } from './real-proxies.ts'
 import { startSystem, type System } from './system.ts'
 import { makeCertificate, startReceiver } from './webhook-receiver.ts'
 
-/** The state of a socket in /proc that listens. */
+/** State of a listening socket in /proc. */
 const listens = '0A'
 
 /**
- * Port of a worker's metrics: of its two the one that it has listened on for less time. The other is its canary's, whose
- * connections are counted; undefined before both are there.
+ * Port of a worker's metrics: the newer of its two listening ports. The other is its canary's, whose
+ * connections are counted. Undefined before both are open.
  */
 const metricsPortOf = (pid: number): number | undefined => {
   const sockets = new Set(
@@ -27,7 +27,7 @@ const metricsPortOf = (pid: number): number | undefined => {
   return own.length < 2 ? undefined : Number.parseInt(own.at(-1)?.[1]?.split(':')[1] ?? '', 16)
 }
 
-/** Where the metrics of the workers of this machine are; only the controller is told of it. */
+/** Metrics endpoints of the workers of this machine, registered only with the controller. */
 const workerTargets = async ({ pid }: System): Promise<string[]> => {
   const workers = processTree(pid).filter(({ command }) => command.includes('services/worker/main.ts'))
   const hosts = workers.map((worker) => `127.0.0.1:${metricsPortOf(worker.pid)}`)
@@ -45,7 +45,7 @@ const targetsOf = async (system: System): Promise<string[]> => {
   return [...probes, ...(await workerTargets(system))]
 }
 
-/** One of everything that a dashboard of one machine shows. */
+/** Sends one of each request that the dashboards of one machine show. */
 const sendRound = async (system: System, { site, proxy }: { site: string; proxy: string }) => {
   const shoot = async (of: Record<string, unknown>) => (await system.post('/v1/screenshots/capture', of)).arrayBuffer()
   await Promise.all([
@@ -58,7 +58,7 @@ const sendRound = async (system: System, { site, proxy }: { site: string; proxy:
   ])
 }
 
-/** Starts a system of one warm worker under a load of every kind, and a Prometheus that scrapes all of it. */
+/** Starts a system of one warm worker under a load of every kind, and a Prometheus that scrapes all services. */
 export const startMonitoredSystem = async (): Promise<
   AsyncDisposable & { readonly system: System; readonly prometheus: Prometheus }
 > => {
@@ -70,7 +70,7 @@ export const startMonitoredSystem = async (): Promise<
   const allowed = [site.port, proxy.port, receiver.port].flatMap((port) => ['--allow-target', `127.0.0.1:${port}`])
   const system = opened.use(await startSystem([...allowed, '--extra-ca', certificate.certPath, '--workers-max', '1']))
   await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in` })
-  await eventually(async () => (await workerTargets(system)).length > 0, { what: 'a worker shows its metrics' })
+  await eventually(async () => (await workerTargets(system)).length > 0, { what: 'a worker serves its metrics' })
   const prometheus = opened.use(await startPrometheus(await targetsOf(system)))
 
   const where = { site: `http://127.0.0.1:${site.port}`, proxy: `socks5://127.0.0.1:${proxy.port}` }

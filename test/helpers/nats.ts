@@ -7,24 +7,24 @@ import { join, resolve } from 'node:path'
 
 const startMs = 15_000
 const pollMs = 20
-/** The kernel ends the server with a test that is killed. */
+/** The kernel kills the server if the test process is killed. */
 const endWithParent = ['setpriv', '--pdeathsig', 'KILL'] as const
 const pinned = resolve(import.meta.dirname, '../../.tools/nats-server-2.15.1/nats-server')
 
-/** A NATS server of one test. The address stays the same over `restart` and `wipe`. */
+/** A NATS server of one test. The address survives `restart` and `wipe`. */
 export type TestNats = AsyncDisposable & {
   readonly url: string
-  /** Process id of the server that runs now. */
+  /** Process id of the current server. */
   readonly pid: number
-  /** Ends the server and removes its folder. Calling it twice is harmless. */
+  /** Stops the server and removes its folder. Idempotent. */
   readonly stop: () => Promise<void>
-  /** Kills the server as a crash would and starts it again on the same disk; resolves once it answers. */
+  /** Kills the server as in a crash and restarts it on the same disk; resolves once it listens. */
   readonly restart: () => Promise<void>
-  /** As `restart`, with an empty disk: every stream and consumer is gone. */
+  /** Like `restart`, with an empty disk: every stream and consumer is gone. */
   readonly wipe: () => Promise<void>
 }
 
-/** What a test framework offers to clean up with; tap's `t` is one. */
+/** A test with cleanup functions, such as tap's `t`. */
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 const configText = (folder: string, address: string, extra: string) => `
@@ -41,7 +41,7 @@ const kill = async (server: ChildProcess) => {
   await once(server, 'exit')
 }
 
-/** The port that the server wrote down once it listened, which it does last of all. */
+/** Reads the port from the file that the server writes as the last step of its start. */
 const listeningPort = async (folder: string, server: ChildProcess): Promise<number> => {
   for (const end = performance.now() + startMs; performance.now() < end;) {
     if (server.exitCode !== null) break
@@ -67,8 +67,8 @@ const launch = async (folder: string, address: string, extra: string) => {
 }
 
 /**
- * Starts nats-server on a free port of `host`, by default of loopback, with JetStream in a folder of its own. `config` is
- * added to its configuration file (for example users). Stopped at the test's end where `t` is given, else by the caller.
+ * Starts nats-server on a free port of `host`, by default of loopback, with JetStream in a new folder. `config` is
+ * added to its configuration file (for example users). Stopped at the test's end if `t` is given, else by the caller.
  */
 export const startNats = async (
   t?: WithTeardown,

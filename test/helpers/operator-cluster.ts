@@ -16,18 +16,18 @@ import { eventually } from './eventually.ts'
 import { type OperatorOptions, type OperatorProcess, startOperator } from './operator-process.ts'
 import type { PodObject } from './worker-pod-object.ts'
 
-/** The installation that operators are, unless their settings say otherwise. */
+/** Default installation name of operators. */
 const instance = 'shutterfleet'
 const crdFile = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
 
-/** An entry of who decides which fields. */
+/** An entry of managedFields. */
 export type Managed = {
   readonly manager: string
   readonly subresource?: string
   readonly fieldsV1: { readonly 'f:spec'?: Readonly<Record<string, unknown>> }
 }
 
-/** A Deployment of workers, as far as tests look at it. */
+/** The fields of a Deployment of workers that tests read. */
 export type WorkersDeployment = {
   readonly metadata: {
     readonly name: string
@@ -45,10 +45,10 @@ export type WorkersDeployment = {
   }
 }
 
-/** What the tests want of a BrowserPool: whatever is left out has its default. */
+/** A partial BrowserPool spec; omitted fields have their defaults. */
 export type WantedSpec = { readonly [K in keyof BrowserPoolSpec]?: Partial<BrowserPoolSpec[K]> }
 
-/** An event of Kubernetes, as far as tests look at it. */
+/** The fields of a Kubernetes event that tests read. */
 export type KubeEvent = {
   readonly type: string
   readonly reason: string
@@ -57,40 +57,40 @@ export type KubeEvent = {
   readonly series?: { readonly count: number }
 }
 
-/** A cluster with the resource, the queue, workers that are played, and an operator. */
+/** A cluster with the CustomResourceDefinition, the queue, simulated workers, and an operator. */
 export type OperatorCluster = {
   readonly cluster: TestCluster
   readonly queue: ClusterQueue
   readonly fleet: Fleet
   readonly operator: OperatorProcess
-  /** Starts another operator on the same cluster, which is killed at the test's end. */
+  /** Starts an additional operator on the same cluster, killed at the test's end. */
   readonly startAnother: (
     name: string,
     how?: Pick<OperatorOptions, 'kubeconfig' | 'skewMs'>,
   ) => Promise<OperatorProcess>
-  /** Those, in the order in which they were started. */
+  /** The additional operators, in start order. */
   readonly others: () => readonly OperatorProcess[]
-  /** Makes or changes a BrowserPool by the parts of a spec. */
+  /** Applies a BrowserPool with a partial spec. */
   readonly applyPool: (name: string, spec: WantedSpec) => Promise<void>
   readonly poolOf: (name: string) => Promise<BrowserPool>
   readonly conditionOf: (name: string, type: PoolConditionType) => Promise<PoolCondition | undefined>
   /** Waits until a condition has this status and reason. */
   readonly holds: (name: string, type: PoolConditionType, said: `${string} ${string}`) => Promise<void>
   readonly deploymentOf: (name: string) => Promise<WorkersDeployment>
-  /** Pods of the pool that have not ended and were not told to. */
+  /** Pods of the pool that are neither terminated nor being deleted. */
   readonly podsOf: (name: string) => Promise<PodObject[]>
-  /** Waits until as many workers take captures, and no others are there. */
+  /** Waits until exactly `workers` workers exist, all ready. */
   readonly settles: (name: string, workers: number) => Promise<void>
   readonly eventsOf: (name: string) => Promise<KubeEvent[]>
-  /** Waits until Kubernetes was told all of this of a pool, each by its reason. */
+  /** Waits until events with all of these reasons exist for a pool. */
   readonly tells: (name: string, ...reasons: readonly string[]) => Promise<void>
-  /** Deletes all BrowserPools and what belongs to them, and waits until their workers are gone. */
+  /** Deletes all BrowserPools with their dependents, and waits until their workers are gone. */
   readonly removePools: () => Promise<void>
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
-/** Starts all of it; stopped at the test's end. */
+/** Starts the cluster; stopped at the test's end. */
 export const startOperatorCluster = async (
   t: WithTeardown,
   options: ClusterOptions & Partial<FleetOptions> & { readonly settings?: Readonly<Record<string, string>> } = {},
@@ -172,18 +172,18 @@ const readersOf = (cluster: TestCluster) => {
     tells: (name: string, ...reasons: readonly string[]) =>
       eventually(
         async () => {
-          const told = new Set((await eventsOf(name)).map(({ reason }) => reason))
-          return reasons.every((reason) => told.has(reason))
+          const seen = new Set((await eventsOf(name)).map(({ reason }) => reason))
+          return reasons.every((reason) => seen.has(reason))
         },
-        { what: `${name} tells ${reasons.join(', ')}` },
+        { what: `${name} has events ${reasons.join(', ')}` },
       ),
     removePools: async () => {
       await cluster.kubectl(['delete', 'bp', '--all'])
-      // The garbage collector learns of a new kind of object within half a minute; this is what it does.
+      // The garbage collector discovers a new kind only within half a minute, so delete what it would.
       await cluster.kubectl(['delete', 'deployment,pdb', '-l', managedSelector(instance)])
       const gone = async () =>
         (await cluster.get<{ items: [] }>('pods', '-l', managedSelector(instance))).items.length === 0
-      await eventually(gone, { what: 'all workers go', withinMs: 30_000 })
+      await eventually(gone, { what: 'all workers are gone', withinMs: 30_000 })
     },
   }
 }

@@ -11,41 +11,41 @@ const program = resolve(import.meta.dirname, '../../services/controller/main-ope
 const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
 const logCharsMax = 4_000_000
 
-/** What the operator is started with. */
+/** Options of `startOperator`. */
 export type OperatorOptions = {
   readonly cluster: Pick<TestCluster, 'controllerKubeconfig'>
   readonly queue: Pick<ClusterQueue, 'urlOf'>
-  /** A kubeconfig that leads through a proxy, in the place of the cluster's own. */
+  /** A kubeconfig, such as one with a proxy as the server, instead of the cluster's. */
   readonly kubeconfig?: string
   /** Name in the Lease; `one` by default. */
   readonly name?: string
-  /** Settings beside those for quick tests, named without prefix. */
+  /** Settings in addition to those for quick tests, named without prefix. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Milliseconds by which its calendar is ahead; 0 by default. */
+  /** Milliseconds by which its wall clock is ahead; 0 by default. */
   readonly skewMs?: number
 }
 
-/** The controller on Kubernetes, in a process of its own. Dispose kills it. */
+/** The controller on Kubernetes, in a separate process. Dispose kills it. */
 export type OperatorProcess = AsyncDisposable & {
   readonly name: string
   readonly child: ChildProcess
   readonly probeUrl: string
-  /** What it has written so far, bounded; a line of JSON for each event. */
+  /** Its output so far, bounded; a line of JSON for each event. */
   readonly log: () => string
-  /** What `/readyz` says. */
+  /** The response of `/readyz`. */
   readonly health: () => Promise<{ ready: boolean; live: boolean; detail: Record<string, string> }>
-  /** What `/metrics` says. */
+  /** The response of `/metrics`. */
   readonly metrics: () => Promise<string>
-  /** Stops it in mid-work, its connections open, until `thaw`. */
+  /** Suspends it, its connections open, until `thaw`. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Ends it as a crash would. */
+  /** Kills it as in a crash. */
   readonly kill: () => Promise<void>
-  /** Ends it in order; answers its exit code. */
+  /** Stops it gracefully; returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** For tests that wait for things: a Lease of 3 s, everything in one namespace, workers that any node takes, no node that is waited for. */
+/** Settings for quick tests: a Lease of 3 s, one namespace, workers schedulable on any node, no waiting for nodes. */
 const quickly = {
   POOLS_NAMESPACE: 'default',
   CONTROLLER_LEASE_SECONDS: '3',
@@ -56,8 +56,8 @@ const quickly = {
 }
 
 /**
- * Starts the operator as the controller's user, to whom Roles must have been bound, and waits until it has announced
- * itself. Rejects with what it said where it ends before.
+ * Starts the operator as the controller's user, to which Roles must be bound already, and waits until it has announced
+ * itself. Rejects with its output if it exits before that.
  */
 export const startOperator = async (options: OperatorOptions): Promise<OperatorProcess> => {
   const { cluster, queue, kubeconfig = cluster.controllerKubeconfig, name = 'one', skewMs } = options

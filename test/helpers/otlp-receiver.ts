@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { endWithParent } from './cluster-processes.ts'
 
-/** What scripts/build-otlp-receiver.sh builds. */
+/** Built by scripts/build-otlp-receiver.sh. */
 const program = resolve(import.meta.dirname, '../../.tools/otlp-receiver/otlp-receiver')
 
 type Value = { readonly stringValue?: string; readonly intValue?: string }
@@ -26,7 +26,7 @@ type SentSpan = {
   readonly status?: { readonly code?: string; readonly message?: string }
 }
 
-/** A span that was received; ids are hex, times milliseconds since 1970. */
+/** A received span; ids are hex, times milliseconds since 1970. */
 export type ReceivedSpan = {
   readonly service: string
   readonly traceId: string
@@ -66,7 +66,7 @@ const spansOf = (line: string): ReceivedSpan[] =>
 /** A receiver of traces on loopback. */
 export type OtlpReceiver = AsyncDisposable & { readonly url: string; readonly spans: readonly ReceivedSpan[] }
 
-/** Starts a receiver; one that `hangs` takes connections and never answers. */
+/** Starts a receiver; with `hangs`, it accepts connections and never responds. */
 export const startOtlpReceiver = async ({ hangs = false } = {}): Promise<OtlpReceiver> => {
   const child = spawn('setpriv', [...endWithParent, program, ...(hangs ? ['hang'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -10,18 +10,18 @@ import { keepMade } from './keep-made.ts'
 
 const run = promisify(execFile)
 
-/** Where packages are unpacked under a name. */
+/** Folder of the packages unpacked under a name. */
 export const unpackedFolder = (name: string): string => resolve(import.meta.dirname, '../../.tools', name, 'root')
 
-/** Libraries that this machine would have to install with the programs. */
+/** Packages of shared libraries that the programs need and this machine lacks. */
 const missingLibraries = async (programs: readonly string[]): Promise<readonly string[]> => {
   const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', ...programs])
   return [...stdout.matchAll(/^Inst (lib\S+) \(/gm)].map(([, name = '']) => name).filter((name) => !/perl/.test(name))
 }
 
 /**
- * Makes sure that Debian's packages are unpacked in `unpackedFolder(name)`, downloaded once from the system's package source and
- * not installed. Throws where the source fails.
+ * Unpacks Debian packages into `unpackedFolder(name)` unless done before, downloaded from the system's package source and
+ * not installed. Throws if the download fails.
  */
 export const unpackPackages = async (name: string, programs: readonly string[]): Promise<void> => {
   const unpacked = unpackedFolder(name)
@@ -38,7 +38,7 @@ export const unpackPackages = async (name: string, programs: readonly string[]):
   await rm(partial, { recursive: true })
 }
 
-/** The folder of the libraries that were unpacked below `folder`. */
+/** The folder of shared libraries below `folder`. */
 export const librariesIn = async (folder: string): Promise<string> => {
   const architecture = (await readdir(join(folder, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? ''
   return join(folder, 'usr/lib', architecture)
@@ -60,7 +60,7 @@ const end = async (child: ChildProcess, folder: string) => {
   await rm(folder, { recursive: true })
 }
 
-/** Starts a program that ends with this process; as a user without rights where this one is root. */
+/** Starts a program that ends with this process; as an unprivileged user if this process runs as root. */
 export const startProgram = async (
   command: readonly string[],
   { port, folder, libraries }: { port: number; folder: string; libraries: string },

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { librariesIn, startProgram, unpackedFolder, unpackPackages } from './packaged-programs.ts'
 
-/** A PgBouncer in front of one server of a test. */
+/** A PgBouncer in front of one PostgreSQL server. */
 export type TestPgBouncer = AsyncDisposable & {
-  /** The address of a database of the server, by way of the pooler. */
+  /** Maps the URL of a database of the server to its URL through the pooler. */
   readonly through: (url: string) => string
   readonly log: () => Promise<string>
 }
 
 /**
- * Starts PgBouncer, downloaded once from the system's package source, in front of a PostgreSQL of loopback: transactions take
- * turns on `sessions` sessions for each database, and it takes no parameter of a session but those that it follows.
+ * Starts PgBouncer, downloaded once from the system's package source, in front of a PostgreSQL on loopback, in transaction
+ * mode with `sessions` server sessions for each database; it rejects startup parameters that it does not track.
  */
 export const startPgBouncer = async (serverUrl: string, sessions: number): Promise<TestPgBouncer> => {
   await unpackPackages('pgbouncer', ['pgbouncer'])

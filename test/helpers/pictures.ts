@@ -11,7 +11,7 @@ const pixelsOf = async (file: Buffer): Promise<Raw> => {
   return { data, width: info.width, height: info.height }
 }
 
-/** How many different colours an image has. */
+/** Number of distinct colours of an image. */
 export const colours = async (file: Buffer): Promise<number> => {
   const { data } = await pixelsOf(file)
   const seen = new Set<number>()
@@ -19,7 +19,7 @@ export const colours = async (file: Buffer): Promise<number> => {
   return seen.size
 }
 
-/** Share of pixels, 0 to 1, that differ by more than `tolerance` in a channel; 1 where the sizes differ. */
+/** Share of pixels, 0 to 1, that differ by more than `tolerance` in a channel; 1 if the sizes differ. */
 export const difference = async (one: Buffer, two: Buffer, tolerance = 0): Promise<number> => {
   const [a, b] = await Promise.all([pixelsOf(one), pixelsOf(two)])
   if (a.width !== b.width || a.height !== b.height) return 1

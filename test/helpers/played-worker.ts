@@ -14,33 +14,33 @@ import { type GatedQueue, gateQueue } from './gated-queue.ts'
 import type { Program } from './pod-life.ts'
 import type { WorkerSpec } from './worker-pod-object.ts'
 
-/** What a worker is played with. */
+/** Parameters of a simulated worker. */
 export type Part = {
   readonly spec: WorkerSpec
-  /** As the user of the pool's workers; others may share it. */
+  /** Connected as the user of the pool's workers; may be shared. */
   readonly queue: Queue
   readonly openingKeys: readonly OpeningKey[]
   /** Milliseconds until it is ready; infinite: never. */
   readonly startMs: number
-  /** What the browser does; rejects soon after `gone` aborts. */
+  /** Simulates the browser; rejects soon after `gone` aborts. */
   readonly capture: (order: Order, gone: AbortSignal) => Promise<Outcome>
   readonly events: Running['events'] & Pick<Events, 'ended'>
-  /** Hears that it may have become ready, or no longer is. */
+  /** Called when its readiness may have changed. */
   readonly changed: () => void
 }
 
-/** A worker in this process that does everything as the real one, but for the browser. */
+/** A worker in this process with the real worker's code, except for the browser. */
 export type PlayedWorker = Program & {
   readonly spec: WorkerSpec
   readonly state: () => string
-  /** Captures that it serves. */
+  /** Captures in progress. */
   readonly captures: () => readonly string[]
-  /** Says nothing of itself any more, and works on. */
+  /** Stops or resumes heartbeats without stopping its work. */
   readonly setSilent: (isSilent: boolean) => void
-  /** Stops as a process that gets SIGSTOP, and goes on. */
+  /** Suspends it as by SIGSTOP; `thaw` resumes it. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Ends at once, in mid-work. */
+  /** Ends it immediately, without finishing its captures. */
   readonly die: (exitCode: number) => void
 }
 
@@ -49,7 +49,7 @@ const failedCode = 1
 /** As in main-job.ts. */
 const warmMs = 60_000
 
-/** Begins to play a worker of a pool, or a single-use one, as its pod says. */
+/** Starts to simulate a pool worker or a single-use worker, depending on its pod. */
 export const playWorker = (part: Part): PlayedWorker => {
   const { spec } = part
   const gate = gateQueue(part.queue)
@@ -57,12 +57,12 @@ export const playWorker = (part: Part): PlayedWorker => {
   const ended = Promise.withResolvers<number>()
   const service = createServiceTime()
   let isSilent = false
-  const say = () => {
+  const sendHeartbeat = () => {
     if (isSilent || !gate.isOpen()) return
     publishHeartbeat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
   }
   const lifecycle = startLifecycle(stop.signal, () => {
-    say()
+    sendHeartbeat()
     part.changed()
   })
   const die = (exitCode: number) => {
@@ -70,7 +70,7 @@ export const playWorker = (part: Part): PlayedWorker => {
     gate.cut()
     stop.abort()
   }
-  void work(part, { gate, stop: stop.signal, service, lifecycle, say }).then(
+  void work(part, { gate, stop: stop.signal, service, lifecycle, sendHeartbeat }).then(
     () => ended.resolve(0),
     () => ended.resolve(failedCode),
   )
@@ -80,7 +80,7 @@ export const playWorker = (part: Part): PlayedWorker => {
     captures: lifecycle.captures,
     isReady: () => lifecycle.state() === 'ready',
     ended: ended.promise,
-    // A process that is stopped does not see SIGTERM.
+    // A suspended process does not receive SIGTERM.
     stop: () => void (gate.isOpen() && stop.abort()),
     kill: () => die(killedCode),
     die,
@@ -92,22 +92,22 @@ export const playWorker = (part: Part): PlayedWorker => {
   }
 }
 
-/** What a worker lives with. */
+/** Runtime state of a worker. */
 type Life = Pick<Running, 'lifecycle' | 'service'> & {
   readonly gate: GatedQueue
   readonly stop: AbortSignal
-  readonly say: () => void
+  readonly sendHeartbeat: () => void
 }
 
-/** Egress that is always there. */
+/** Egress that is always available. */
 const egress: Running['egress'] = {
   outages: () => 0,
   isUpSince: async () => true,
   [Symbol.dispose]: () => {},
 }
 
-/** Does what main.ts and main-job.ts do. */
-const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): Promise<void> => {
+/** Mirrors main.ts and main-job.ts. */
+const work = async (part: Part, { gate, stop, service, lifecycle, sendHeartbeat }: Life): Promise<void> => {
   const { spec, openingKeys, events, startMs } = part
   const capture = async (order: Order) => {
     const outcome = await part.capture(order, gate.gone)
@@ -122,10 +122,10 @@ const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): 
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
   stack.use(lifecycle)
-  stack.use(startHeartbeat(say))
+  stack.use(startHeartbeat(sendHeartbeat))
   const puller = stack.use(new LanePuller(gate, spec.pool))
   const running = { queue: gate, ...of, openingKeys, egress, events, puller, lifecycle, slots, service }
-  say()
+  sendHeartbeat()
   if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
   else {
     stack.use(gate.subscribe(drainSubject(of), lifecycle.drain))
@@ -134,7 +134,7 @@ const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): 
   }
 }
 
-/** A browser that is warm after `startMs`, and then stays. */
+/** A browser that is warm after `startMs` and never restarts. */
 const slotOf = (host: Host, startMs: number): Slot => {
   const warmAt = performance.now() + startMs
   const leftMs = () => Math.max(0, warmAt - performance.now())
@@ -150,5 +150,5 @@ const slotOf = (host: Host, startMs: number): Slot => {
   }
 }
 
-/** The longest that a timer takes. */
+/** Maximum delay of a Node.js timer. */
 const neverMs = 2 ** 31 - 1

@@ -1,41 +1,41 @@
 import type { ContainerState, PodCondition, PodObject, PodStatus } from './worker-pod-object.ts'
 
-/** Why a container waits, in a kubelet's words: `ImagePullBackOff`, `CreateContainerConfigError`, `CrashLoopBackOff`. */
+/** Waiting reason of a container: `ImagePullBackOff`, `CreateContainerConfigError`, `CrashLoopBackOff`. */
 export type Waiting = { readonly reason: string; readonly message?: string }
 
-/** What runs in a worker's container. */
+/** The program in a worker's container. */
 export type Program = {
   /** Whether its readiness probe would succeed. */
   readonly isReady: () => boolean
-  /** Asks it to end, as SIGTERM does. */
+  /** Requests a graceful exit, like SIGTERM. */
   readonly stop: () => void
-  /** Ends it at once, as SIGKILL does. */
+  /** Ends it immediately, like SIGKILL. */
   readonly kill: () => void
   /** Its exit code. */
   readonly ended: Promise<number>
 }
 
-/** What a kubelet knows of one pod. */
+/** A kubelet's state of one pod. */
 export type PodLife = {
-  /** The pod as it was last seen. */
+  /** The last observed object. */
   pod: PodObject
   program?: Program
   waiting: Waiting
   startedAt: string
-  /** The end of the latest run. */
+  /** Termination of the latest run. */
   last?: NonNullable<ContainerState['terminated']>
   restarts: number
-  /** Whether nothing runs any more, and nothing will. */
+  /** Whether the pod has terminated permanently. */
   isOver: boolean
   isEvicted: boolean
-  /** Whether its node is out of reach of the control plane. */
+  /** Whether the control plane cannot reach its node. */
   isCutOff: boolean
-  /** Seconds that it was given to end; undefined while it was not told to. */
+  /** Grace period of its termination in seconds; undefined until it is requested. */
   graceSeconds?: number
   timer?: NodeJS.Timeout
 }
 
-/** The beginning of a pod's life on its node. */
+/** The initial state of a pod on its node. */
 export const newLife = (pod: PodObject): PodLife => ({
   pod,
   waiting: { reason: 'ContainerCreating' },
@@ -46,7 +46,7 @@ export const newLife = (pod: PodObject): PodLife => ({
   isCutOff: false,
 })
 
-/** The time as Kubernetes writes it. */
+/** The current time in Kubernetes' format. */
 export const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z')
 
 const phaseOf = ({ program, last, restarts, isOver, isEvicted }: PodLife): string => {
@@ -59,7 +59,7 @@ const stateOf = ({ program, last, isOver, waiting, startedAt }: PodLife): Contai
   return isOver && last ? { terminated: last } : { waiting }
 }
 
-/** The status that says how a pod lives; conditions that others set stay, times of those that stay the same too. */
+/** The status of a pod; keeps conditions of other writers, and the transition times of unchanged conditions. */
 export const poolStatus = (life: PodLife): PodStatus => {
   const { pod, program, last, restarts, isOver, isEvicted, startedAt } = life
   const isReady = program?.isReady() ?? false
@@ -87,7 +87,7 @@ export const poolStatus = (life: PodLife): PodStatus => {
   }
 }
 
-/** Whether two statuses say the same of what anybody acts on. */
+/** Whether two statuses are equal in all fields that clients act on. */
 export const isSameStatus = (one: PodStatus | undefined, other: PodStatus): boolean =>
   JSON.stringify(factsOf(one)) === JSON.stringify(factsOf(other))
 

@@ -7,7 +7,7 @@ import {
   type SealingKey,
 } from '#shared/queue/seal.ts'
 
-/** A pair of keys for each pool. */
+/** A key pair for each pool. */
 export type PoolKeys = Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
 
 const ofEach = <T>(make: (pool: Pool) => T) =>

@@ -10,7 +10,7 @@ import {
 } from '#controller/pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** A seeded random generator of numbers in [0, 1) (mulberry32). */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -21,11 +21,11 @@ export const seededRandom = (seed: number): (() => number) => {
   }
 }
 
-/** A number whose logarithm is normally distributed around that of `median`. */
+/** A log-normally distributed number. */
 export const logNormal = (random: () => number, median: number, sigma: number): number =>
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()))
 
-/** Times of arrivals at random, `perSecond` of them on average. */
+/** Arrival times of a Poisson process with `perSecond` arrivals on average. */
 export const poisson = (random: () => number, of: { fromMs: number; toMs: number; perSecond: number }): number[] => {
   const arrivals: number[] = []
   for (let atMs = of.fromMs; ;) {
@@ -35,49 +35,49 @@ export const poisson = (random: () => number, of: { fromMs: number; toMs: number
   }
 }
 
-/** What is simulated. Times in milliseconds from the start. */
+/** Parameters of a simulation. Times in milliseconds from the start. */
 export type Scenario = {
   readonly policy: PoolPolicy
-  /** Another policy at times. */
+  /** Overrides the policy by time. */
   readonly policyAt?: (atMs: number) => PoolPolicy
-  /** When captures arrive, in order. */
+  /** Arrival times of captures, ascending. */
   readonly arrivals: readonly number[]
-  /** Callers who each send the next capture as soon as their last has ended. */
+  /** Closed-loop clients: each sends its next capture as soon as the last one has ended. */
   readonly callers?: number
   readonly serviceMs: () => number
   readonly startMs: () => number
   readonly untilMs: number
-  /** While this holds the ledger says nothing. */
+  /** Whether the ledger sends no reports at this time. */
   readonly ledgerSilent?: (atMs: number) => boolean
-  /** Whether the worker that was made as the `turn`th cannot come up now. */
+  /** Whether the worker with creation index `turn` cannot start at this time. */
   readonly cannotStart?: (atMs: number, turn: number) => boolean
-  /** Most workers that are made; what is asked for beyond is refused. */
+  /** Maximum number of workers; the creation of more is rejected. */
   readonly quota?: (atMs: number) => number
-  /** Slots of others that serve the same queue. */
+  /** Slots of workers outside the pool on the same queue. */
   readonly slotsElsewhere?: number
-  /** Stands in for the real one. */
+  /** Replaces the real decision function. */
   readonly decide?: Decide
 }
 
-/** The pool at one tick, before the decision was carried out. */
+/** The pool at one tick, before the decision is applied. */
 export type Moment = {
   readonly atMs: number
   readonly decision: Decision
-  /** Workers that are asked for. */
+  /** Required number of workers. */
   readonly asked: number
   readonly active: number
   readonly ready: number
   readonly stuck: number
   readonly refused: number
-  /** Captures that were accepted and not done. */
+  /** Accepted captures that have not ended. */
   readonly known: number
-  /** The same as the ledger last counted it. */
+  /** The same number in the ledger's latest report. */
   readonly counted: number
 }
 
 /**
- * What came of it. `interrupted` counts captures that were running in a worker when it was stopped, `aborted` workers that were
- * stopped while they came up.
+ * Results of a simulation. `interrupted` counts captures that a stopped worker was serving, `aborted` workers that were
+ * stopped while they started.
  */
 export type Outcome = {
   readonly moments: readonly Moment[]
@@ -87,12 +87,12 @@ export type Outcome = {
 }
 
 const tickMs = 1000
-/** The ledger counts between two ticks, so that every decision sees an old number. */
+/** The ledger reports between two ticks, so that every decision uses an old number. */
 const ledgerPhaseMs = 400
 const stepMs = 10
 const staleAfterMs = 5000
 
-/** Runs a scenario against a simulated queue, ledger and workers. No clock, no randomness of its own. */
+/** Runs a scenario against a simulated queue, ledger and workers. Deterministic. */
 export const simulatePool = (scenario: Scenario): Outcome => {
   const { decide = realDecide, callers = 0 } = scenario
   const arrivals = [...scenario.arrivals]

@@ -21,15 +21,15 @@ const quick = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']
 
 /** A PostgreSQL server of one test file. */
 export type TestPostgres = AsyncDisposable & {
-  /** Address of the server's own database, as superuser. */
+  /** Connection URL of the database `postgres`, as superuser. */
   readonly url: string
-  /** Process id of the server that runs now. */
+  /** Process id of the current server. */
   readonly pid: number
-  /** Makes a migrated database and opens it; closed when the server stops, at the latest. */
+  /** Creates and opens a migrated database; closed when the server stops, at the latest. */
   readonly createDatabase: (poolMax?: number) => Promise<Database & { readonly url: string }>
-  /** Kills the server as a crash would and starts it again on the same disk and port; resolves once it answers. */
+  /** Kills the server as in a crash and restarts it on the same disk and port; resolves once it accepts connections. */
   readonly restart: () => Promise<void>
-  /** Ends the server and removes its folder. Calling it twice is harmless. */
+  /** Stops the server and removes its folder. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ const addCertificate = async ({ certPath, keyPath }: Tls, folder: string, user: 
 
 const kill = async (server: ChildProcess, signal: 'SIGQUIT' | 'SIGINT' = 'SIGQUIT') => {
   if (server.exitCode !== null || server.signalCode !== null) return
-  // SIGQUIT is an immediate shutdown: as a crash, but children and shared memory go too.
+  // SIGQUIT shuts down immediately: like a crash, but also ends children and frees shared memory.
   server.kill(signal)
   await once(server, 'exit')
 }
@@ -104,7 +104,7 @@ const makeFolder = async (prefix: string, user: Unprivileged) => {
 
 const migrated = 'template_migrated'
 
-/** Migrates; what is up to date already takes a few milliseconds. */
+/** Migrates the template database; takes a few milliseconds if it is up to date. */
 const migrateTemplate = async (port: number) => {
   await using database = openDatabase({ url: `postgres://postgres@127.0.0.1:${port}/${migrated}`, poolMax: 2 })
   await migrate(database)
@@ -125,7 +125,7 @@ const makeTemplate = async ({ binaries, user }: Programs, folder: string) => {
 }
 
 /**
- * Folder of a stopped server with a migrated database, made once for these programs and migrations, which takes 1 s of a
+ * Folder of a stopped server with a migrated database, created once per programs and migrations, which takes 1 s of a
  * processor, and copied for each server, which takes 0.1 s.
  */
 const findTemplate = async (programs: Programs): Promise<string> => {
@@ -149,8 +149,8 @@ const findTemplate = async (programs: Programs): Promise<string> => {
 }
 
 /**
- * Starts PostgreSQL on a free port of loopback, as an unprivileged user, in a folder of its own. `settings` replace the
- * ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end where `t` is given, else by
+ * Starts PostgreSQL on a free port of loopback, as an unprivileged user, in a new folder. `settings` replace the
+ * ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end if `t` is given, else by
  * the caller.
  */
 export const startPostgres = async (
@@ -180,7 +180,7 @@ export const startPostgres = async (
     await rm(folder, { recursive: true, force: true })
   }
   t?.teardown(stop)
-  // A test that ends early, by a timeout for example, leaves no server behind.
+  // Leaves no server behind if the test ends early, for example by a timeout.
   process.once('exit', () => server.kill('SIGQUIT'))
 
   let made = 0

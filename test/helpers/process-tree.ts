@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process as /proc shows it. */
+/** A process from /proc. */
 export type Process = { readonly pid: number; readonly parent: number; readonly command: string }
 
 const read = (path: string) => {
@@ -12,7 +12,7 @@ const read = (path: string) => {
 }
 
 const readProcess = (pid: number): Process[] => {
-  // The name of the program stands in parentheses and may hold anything; what follows the last one is fixed.
+  // The program name is in parentheses and may contain any character; the format after the last one is fixed.
   const [, parent] = /\) \S (\d+) /.exec(read(`/proc/${pid}/stat`)) ?? []
   if (parent === undefined) return []
   return [{ pid, parent: Number(parent), command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }]
@@ -21,7 +21,7 @@ const readProcess = (pid: number): Process[] => {
 const all = (): Process[] =>
   readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []))
 
-/** The process `root` and everything that descends from it, at this moment. */
+/** The process `root` and its current descendants. */
 export const processTree = (root: number): Process[] => {
   const everything = all()
   const found = everything.filter(({ pid }) => pid === root)
@@ -29,6 +29,6 @@ export const processTree = (root: number): Process[] => {
   return found
 }
 
-/** Memory of a process in bytes, pages that it shares counted in shares; 0 where it is gone. */
+/** Proportional set size (PSS) of a process in bytes; 0 if it does not exist. */
 export const pssBytes = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024

@@ -7,19 +7,19 @@ import { endWithParent } from './cluster-processes.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
-/** The folder that scripts/build-prometheus.sh fills. */
+/** Built by scripts/build-prometheus.sh. */
 const programs = resolve(import.meta.dirname, '../../.tools/prometheus')
 const ruleFolder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 const startMs = 60_000
 const queryMs = 10_000
 
-/** A series of an answer, with its samples as text. */
+/** A series of a query result, with its samples as text. */
 export type Series = {
   readonly metric: Readonly<Record<string, string>>
   readonly values: readonly (readonly [atSeconds: number, value: string])[]
 }
 
-/** A rule as it was evaluated last; `state` is that of an alert. */
+/** The last evaluation of a rule; `state` only for alerts. */
 export type EvaluatedRule = {
   readonly name: string
   readonly health: 'ok' | 'err' | 'unknown'
@@ -31,14 +31,14 @@ export type EvaluatedRule = {
 
 /** A Prometheus on loopback, with the rules of the chart. */
 export type Prometheus = AsyncDisposable & {
-  /** The series that a query gives over the last `seconds`, in steps of one. */
+  /** The series of a query over the last `seconds`, in steps of one second. */
   readonly query: (expr: string, seconds: number) => Promise<Series[]>
   readonly rules: () => Promise<EvaluatedRule[]>
 }
 
 /**
- * Copies the rules of the chart, with every `for` divided by `hurry`: the only thing that a test changes of them. Expressions
- * stay as they are, their windows included, which hold what there is since the start.
+ * Copies the rules of the chart, with every `for` divided by `hurry`, the only change. Expressions
+ * and their windows are unchanged; windows contain the samples since the start.
  */
 const copyRules = async (folder: string, hurry: number): Promise<void> => {
   for (const name of await readdir(ruleFolder)) {

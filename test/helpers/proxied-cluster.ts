@@ -6,32 +6,32 @@ import { eventually } from './eventually.ts'
 import { type JobRecord, recordJobs } from './job-record.ts'
 import { type OperatorCluster, startOperatorCluster, type WantedSpec } from './operator-cluster.ts'
 
-/** Name of the BrowserPool, and the most Jobs that it may have. */
+/** Name of the BrowserPool, and its maximum number of Jobs. */
 export const proxied = { name: 'proxied', max: 10 } as const
 
-/** What a test changes while everything runs. */
+/** State that a test changes while the cluster runs. */
 type Life = {
   serviceMs: number
-  /** What is wrong with every pod that starts. */
+  /** Fault of every pod that starts. */
   wrong?: Fault | undefined
 }
 
-/** A cluster with one BrowserPool whose captures get a Job each. */
+/** A cluster with one BrowserPool that runs each capture in its own Job. */
 export type ProxiedCluster = OperatorCluster & {
   readonly life: Life
   readonly record: JobRecord
   /** Changes the BrowserPool. */
   readonly want: (jobs: Partial<BrowserPoolSpec['jobs']>, more?: WantedSpec) => Promise<void>
   readonly send: (count: number) => Promise<string[]>
-  /** What the controller last said of its ability to start Jobs. */
+  /** The controller's latest report on whether it can start Jobs. */
   readonly state: () => PoolStateMessage | undefined
-  /** Attempts at a capture that began. */
+  /** Started attempts of a capture. */
   readonly startsOf: (id: string) => readonly StartedMessage[]
-  /** Ends a test: all Jobs end, none was too many at any time, no capture ended twice, and the next test counts from nothing. */
+  /** Ends a test: waits for all Jobs, asserts no excess Jobs and no capture with two results, and resets the counts. */
   readonly settled: (t: Test) => Promise<void>
 }
 
-/** Starts it, with Jobs whose workers are played; stopped at the test's end. */
+/** Starts the cluster, with simulated workers; stopped at the test's end. */
 export const startProxiedCluster = async (t: Test): Promise<ProxiedCluster> => {
   const life: Life = { serviceMs: 300 }
   let spares = 0

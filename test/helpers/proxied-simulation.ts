@@ -12,26 +12,26 @@ import { JobWorld, type WorldOptions } from './job-world.ts'
 
 type Observe = () => Promise<ProxiedObservation>
 
-/** What a test breaks, to see that it is noticed. */
+/** Faults that a test injects to verify that the simulation detects them. */
 export type Fault = {
   readonly api?: (api: KubernetesJobsDeps['api']) => KubernetesJobsDeps['api']
   readonly runner?: (runner: JobRunner, world: JobWorld) => JobRunner
   readonly observe?: (observe: Observe) => Observe
-  /** Whether the depth is asked for before the Jobs are looked at. */
+  /** Whether the queue depth is read before the Jobs. */
   readonly depthFirst?: boolean
 }
 
-/** What is simulated; times in milliseconds from the start. */
+/** Parameters of a simulation; times in milliseconds from the start. */
 export type ProxiedScenario = WorldOptions & {
   readonly policy: Omit<ProxiedPolicy, 'revision' | 'isPaused'>
-  /** When a controller is killed, its memory with it; another begins `restartMs` later, a second by default. */
+  /** When a controller is killed, losing its state; another starts `restartMs` later, a second by default. */
   readonly killedAtMs?: readonly number[]
   readonly restartMs?: number
   readonly untilMs: number
   readonly fault?: Fault
 }
 
-/** What came of it. */
+/** Results of a simulation. */
 export type ProxiedOutcome = {
   readonly world: JobWorld
   readonly states: readonly PoolStateMessage[]
@@ -43,25 +43,25 @@ const gapMs = 20
 const tickMs = 1000
 const restartMs = 1000
 
-/** A wakeup that rings in the world's time. */
-const createWorldBell = (world: JobWorld): Wakeup => {
-  let isRung = false
+/** A wakeup on the simulation's clock. */
+const createWakeup = (world: JobWorld): Wakeup => {
+  let isNotified = false
   let wake = () => {}
   return {
     notify: () => {
-      isRung = true
+      isNotified = true
       wake()
     },
     wait: async (boundMs, stop) => {
       await world.time.pass(gapMs)
-      if (!isRung && !stop.aborted) {
+      if (!isNotified && !stop.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         stop.addEventListener('abort', () => resolve())
         void world.time.pass(boundMs - gapMs).then(resolve)
         await promise
       }
-      isRung = false
+      isNotified = false
     },
   }
 }
@@ -72,7 +72,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   const states: PoolStateMessage[] = []
   const failures: Error[] = []
   let ticks = 0
-  const wakeup = createWorldBell(world)
+  const wakeup = createWakeup(world)
   const reports = createJobReports(now)
   const { cluster } = world
   const jobs = new KubernetesJobs(
@@ -136,7 +136,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   return { states, failures, ticks: () => ticks }
 }
 
-/** Runs the real loop, observer and runner of Jobs in a world whose time passes only from event to event. */
+/** Runs the real loop, observer and runner of Jobs in a discrete-event simulation. */
 export const simulateProxied = async (scenario: ProxiedScenario): Promise<ProxiedOutcome> => {
   const world = new JobWorld(scenario)
   const lives: ReturnType<typeof live>[] = []

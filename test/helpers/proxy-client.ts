@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { refusalHeader } from '#shared/net/refusal.ts'
 
-/** What a proxy answered; header names in lower case, repeated ones joined. Status 0: closed without an answer. */
+/** Response of a proxy; header names in lower case, repeated ones joined. Status 0: closed without a response. */
 export type ProxyAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export type ProxyAnswer = {
 
 type Asked = {
   readonly port: number
-  /** `CONNECT a:443`, `GET http://a/`, in any form: it is sent as it stands. */
+  /** `CONNECT a:443`, `GET http://a/`, or invalid input: sent verbatim. */
   readonly line: string
   readonly headers?: readonly string[]
   readonly body?: string
@@ -38,12 +38,12 @@ const parse = (text: string, socket: Socket): ProxyAnswer => {
 }
 
 /**
- * Sends one request to a proxy over a bare socket, so that nothing is corrected on the way. Resolves at the connection's
+ * Sends one request to a proxy over a raw socket, without normalization. Resolves at the connection's
  * end, or as soon as a CONNECT has succeeded. Gives up after ten seconds.
  */
 export const askProxy = async ({ port, line, headers = [], body = '', early = '' }: Asked): Promise<ProxyAnswer> => {
   const socket = connect({ port, host: '127.0.0.1' })
-  socket.setTimeout(waitMs, () => socket.destroy(new Error('the proxy was silent')))
+  socket.setTimeout(waitMs, () => socket.destroy(new Error('the proxy did not respond')))
   socket.on('error', () => {})
   const tunnel = Promise.withResolvers<void>()
   let seen: Buffer = Buffer.alloc(0)
@@ -60,7 +60,7 @@ export const askProxy = async ({ port, line, headers = [], body = '', early = ''
   socket.on('data', read)
   const lines = [`${line} HTTP/1.1`, 'Host: ignored.test', 'Connection: close', ...headers]
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}${early}`)
-  // A reset is one way to close: the answer's status tells what came before it.
+  // A reset also closes the connection; the status shows what came before it.
   await Promise.race([once(socket, 'close'), tunnel.promise]).catch(() => {})
   return parse(seen.toString('latin1'), socket)
 }

@@ -2,8 +2,8 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { type Delivery, type PullRequest, requestPull, toDelivery } from '#shared/queue/pull.ts'
 
 /**
- * Pulls up to `batch` messages: everything that waits now, else the first that comes within `expiresMs`.
- * Never throws and never waits longer than `expiresMs` plus one second; an empty list says that nothing came.
+ * Pulls up to `batch` messages: all that wait now, else the first that arrives within `expiresMs`.
+ * Never throws, and waits at most `expiresMs` plus one second; returns an empty list if no message arrived.
  */
 export const pullBatch = async (
   queue: Queue,

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 
-/** A parameter's value as JSON, and a query that says the same. */
+/** A parameter's value as JSON, and an equivalent query. */
 export type Encoded = { readonly value: unknown; readonly query: string }
 
 const word = fc.string({ unit: 'grapheme', maxLength: 12 })
-/** A header's name; one of digits alone would be the place in a list. */
+/** A header name; a name of only digits would be parsed as a list index. */
 const headerName = fc.stringMatching(/^[A-Za-z][\w!#$%&'*+.^`|~-]{0,12}$/).filter((name) => !name.includes('__proto__'))
 const simpleSelector = fc.stringMatching(/^[a-z#.][\w-]{0,8}( > [a-z]{1,4})?(:is\([a-z]{1,4}, ?[a-z]{1,4}\))?$/)
 const decimal = (most: number) => fc.integer({ min: -most * 1000, max: most * 1000 }).map((n) => n / 1000)
 
-/** Percent-encoded, a space perhaps as a plus. */
+/** Percent-encodes; spaces optionally as plus. */
 const encode = (text: string, plus = false) =>
   plus ? encodeURIComponent(text).replaceAll('%20', '+') : encodeURIComponent(text)
 

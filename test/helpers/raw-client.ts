@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** An answer as it came over the wire. Names of headers are in lower case. */
+/** A response as received over the wire. Header names are in lower case. */
 export type RawAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ const readAnswer = (bytes: string): RawAnswer | undefined => {
   return { status, headers, body: bytes.slice(end + 4) }
 }
 
-/** A client that sends what it is told, byte for byte. Its sockets end with the test. */
+/** A client that sends raw bytes. Its sockets are closed at the test's end. */
 export const createRawClient = (t: { teardown: (clean: () => void) => void }, baseUrl: string) => {
   const { hostname, port } = new URL(baseUrl)
   const open = async (): Promise<Socket> => {
@@ -31,7 +31,7 @@ export const createRawClient = (t: { teardown: (clean: () => void) => void }, ba
   }
   return {
     open,
-    /** Sends bytes and reads one answer; undefined where the connection ends without one. */
+    /** Sends bytes and reads one response; undefined if the connection ends without one. */
     send: async (...parts: readonly (string | Buffer)[]): Promise<RawAnswer | undefined> => {
       const socket = await open()
       let bytes = ''

@@ -1,4 +1,4 @@
-/** A server-sent event as a client sees it. */
+/** A server-sent event as a client receives it. */
 export type SeenEvent = { readonly name: string; readonly id: string; readonly data: Record<string, unknown> }
 
 const field = (block: string, name: string) =>
@@ -13,7 +13,7 @@ const parse = (block: string): SeenEvent[] => {
   return [{ name, id: field(block, 'id') ?? '', data: JSON.parse(field(block, 'data') ?? '') as SeenEvent['data'] }]
 }
 
-/** Reads a stream of events. `seen` and `text` grow until it has `ended`; that it is left or broken off is an end too. */
+/** Reads an event stream. `seen` and `text` grow until it has `ended`, also by an abort or a broken connection. */
 export const readEvents = (
   answer: Response,
 ): { readonly seen: readonly SeenEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {

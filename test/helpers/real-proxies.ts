@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { librariesIn, startProgram, unpackedFolder, unpackPackages } from './packaged-programs.ts'
 
-/** A proxy out of a distribution package, on a free port of loopback, as a process of its own. */
+/** A proxy from a distribution package, on a free port of loopback, in a separate process. */
 export type RealProxy = AsyncDisposable & {
   readonly port: number
-  /** What it wrote down of the requests that it was asked. */
+  /** Its access log. */
   readonly log: () => Promise<string>
 }
 
-/** A user that a proxy lets in. */
+/** Credentials that a proxy accepts. */
 type Login = { readonly user: string; readonly password: string }
 
 const unpacked = unpackedFolder('proxies')
@@ -24,12 +24,12 @@ export const withoutRealProxies = (): string | false =>
     ? 'no apt-get here that could download squid and microsocks'
     : false
 
-/** A copy of the programs, downloaded once from the system's package source, that any user may run; squid gives up root. */
+/** A copy of the programs, downloaded once from the system's package source, executable for all users: squid drops root. */
 const openFolder = async () => {
   await unpackPackages('proxies', ['squid', 'squid-common', 'microsocks'])
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'))
   await chmod(folder, 0o777)
-  // Links stay as they are: made absolute, they would lead back into a checkout that nobody else may be able to read.
+  // Keeps links relative: absolute ones would lead into a checkout that other users may be unable to read.
   for (const part of ['usr/bin', 'usr/sbin', 'usr/lib'])
     await cp(join(unpacked, part), join(folder, part), { recursive: true, verbatimSymlinks: true })
   return { folder, libraries: await librariesIn(folder) }
@@ -42,15 +42,15 @@ const loginSettings = (folder: string) => `
     http_access allow known
     http_access deny all`
 
-/** As squid comes: tunnels to port 443 alone. */
+/** squid's default: tunnels only to port 443. */
 const tunnelSettings = `
     acl tunnel method CONNECT
     acl tls port 443
     http_access deny tunnel !tls`
 
 /**
- * Starts squid for one login, or open to everybody; with tunnels to every port, or to 443 alone. `hosts` are names that it
- * alone knows, all at 127.0.0.1.
+ * Starts squid for one login, or without authentication; with tunnels to every port, or only to 443. `hosts` are names that
+ * only this squid resolves, all to 127.0.0.1.
  */
 export const startSquid = async (
   login: Login | undefined,
@@ -85,7 +85,7 @@ export const startSquid = async (
   return { ...program, port, log: () => readFile(log, 'utf8') }
 }
 
-/** Starts microsocks, for one login or open to everybody. Names are what they are to this machine. */
+/** Starts microsocks, for one login or without authentication. It resolves names as this machine does. */
 export const startMicrosocks = async (login?: Login): Promise<RealProxy> => {
   const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
   const asked = login === undefined ? [] : ['-u', login.user, '-P', login.password]

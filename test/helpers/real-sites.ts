@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { keepMade } from './keep-made.ts'
 
-/** A real web site out of a distribution package, as files. `page` is a path below `folder`. */
+/** Files of a real web site from a distribution package. `page` is a path below `folder`. */
 export type RealSite = { readonly name: string; readonly folder: string; readonly page: string }
 
 const run = promisify(execFile)
 const cache = resolve(import.meta.dirname, '../../.tools/real-sites')
 
-/** Packages by a pattern of their name, since versions stand in the names; documentation roots below them. */
+/** Package name patterns, because names contain versions, and the documentation roots in the packages. */
 const packages = [
   { name: 'python', pattern: '^python3\\.[0-9]+-doc$', page: 'tutorial/introduction.html' },
   { name: 'debian-handbook', pattern: '^debian-handbook$', page: 'en-US/index.html' },
@@ -43,10 +43,10 @@ const rootOf = async (folder: string, page: string) => {
     const candidate = join(entry.parentPath, entry.name)
     if (entry.isDirectory() && existsSync(join(candidate, page))) return candidate
   }
-  throw new Error(`${folder} holds no ${page}`)
+  throw new Error(`${folder} does not contain ${page}`)
 }
 
-/** Five real sites, downloaded once from the system's package source and kept in `.tools/real-sites`. Throws where there is none. */
+/** Five real sites, downloaded once from the system's package source and cached in `.tools/real-sites`. Throws if it fails. */
 export const realSites = (): Promise<RealSite[]> =>
   Promise.all(
     packages.map(async ({ name, pattern, page }) => {

@@ -11,7 +11,7 @@ import { pixel, startCaptures } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 const least = 0.98
-/** Of a colour channel: what two ways of mixing the same colour may differ by. */
+/** Tolerance per colour channel between two ways of blending the same colour. */
 const tolerance = 3
 const viewport = { width: 800, height: 600 }
 const failures = join(tmpdir(), 'shutterfleet-reference')
@@ -25,7 +25,7 @@ const documentOf =
     response.end(`<!doctype html><html lang="en"><title>reference</title><style>body { margin: 0 }</style>${body}`)
   }
 
-/** What Playwright alone makes of a page. */
+/** Screenshot of a page by plain Playwright. */
 const takeReference = async (browser: Browser, url: string, page: ReferencePage): Promise<Buffer> => {
   const context = await browser.newContext({ viewport, locale: 'en-US', timezoneId: 'UTC', ...page.context })
   try {
@@ -40,7 +40,7 @@ const takeReference = async (browser: Browser, url: string, page: ReferencePage)
 
 const hex = (channels: readonly number[]) => Buffer.from(channels).toString('hex')
 
-/** What is not as the page says by hand. */
+/** Differences from the page's hand-written expectations. */
 const faultsIn = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
   const { width, height } = await sharp(picture).metadata()
   const { width: ownWidth, height: ownHeight } = context?.viewport ?? viewport
@@ -65,34 +65,34 @@ const differenceOf = async (one: Uint8Array, two: Uint8Array): Promise<Buffer> =
     .toBuffer()
 }
 
-/** Writes what a failed comparison is judged by, and gives the folder. */
+/** Writes the pictures of a failed comparison, and returns the folder. */
 const keepPictures = async (page: ReferencePage, ours: Uint8Array, reference: Uint8Array): Promise<string> => {
   const folder = join(failures, pathOf(page))
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'ours.png'), ours)
   await writeFile(join(folder, 'reference.png'), reference)
-  // None where the sizes differ.
+  // There is no difference picture if the sizes differ.
   const difference = await differenceOf(ours, reference).catch(() => undefined)
   if (difference) await writeFile(join(folder, 'difference.png'), difference)
   return folder
 }
 
 /**
- * Captures each page of a family with the capture engine and with a bare Playwright of the same browser: both pictures must
- * be alike and have the colours that the page names, and neither may hold once the page is broken.
+ * Captures each page of a family with the capture engine and with plain Playwright and the same browser: both pictures must
+ * match and have the colours that the page defines, and both checks must fail once the page is broken.
  */
 export const testReferencePages = async (t: Test, family: ReferenceFamily): Promise<void> => {
   const documents = Object.fromEntries(family.pages.map((page) => [pathOf(page), documentOf(page)]))
   const { pages, shotOf } = await startCaptures(t, { ...family.routes, ...documents })
-  // As the engine has it: frames of another process are smoothed otherwise where they are turned.
+  // The engine's setting: rotated out-of-process frames are smoothed differently.
   const browser = await startBareBrowser(['--site-per-process'])
   t.teardown(() => browser.close())
 
   let unlike = 0
   for (const page of family.pages) {
     const { todo = false } = page
-    t.test(`${family.name}: ${page.name}: as in a bare browser, and a defect is caught`, { todo }, async (t) => {
+    t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
       const url = pages.url + pathOf(page)
       const parameters = { url, ...viewport, ...page.parameters }
       const reference = await takeReference(browser, url, page)

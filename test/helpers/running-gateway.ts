@@ -15,7 +15,7 @@ import { startPostgres, type TestPostgres } from './postgres.ts'
 import { watchAnswers } from './watch-answers.ts'
 import { freePort } from './free-port.ts'
 
-/** The pepper that the gateway hashes keys with, as its setting has it. */
+/** The gateway's pepper for hashing keys, in the format of its setting. */
 export const testPepper = 'pepper of tests'
 
 const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
@@ -25,35 +25,35 @@ const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
 export type GatewayProcess = {
   readonly pid: number
   readonly baseUrl: string
-  /** Pairs of operation and status that `fetch` has got from it; each answer is held against the document. */
+  /** Pairs of operation and status of its responses to `fetch`, each of which is validated against the document. */
   readonly seenPairs: ReadonlySet<string>
   readonly probeUrl: string
-  /** Empty without a token in the settings. */
+  /** Empty if the settings contain no token. */
   readonly adminUrl: string
-  /** Asks the process to end. */
+  /** Requests the process to stop. */
   readonly stop: () => void
-  /** Exit code, once it ended. */
+  /** Exit code. */
   readonly ended: Promise<number | null>
 }
 
 /** A gateway process with PostgreSQL, NATS and a folder of images. */
 export type RunningGateway = GatewayProcess & {
-  /** Starts another gateway beside it that shares all of them, with a calendar that is `skewMs` ahead; it ends with the test. */
+  /** Starts another gateway on the same services, with a wall clock `skewMs` ahead; stopped at the test's end. */
   readonly startReplica: (skewMs?: number) => Promise<GatewayProcess>
   readonly database: Database & { readonly url: string }
   readonly postgres: TestPostgres
   readonly nats: TestNats
   /** Another service's connection to NATS. */
   readonly queue: Queue
-  /** Open what is sealed for the workers of each pool. */
+  /** Private keys for secrets sealed to the workers of each pool. */
   readonly openingKeys: Readonly<Record<Pool, OpeningKey>>
-  /** Opens the secrets of webhooks, as the sender's setting has it. */
+  /** Private key for webhook secrets, in the format of the sender's setting. */
   readonly webhookOpeningKey: string
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
-/** The standard variables of tracing have no prefix of ours. */
+/** The standard OTEL_ variables have no prefix. */
 const nameOf = (setting: string) => (setting.startsWith('OTEL_') ? setting : `SHUTTERFLEET_${setting}`)
 
 const spawnGateway = async (
@@ -83,9 +83,9 @@ const spawnGateway = async (
 }
 
 /**
- * Starts a gateway and all that it needs; everything ends with the test. `settings` are added to its own, without
- * prefix; a server that is given is used, with a database of its own. What the gateway logs goes to `log`, a file's
- * descriptor, where one is given.
+ * Starts a gateway with its dependencies; all stop at the test's end. `settings` are added to the defaults, without
+ * prefix; a given server is used, with a new database. The gateway's log goes to `log`, a file
+ * descriptor, if given.
  */
 export const startGateway = async (
   t: WithTeardown,

@@ -13,7 +13,7 @@ import type { TestNats } from './nats.ts'
 import type { TestPostgres } from './postgres.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
-/** The window of captures that are admitted at a time. */
+/** Maximum number of admitted captures. */
 export const windowSize = 16
 
 /** Runs a ledger until the end of the test. Resolves when it is ready. */
@@ -28,7 +28,7 @@ export const runUntilTeardown = async (test: Parameters<typeof openQueue>[0], le
   await Promise.race([ready.promise, running])
 }
 
-/** Starts a ledger on a database of its own and an empty queue. Its events and backlogs are kept. */
+/** Starts a ledger on a new database and an empty queue. Records its events and backlogs. */
 export const startLedger = async (
   test: Parameters<typeof openQueue>[0],
   on: { readonly server: TestPostgres; readonly nats: TestNats },
@@ -47,10 +47,10 @@ export const startLedger = async (
   return { database, queue, ledger, ended, backlogs, tenant, endings: (id: string) => ended.filter((e) => e.id === id) }
 }
 
-/** A ledger at work. */
+/** A running ledger. */
 export type RunningLedger = Awaited<ReturnType<typeof startLedger>>
 
-/** Has a capture accepted as the gateway would. */
+/** Accepts a capture as the gateway does. */
 export const accept = async (
   { database, tenant }: { database: Database; tenant: Tenant },
   more: Partial<NewCapture> = {},
@@ -61,7 +61,7 @@ export const accept = async (
   return { ...capture, accountId: tenant.accountId, admitted: outcome.admitted }
 }
 
-/** The row of a capture, empty where there is none. */
+/** The row of a capture; empty if it does not exist. */
 export const row = async (database: Database, id: string) =>
   (await database.query<Record<string, unknown>>('select * from capture where id = $1', [id]))[0] ?? {}
 
@@ -69,7 +69,7 @@ export const row = async (database: Database, id: string) =>
 export const statusIs = (database: Database, id: string, status: string) =>
   eventually(async () => (await row(database, id))['status'] === status, { what: `${id} is ${status}` })
 
-/** What the meters of the tenant count, all lanes together. */
+/** The tenant's meters, summed over all lanes. */
 export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database' | 'tenant'>) => {
   const statement = `select pending, reserved::integer, settled::integer, sum(admitted)::integer as admitted,
     sum(waiting)::integer as waiting, sum(processing)::integer as processing
@@ -78,6 +78,6 @@ export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database
   return (await database.query(statement, [tenant.accountId]))[0]
 }
 
-/** The message of a capture that stands in the queue, if one does. */
+/** The message of a capture in the queue, if any. */
 export const standing = async (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
   (await lastMessage(queue, capturesStream.name, captureSubject(capture)))?.data

@@ -22,10 +22,10 @@ type Certificate = { readonly certPath: string; readonly keyPath: string }
 const { DUMMY_ACCOUNT: user } = account as { readonly DUMMY_ACCOUNT: Account }
 const secret = 'S3RVER'
 
-/** Whether tests run on MinIO (`make test-s3`) in place of a small server of the tests' own process. */
+/** Whether tests use MinIO (`make test-s3`) instead of a small in-process server. */
 export const onMinio = process.env['TEST_S3'] === 'minio'
 
-/** A server that verifies signatures and overwrites what a PUT would only create. */
+/** A server that verifies signatures, but overwrites objects despite If-None-Match. */
 const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-s3-'))
   const port = await freePort()
@@ -65,5 +65,5 @@ const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
   }
 }
 
-/** Starts an S3 server on a free port with a folder of its own; over TLS where it is given a certificate. */
+/** Starts an S3 server on a free port with a new folder; over TLS if a certificate is given. */
 export const startS3 = (tls?: Certificate): Promise<TestS3> => (onMinio ? startMinio({ tls }) : startSmallServer(tls))

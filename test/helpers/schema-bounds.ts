@@ -1,4 +1,4 @@
-/** The part of an OpenAPI schema of a CustomResourceDefinition that bounds are found in. */
+/** The part of a CustomResourceDefinition's OpenAPI schema that contains bounds. */
 export type Schema = {
   readonly type?: string
   readonly required?: readonly string[]
@@ -20,14 +20,14 @@ export type Schema = {
 
 type Keys = readonly (string | number)[]
 
-/** A bound of a field, and a value that breaks it and nothing else of the field; undefined where the field is left out. */
+/** A bound of a field, and a value that violates only this bound; undefined if the violation is omitting the field. */
 export type Bound = { readonly keys: Keys; readonly keyword: string; readonly bad: unknown }
 
-/** A path as error messages of the API server write it: `spec.env[0].name`. */
+/** A path in the notation of the API server's error messages: `spec.env[0].name`. */
 export const pathOf = (keys: Keys): string =>
   keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : (index > 0 ? '.' : '') + key)).join('')
 
-/** What is at the keys. Throws where nothing is, so that an example cannot leave out a field. */
+/** The value at a path. Throws if it is missing, so that an example cannot omit a field. */
 const at = (value: unknown, keys: Keys): unknown =>
   keys.reduce((inner, key) => {
     const found = (inner as Record<string | number, unknown>)[key]
@@ -38,7 +38,7 @@ const at = (value: unknown, keys: Keys): unknown =>
 const refillMap = (example: object, size: number) =>
   Object.fromEntries(Array.from({ length: size }, (_, index) => [`name-${index}`, Object.values(example)[0]]))
 
-/** Items that differ in the key by which they are told apart, in whatever has letters for its pattern. */
+/** Creates items with distinct keys; only for keys whose pattern allows letters. */
 const refillList = (schema: Schema, [first = {}]: readonly object[], size: number) => {
   const key = schema['x-kubernetes-list-map-keys']?.[0]
   const name = key === undefined ? '' : String((first as Record<string, unknown>)[key])
@@ -47,7 +47,7 @@ const refillList = (schema: Schema, [first = {}]: readonly object[], size: numbe
   )
 }
 
-/** Values that break the bounds of one field, by keyword. */
+/** Values that violate the bounds of one field, by keyword. */
 const breaks = (schema: Schema, example: unknown): readonly (readonly [string, unknown])[] =>
   Object.entries({
     minimum: schema.minimum !== undefined && schema.minimum - 1,
@@ -65,7 +65,7 @@ const breaks = (schema: Schema, example: unknown): readonly (readonly [string, u
     maxProperties: schema.maxProperties !== undefined && refillMap(example as object, schema.maxProperties + 1),
   }).filter(([, bad]) => bad !== false && bad !== undefined)
 
-/** Of the items of a list, the first that has the field: fields may exclude each other. */
+/** The first list item that has the field, because fields may exclude each other. */
 const itemWith = (example: unknown, keys: Keys, name: string): Keys => {
   if (typeof keys.at(-1) !== 'number') return keys
   const list = keys.slice(0, -1)
@@ -73,7 +73,7 @@ const itemWith = (example: unknown, keys: Keys, name: string): Keys => {
   return index < 0 ? keys : [...list, index]
 }
 
-/** Every bound of a schema. `example` has to fill every field. */
+/** All bounds of a schema. `example` must set every field. */
 export const boundsOf = (schema: Schema, example: unknown, keys: Keys): Bound[] => {
   const value = at(example, keys)
   const { properties = {}, required = [], items, additionalProperties } = schema
@@ -89,7 +89,7 @@ export const boundsOf = (schema: Schema, example: unknown, keys: Keys): Bound[] 
   ]
 }
 
-/** A copy of the example in which the value at the keys is another one. */
+/** A copy of the example with the value at a path replaced. */
 export const replaceAt = <T extends object>(example: T, keys: Keys, value: unknown): T => {
   const copy = structuredClone(example)
   const holder = at(copy, keys.slice(0, -1)) as Record<string | number, unknown>
@@ -97,14 +97,14 @@ export const replaceAt = <T extends object>(example: T, keys: Keys, value: unkno
   return copy
 }
 
-/** The rules of a schema as `path: message`. */
+/** The validation rules of a schema as `path: message`. */
 export const rulesOf = (schema: Schema, path: string): string[] => [
   ...(schema['x-kubernetes-validations'] ?? []).map(({ message }) => `${path}: ${message}`),
   ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => rulesOf(each, `${path}.${name}`)),
   ...(schema.items ? rulesOf(schema.items, `${path}[]`) : []),
 ]
 
-/** A copy of a definition's `spec` without rules and bounds; what is required stays, subresources and short names go. */
+/** A copy of a definition's `spec` without rules, bounds, subresources and short names; required fields stay required. */
 export const withoutBounds = (spec: object): object =>
   JSON.parse(JSON.stringify(spec, (key, value: unknown) => (dropped.has(key) ? undefined : value))) as object
 

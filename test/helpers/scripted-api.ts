@@ -1,7 +1,7 @@
 import type { KubeApi, Page, WatchEvent, WatchQuery } from '#shared/kube/client.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 
-/** One watch that a reflector has open. */
+/** A watch opened by a reflector. */
 export type ScriptedWatch = {
   readonly query: WatchQuery
   readonly send: (event: WatchEvent<KubeObject>) => void
@@ -9,18 +9,18 @@ export type ScriptedWatch = {
   readonly fail: (error: Error) => void
 }
 
-/** An API whose every answer the test gives. */
+/** An API with scripted responses. */
 export type ScriptedApi = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
-  /** Answers of the lists to come, in order; a function may throw. Without any, lists reject. */
+  /** Responses to the next lists, in order; a function may throw. Without any, lists reject. */
   readonly lists: (() => Page<KubeObject>)[]
-  /** What was asked of each list. */
+  /** The parameters of each list. */
   readonly asked: unknown[]
-  /** All watches so far, the last of which may be open. */
+  /** All watches so far; only the last may be open. */
   readonly watches: ScriptedWatch[]
 }
 
-/** Makes an API that a test scripts. */
+/** Creates an API with scripted responses. */
 export const createScriptedApi = (): ScriptedApi => {
   const lists: ScriptedApi['lists'] = []
   const asked: unknown[] = []
@@ -28,16 +28,16 @@ export const createScriptedApi = (): ScriptedApi => {
 
   const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal, opened?: () => void) {
     opened?.()
-    const told: (WatchEvent<KubeObject> | 'end' | Error)[] = []
+    const pending: (WatchEvent<KubeObject> | 'end' | Error)[] = []
     let bell = Promise.withResolvers<void>()
-    const tell = (next: WatchEvent<KubeObject> | 'end' | Error) => {
-      told.push(next)
+    const push = (next: WatchEvent<KubeObject> | 'end' | Error) => {
+      pending.push(next)
       bell.resolve()
     }
-    signal.addEventListener('abort', () => tell(new Error('aborted')))
-    watches.push({ query, send: tell, end: () => tell('end'), fail: tell })
+    signal.addEventListener('abort', () => push(new Error('aborted')))
+    watches.push({ query, send: push, end: () => push('end'), fail: push })
     for (;;) {
-      for (const next of told.splice(0)) {
+      for (const next of pending.splice(0)) {
         if (next === 'end') return
         if (next instanceof Error) throw next
         yield next
@@ -49,7 +49,7 @@ export const createScriptedApi = (): ScriptedApi => {
   const list = async (_of: unknown, query: unknown) => {
     asked.push(query)
     const answer = lists.shift()
-    if (!answer) throw new Error('no answer is scripted')
+    if (!answer) throw new Error('no response is scripted')
     return answer()
   }
   return { api: { list, watch } as unknown as ScriptedApi['api'], lists, asked, watches }

@@ -1,17 +1,17 @@
 import { createServer, type Socket } from 'node:net'
 import { listening } from './egress-filter.ts'
 
-/** What is sent back for one thing that was heard; `null` hangs up, right behind the reply before it. */
+/** The reply to one received chunk; `null` closes the connection right after the previous reply. */
 export type Reply = string | Uint8Array | null
 
-/** A running scripted proxy; `heard` holds what its clients said, in the pieces that arrived. */
+/** A running scripted proxy; `heard` contains the received chunks. */
 export type ScriptedProxy = AsyncDisposable & {
   readonly port: number
   readonly heard: readonly Buffer[]
   readonly sockets: readonly Socket[]
 }
 
-/** A proxy that answers each thing that it hears with the next reply, and is silent once there is none. */
+/** A proxy that responds to each chunk with the next reply, and not at all once there is none left. */
 export const startScriptedProxy = async (...replies: readonly Reply[]): Promise<ScriptedProxy> => {
   const heard: Buffer[] = []
   const sockets: Socket[] = []

@@ -1,4 +1,4 @@
-/** Whole numbers from 0 to below `bound`, the same for every run with the same seed (mulberry32). */
+/** A seeded random generator of integers in [0, bound) (mulberry32). */
 export const seeded = (seed: number): ((bound: number) => number) => {
   let state = seed
   return (bound) => {

@@ -1,9 +1,9 @@
 import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
 
-/** A backlog of nothing. */
+/** An empty backlog. */
 export const quietBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-/** A policy that the queue rules: 1 to 10 workers of one slot, held for thirty seconds. */
+/** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
 export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
   size: 'by-queue',
   isPaused: false,
@@ -20,7 +20,7 @@ export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
   ...given,
 })
 
-/** What is seen of a pool without workers and work, at a time of 1,000 s. */
+/** The observation of a pool without workers and work, at 1,000 s. */
 export const seenPool = (given: Partial<Observation> = {}): Observation => ({
   nowMs: 1_000_000,
   backlog: quietBacklog,
@@ -34,7 +34,7 @@ export const seenPool = (given: Partial<Observation> = {}): Observation => ({
   ...given,
 })
 
-/** A worker that is ready, idle and was just heard. */
+/** A ready, idle worker with a recent heartbeat. */
 export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): ObservedWorker => ({
   pod,
   state: 'ready',
@@ -45,15 +45,15 @@ export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): Ob
   ...given,
 })
 
-/** Workers w1, w2 … that are alike. */
+/** Identical workers w1, w2 … */
 export const observedWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) => seenWorker(`w${index + 1}`, given))
 
-/** Workers s1, s2 … for which there is no room. */
+/** Unschedulable workers s1, s2 … */
 export const stuckWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) =>
     seenWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
   )
 
-/** What makes a worker one that began a second ago. */
+/** Overrides for a worker that started a second ago. */
 export const justBegun = { state: 'starting', ageMs: 1000, silentMs: 0 } as const

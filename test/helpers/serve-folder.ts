@@ -18,7 +18,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.gif': 'image/gif',
 }
 
-/** Serves the files below `folder` as a plain static site would. */
+/** Serves the files below `folder` as a static site. */
 export const serveFolder = async (folder: string): Promise<TestServer> => {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site')

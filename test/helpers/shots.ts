@@ -11,8 +11,8 @@ export const red = [255, 0, 0]
 export const redPage = (body: string): string => `<!doctype html><body style="margin:0;background:rgb(255,0,0)">${body}`
 
 /**
- * Serves the fixture pages and `routes` on loopback, which is `localhost` too, and starts a browser host that reaches them, both
- * until the tests end. `shotOf` throws where a capture does not complete; pages have five seconds.
+ * Serves the fixture pages and `routes` on loopback, also as `localhost`, and starts a browser host that can reach them, both
+ * until the tests end. `shotOf` throws if a capture does not complete; page timeout is five seconds.
  */
 export const startCaptures = async (
   lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },

@@ -12,7 +12,7 @@ const lumaOf = async (file: Uint8Array): Promise<Luma> => {
   return { data, width: info.width, height: info.height }
 }
 
-/** Undefined where both have the same single value: an empty place says nothing of structure. */
+/** Undefined if both windows have the same single value: an empty area has no structure. */
 const similarityAt = (a: Luma, b: Luma, left: number, top: number): number | undefined => {
   let [sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0]
   for (let y = top; y < top + window; y += 1) {
@@ -34,8 +34,8 @@ const similarityAt = (a: Luma, b: Luma, left: number, top: number): number | und
 }
 
 /**
- * Structural similarity (SSIM) of two pictures: the mean over windows of 8 × 8 pixels of luma, those aside that show one
- * and the same value in both. 1 for equal ones, 0 where the sizes differ.
+ * Structural similarity (SSIM) of two pictures: the mean over windows of 8 × 8 pixels of luma, without windows of one
+ * identical value in both. 1 for equal pictures, 0 if the sizes differ.
  */
 export const similarity = async (one: Uint8Array, two: Uint8Array): Promise<number> => {
   const [a, b] = await Promise.all([lumaOf(one), lumaOf(two)])

@@ -1,6 +1,6 @@
 import type { Decision, Observation, ObservedWorker } from '#controller/pool.ts'
 
-/** What a fleet is made of; see the scenario of a simulation. */
+/** Parameters of a fleet; see the scenario of a simulation. */
 export type FleetOptions = {
   readonly slots: number
   readonly serviceMs: () => number
@@ -8,7 +8,7 @@ export type FleetOptions = {
   readonly cannotStart?: (atMs: number, turn: number) => boolean
   readonly quota?: (atMs: number) => number
   readonly slotsElsewhere?: number
-  /** Called for each capture as a worker begins it, and as it ends. */
+  /** Called when a worker starts a capture, and when the capture ends. */
   readonly began?: (id: string) => void
   readonly ended?: (id: string) => void
 }
@@ -24,7 +24,7 @@ type Worker = {
   running: { readonly id: string; readonly endMs: number }[]
 }
 
-/** It takes a moment until somebody says why a worker does not come up. */
+/** Delay until the reason why a worker does not start is reported. */
 const noticedAfterMs = 1500
 
 const stateOf = (worker: Worker, atMs: number): ObservedWorker['state'] => {
@@ -33,7 +33,7 @@ const stateOf = (worker: Worker, atMs: number): ObservedWorker['state'] => {
   return worker.running.length > 0 ? 'draining' : 'drained'
 }
 
-/** The order in which a ReplicaSet takes pods away: first those that are not up, then those that are not ready. */
+/** Removal order of a ReplicaSet: first pods that are not running, then pods that are not ready. */
 const rankOf = (worker: Worker, atMs: number): number => {
   const state = stateOf(worker, atMs)
   if (state === 'starting' || state === 'stuck') return 0
@@ -48,7 +48,7 @@ const createWorker = (given: Pick<Worker, 'turn' | 'slots' | 'bornMs' | 'readyMs
   ...given,
 })
 
-/** A queue and the workers that serve it. */
+/** A queue and its workers. */
 const createService = (
   { serviceMs, began, ended }: Pick<FleetOptions, 'serviceMs' | 'began' | 'ended'>,
   crews: readonly (readonly Worker[])[],
@@ -60,7 +60,7 @@ const createService = (
     queue,
     waitsMs,
     meanServiceMs: () => (waitsMs.length === 0 ? undefined : servedMs / waitsMs.length),
-    /** Ends what is done and begins what waits. */
+    /** Ends finished captures and starts waiting ones. */
     serve: (atMs: number) => {
       for (const worker of crews.flat()) {
         for (const { id, endMs } of worker.running) if (endMs <= atMs) ended?.(id)
@@ -81,7 +81,7 @@ const createService = (
 
 const runningIn = (workers: readonly Worker[]) => workers.reduce((sum, { running }) => sum + running.length, 0)
 
-/** Keeps as many workers as are asked for, as a ReplicaSet does: whom it takes away it decides itself. */
+/** Keeps the desired number of workers, as a ReplicaSet does, which chooses the workers to remove. */
 const createReplicas = (options: FleetOptions) => {
   const workers: Worker[] = []
   let asked = 0
@@ -117,7 +117,7 @@ const createReplicas = (options: FleetOptions) => {
     ask: (total: number) => {
       asked = total
     },
-    /** Takes away what is too much; where several are alike, the named ones first. */
+    /** Removes excess workers; among equals, the named ones first. */
     shrink: (named: readonly string[], atMs: number) => {
       const order = workers.toSorted(
         (a, b) => rankOf(a, atMs) - rankOf(b, atMs) || Number(named.includes(b.pod)) - Number(named.includes(a.pod)),
@@ -134,7 +134,7 @@ const createReplicas = (options: FleetOptions) => {
   }
 }
 
-/** A queue, and a pool of workers that serve it beside those of others. */
+/** A queue, served by a pool of workers and by workers outside the pool. */
 export const createSimulatedFleet = (options: FleetOptions) => {
   const replicas = createReplicas(options)
   const { workers } = replicas
@@ -173,7 +173,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
         slots: worker.slots,
         busy: worker.running.length,
       })),
-    /** Makes workers that are asked for, lets them come up, and lets them work. */
+    /** Creates desired workers, and advances their starts and their captures. */
     pass: (atMs: number) => {
       replicas.pass(atMs)
       serve(atMs)

@@ -3,27 +3,27 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Clock } from '#controller/kube/clock.ts'
 
-/** How the clocks of a process differ from the true time. */
+/** Deviation of a process' clocks from the true time. */
 export type ClockFault = {
-  /** Milliseconds by which its calendar is ahead. */
+  /** Milliseconds by which its wall clock is ahead. */
   readonly dateAheadMs?: number
-  /** How many milliseconds it counts in one. */
+  /** Milliseconds that its clocks count per true millisecond. */
   readonly rate?: number
 }
 
-/** A process of a simulated machine, which can be stopped, go on, and die. Its code runs in this one. */
+/** A simulated process that can be stopped, resumed and killed. Its code runs in the test's process. */
 export type SimulatedProcess = {
   readonly name: string
-  /** Time as the process sees it. */
+  /** The clock of the process. */
   readonly clock: Clock
-  /** Runs code of the process: timers, `performance.now()` and randomness that it uses are the process's own. */
+  /** Runs code in the process, with its timers, its `performance.now()` and its randomness. */
   readonly run: <T>(code: () => T) => T
-  /** Hands something to the process: now, or, where it is stopped, when it goes on. What is dead takes nothing. */
+  /** Delivers to the process: now, on resume if it is stopped, or never if it is dead. */
   readonly deliver: (take: () => void) => void
-  /** As SIGSTOP and SIGCONT: time passes, nothing runs. */
+  /** Like SIGSTOP and SIGCONT: time passes, nothing runs. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** As SIGKILL. */
+  /** Like SIGKILL. */
   readonly kill: () => void
   readonly isAlive: () => boolean
 }
@@ -32,7 +32,7 @@ type Inside = Pick<SimulatedProcess, 'clock'> & { readonly random: () => number 
 
 const inside = new AsyncLocalStorage<Inside>()
 
-/** Makes a process on a clock that a test moves. `random` decides everything that it draws, from 0 to below 1. */
+/** Creates a process on a clock that a test advances. `random` provides all its random numbers, in [0, 1). */
 export const createProcess = (
   of: { readonly name: string; readonly clock: Clock; readonly random: () => number },
   { dateAheadMs = 0, rate = 1 }: ClockFault = {},
@@ -68,7 +68,7 @@ export const createProcess = (
     freeze: () => {
       if (state === 'runs') state = 'stopped'
     },
-    // What was held comes in its order, and all that follows from each before the next, as in Node.
+    // Delivers held items in order, with all work that follows from each before the next, as Node.js does.
     thaw: () => {
       const next = () => {
         if (state !== 'stopped') return
@@ -89,10 +89,10 @@ export const createProcess = (
   }
 }
 
-/** One for all: the limit of a request falls due though its answer has come, and a stack costs more than all else of it. */
+/** Shared: timeouts also fire after the response of a request, and capturing a stack each time dominates the cost. */
 const tooLate = new DOMException('too late', 'TimeoutError')
 
-/** What `setTimeout` answers within a process. */
+/** The return value of `setTimeout` within a process. */
 class SimulatedTimer {
   readonly #timer: Disposable
 
@@ -131,8 +131,8 @@ const uuidOf = (process: Inside) => {
 }
 
 /**
- * Has code that runs within a simulated process, and uses the timers and the randomness of Node, use those of its process.
- * Everything else in this process goes on as it did.
+ * Redirects timers and randomness of Node.js to the simulated process whose code is running.
+ * All other code in this process is unaffected.
  */
 export const simulateTime = (): void => {
   const timeout = (run: (...args: unknown[]) => void, waitMs?: number, ...args: unknown[]) => {

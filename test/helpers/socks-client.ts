@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Reads so many bytes, or fewer where the peer ends before. */
+/** Reads `bytes` bytes, or fewer if the peer closes first. */
 const readBytes = async (socket: Socket, bytes: number): Promise<Buffer> => {
   for (;;) {
     const read = socket.read(bytes) as Buffer | null
@@ -11,7 +11,7 @@ const readBytes = async (socket: Socket, bytes: number): Promise<Buffer> => {
   }
 }
 
-/** A SOCKS5 request for a name, as Chromium sends it behind its greeting. */
+/** A SOCKS5 request for a name, as Chromium sends it after its greeting. */
 export const socksRequest = (host: string, port: number): Buffer => {
   const name = Buffer.from(host, 'latin1')
   return Buffer.from([5, 1, 0, 3, name.length, ...name, port >> 8, port & 0xff])
@@ -20,7 +20,7 @@ export const socksRequest = (host: string, port: number): Buffer => {
 /** Chromium's greeting. */
 export const socksGreeting = Buffer.of(5, 1, 0)
 
-/** Connects to a SOCKS5 proxy of this machine and asks for a connection; `reply` is undefined where it hangs up instead. */
+/** Connects through a local SOCKS5 proxy; `reply` is undefined if the proxy closes the connection instead. */
 export const connectBySocks = async (
   proxyPort: number,
   host: string,

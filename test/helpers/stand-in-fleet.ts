@@ -18,7 +18,7 @@ import { resultSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import type { RunningGateway } from './running-gateway.ts'
 
-/** What the stand-in does with a capture: an image of these bytes, of a page that answered 200 or `targetStatus`, a failure, or nothing at all. */
+/** Outcome of a capture: an image of these bytes from a page with status 200 or `targetStatus`, a failure, or none. */
 export type Behaviour =
   | {
       readonly image: Buffer
@@ -30,14 +30,14 @@ export type Behaviour =
   | { readonly fails: CaptureErrorCode }
   | 'nothing'
 
-/** Captures that reached the stand-in, and how often each lane was served. */
+/** A stand-in for workers, and the captures that it received, with their lanes. */
 export type StandInFleet = AsyncDisposable & {
   readonly seen: { readonly id: string; readonly lane: Lane; readonly part: SealedPart }[]
 }
 
 /**
- * Stands in for the workers of one pool and the ledger: takes captures from the queue, opens them, puts bytes to the signed address, reports,
- * commits the end to the row, unless a ledger does that for it, and says so, unless `silent`.
+ * Stands in for the workers of one pool and the ledger: pulls captures, opens their secrets, PUTs bytes to the signed URL,
+ * reports, commits the end to the row unless a ledger does, and publishes the completion unless `silent`.
  */
 export const startStandInFleet = (
   gateway: RunningGateway,
@@ -78,7 +78,7 @@ export const startStandInFleet = (
       if (status !== 201) throw new Error(`put: ${status}`)
       const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
-      // Before it waits, or a capture that is held for longer than a lease is delivered again.
+      // Before waiting, otherwise a capture held for longer than its lease is redelivered.
       delivery.ack()
       await behaviour.before?.()
       await commit(id, end)

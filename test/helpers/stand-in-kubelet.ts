@@ -13,22 +13,22 @@ import { type PodObject, pods, workerSelector } from './worker-pod-object.ts'
 const writesAtOnce = 8
 const podsMax = 10_000
 
-/** What a kubelet is to do with pods. */
+/** Behaviour of a kubelet. */
 export type KubeletOptions = {
   readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers'>
-  /** Runs what is in a pod's container; `changed` is to be called when it may have become ready, or no longer is. */
+  /** Starts the program of a pod's container, which must call `changed` when its readiness may have changed. */
   readonly run: (pod: PodObject, changed: () => void) => Program
-  /** Why a container does not come to run; asked again by `look`. */
+  /** Reason why a container cannot run; re-evaluated by `look`. */
   readonly hindered?: (pod: PodObject) => Waiting | undefined
-  /** Milliseconds after which a container that ended is started again; 1000 by default. */
+  /** Milliseconds until an exited container is restarted; 1000 by default. */
   readonly restartMs?: number
-  /** Its pods; those of all workers by default. */
+  /** Selects its pods; by default the pods of all workers. */
   readonly selector?: string
 }
 
 /**
- * Runs the pods of workers that were given to a node, and writes their statuses as kubelets do: containers are started,
- * started again, told to end within their grace, and the pod goes after them. Begins at once.
+ * Runs workers' pods that are bound to a node, and writes their statuses as kubelets do: starts, restarts and, within the
+ * grace period, stops containers, then removes the pod. Starts immediately.
  */
 export class StandInKubelet implements AsyncDisposable {
   readonly #options: KubeletOptions
@@ -37,7 +37,7 @@ export class StandInKubelet implements AsyncDisposable {
   readonly #reflector: Reflector<PodObject>
   readonly #writes: WorkQueue
   readonly #lives = new Map<string, PodLife>()
-  /** Programs that run, and those whose pods are gone already. */
+  /** Running programs, including those of removed pods. */
   readonly #programs = new Set<Program>()
 
   constructor(options: KubeletOptions) {
@@ -61,13 +61,13 @@ export class StandInKubelet implements AsyncDisposable {
     )
   }
 
-  /** Looks again at a pod that was hindered. */
+  /** Re-evaluates a hindered pod. */
   look(pod: string): void {
     const life = this.#lifeOf(pod)
     if (life && !life.program && !life.isOver) this.#begin(life)
   }
 
-  /** Ends a pod as a node that is short of memory does. */
+  /** Evicts a pod as a node does under memory pressure. */
   evict(pod: string): void {
     const life = this.#lifeOf(pod)
     if (!life || life.isOver) return
@@ -76,7 +76,7 @@ export class StandInKubelet implements AsyncDisposable {
     else this.#end(life, killed)
   }
 
-  /** Cuts a pod's node off from the control plane, or connects it again: nothing is written of the pod or done about it. */
+  /** Cuts a pod's node off from the control plane, or reconnects it. While cut off, the pod is neither updated nor reconciled. */
   cutOff(pod: string, isCutOff: boolean): void {
     const life = this.#lifeOf(pod)
     if (!life) return
@@ -84,7 +84,7 @@ export class StandInKubelet implements AsyncDisposable {
     if (!isCutOff) this.#follow(life)
   }
 
-  /** Kills everything that runs; the pods stay as they are. */
+  /** Kills all programs; the pods stay as they are. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#reflector[Symbol.asyncDispose](), this.#writes[Symbol.asyncDispose]()])
     for (const life of this.#lives.values()) {
@@ -113,14 +113,14 @@ export class StandInKubelet implements AsyncDisposable {
     if (!life.isCutOff) this.#follow(life)
   }
 
-  /** Does what the pod's object asks for. */
+  /** Reconciles the pod with its object. */
   #follow(life: PodLife) {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = life.pod.metadata
     if (deletionTimestamp) this.#stop(life, deletionGracePeriodSeconds)
     this.#writes.add(keyOf(life.pod))
   }
 
-  /** The pod's object is gone: without grace, or with the API server's memory of it. */
+  /** Handles the removal of the pod's object: deleted without grace, or lost in a restore of etcd. */
   #vanish(key: string, life: PodLife) {
     this.#lives.delete(key)
     const { deletionGracePeriodSeconds } = life.pod.metadata
@@ -179,7 +179,7 @@ export class StandInKubelet implements AsyncDisposable {
     const status = poolStatus(life)
     const goes = pod.metadata.deletionTimestamp !== undefined && life.isOver
     try {
-      // Who counts a Job's pods has to see how they ended; of others it does not matter.
+      // The Job controller has to read the final status of its pods; for other pods it does not matter.
       const isRead = !goes || pod.spec.restartPolicy === 'Never'
       if (isRead && !isSameStatus(pod.status, status)) {
         const body = { metadata: { uid }, status }
@@ -187,12 +187,12 @@ export class StandInKubelet implements AsyncDisposable {
       }
       if (goes) await this.#api.remove(ref, { uid, graceSeconds: 0 })
     } catch (thrown) {
-      // Another pod has the name, or none: a change tells of it.
+      // The pod was replaced or deleted: a watch event follows.
       const outcome = outcomeOf(thrown)
       if (outcome !== 'not-found' && outcome !== 'conflict') throw thrown
     }
   }
 }
 
-/** Exit code of what was ended by SIGKILL, or never began. */
+/** Exit code after SIGKILL, or of a container that never started. */
 const killed = 137

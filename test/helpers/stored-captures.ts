@@ -5,13 +5,13 @@ type Wanted = {
   readonly accountId: string
   readonly count: number
   readonly status?: Status
-  /** Of the first, ISO 8601. */
+  /** Creation time of the first capture, ISO 8601. */
   readonly createdAt?: string
-  /** SQL interval between each and the next. */
+  /** SQL interval between captures. */
   readonly every?: string
 }
 
-/** Writes captures straight into their table, and into the counts those that have ended. Answers their ids, oldest first. */
+/** Inserts captures directly into their table, and ended ones into the counts. Returns their ids, oldest first. */
 export const storeCaptures = async (database: Database, wanted: Wanted): Promise<string[]> => {
   const { accountId, count, status = 'completed', createdAt = '2026-01-01T00:00:00Z', every = '1 second' } = wanted
   const rows = await database.query<{ id: string }>(

@@ -8,10 +8,10 @@ import { text } from 'node:stream/consumers'
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const stopMs = 120_000
 
-/** What `up` writes down of one service. */
+/** Entry of one service in `local.json`. */
 export type RunningProcess = { name: string; pid: number; metrics_url: string; health_url: string }
 
-/** What `up` writes to `local.json`. */
+/** Content of `local.json`, written by `up`. */
 export type LocalJson = {
   base_url: string
   api_key: string
@@ -21,7 +21,7 @@ export type LocalJson = {
   services: RunningProcess[]
 }
 
-/** The fields of a record that tests look at. */
+/** The fields of a capture record that tests read. */
 export type TestRecord = {
   id: string
   status: 'pending' | 'processing' | 'completed' | 'failed'
@@ -34,40 +34,40 @@ export type TestRecord = {
   error?: { code: string; message: string }
 }
 
-/** The whole system of one test, started as a user would start it. */
+/** A complete system, started as a user would start it. */
 export type System = AsyncDisposable & {
   readonly baseUrl: string
   readonly dataDir: string
   /** Process id of `up` itself. */
   readonly pid: number
   readonly readLocal: () => Promise<LocalJson>
-  /** Any request with the first account's key. */
+  /** Sends a request with the first account's key. */
   readonly request: (
     path: string,
     init?: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
   ) => Promise<Response>
-  /** POST of a JSON body. */
+  /** POSTs a JSON body. */
   readonly post: (path: string, body: unknown) => Promise<Response>
-  /** Creates a capture and answers its id. */
+  /** Creates a capture and returns its id. */
   readonly create: (parameters: Record<string, unknown>) => Promise<string>
   readonly record: (id: string) => Promise<TestRecord>
-  /** Metrics text of one service. */
+  /** Metrics of one service, as text. */
   readonly metrics: (service: string) => Promise<string>
-  /** Drains and stops everything; answers the exit code of `up`. */
+  /** Drains and stops the system; returns the exit code of `up`. */
   readonly stop: () => Promise<number>
 }
 
-// Programs of the system are run as a user's shell would: without what the test runner adds to Node's environment. If the
-// test is killed, the system stops by itself.
+// Programs run as from a user's shell: without the test runner's additions to Node's environment. If the
+// test process is killed, the system stops by itself.
 const environment = (more: Readonly<Record<string, string>>) => {
   const { NODE_OPTIONS: _loader, TAP: _tap, ...rest } = process.env
   return { ...rest, ...more }
 }
 
-/** `env` is added to ours. `mount` is what a shell does first, in mounts of the system's own (root). */
+/** `env` is added to the environment. `mount` is a shell command to run first, in a new mount namespace (root). */
 type Surroundings = { readonly env?: Readonly<Record<string, string>>; readonly mount?: string }
 
-/** Starts `up`, and waits until it has printed its document. Throws what it said where it does not come up. */
+/** Starts `up`, and waits until it has printed its JSON document. Throws its output if it fails to start. */
 const launch = async (dataDir: string, args: readonly string[], { env, mount }: Required<Surroundings>) => {
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
   const within = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
@@ -92,7 +92,7 @@ const launch = async (dataDir: string, args: readonly string[], { env, mount }: 
   return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as LocalJson) }
 }
 
-/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays. */
+/** Starts `bin/shutterfleet up` on a free port, in a temporary folder or in a given one that is kept. */
 export const startSystem = async (
   args: readonly string[] = [],
   { env = {}, mount = '', ...options }: Surroundings & { dataDir?: string } = {},

@@ -3,20 +3,20 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 
-/** Passes bytes to kube-apiserver, TLS and all, until told otherwise. Stopped at the test's end. */
+/** Forwards TCP to kube-apiserver without terminating TLS. Stopped at the test's end. */
 export type TcpProxy = {
-  /** Path of a kubeconfig that leads through the proxy. */
+  /** Path of a kubeconfig with the proxy as the server. */
   readonly kubeconfig: string
-  /** From now on nothing passes the connections that are open, in either direction, and nobody is told. */
+  /** Silently drops all later bytes of the open connections, in both directions. */
   readonly freeze: () => void
-  /** TCP connections that were opened so far. */
+  /** Number of TCP connections accepted so far. */
   readonly connections: () => number
 }
 
 type Kubeconfig = { clusters: { cluster: { server: string } }[] }
 type WithTeardown = { teardown: (clean: () => void) => void; testdir: () => string }
 
-/** Starts a proxy on a free port before the API server of a kubeconfig in JSON. */
+/** Starts a proxy on a free port in front of the API server of a kubeconfig in JSON. */
 export const startTcpProxy = async (t: WithTeardown, kubeconfig: string): Promise<TcpProxy> => {
   const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig
   const { hostname, port } = new URL(config.clusters[0]!.cluster.server)

@@ -8,15 +8,15 @@ import type { PlanEntry } from '#shared/db/read-plans.ts'
 
 const pepper = 'pepper of tests'
 
-/** A token that results may carry. */
+/** Token of attempts and their results. */
 export const token = 'token'
 const tokenHash = createHash('sha256').update(token).digest()
 
-/** An account with a key, on a plan of its own. */
+/** An account with a key, on a separate plan. */
 export type Tenant = {
   readonly accountId: string
   readonly keyHash: Buffer
-  /** A capture of this account as the gateway would hand it over; its sealed part holds its id. */
+  /** A capture of this account as the gateway passes it to the database; its sealed part contains its id. */
   readonly capture: (more?: Partial<NewCapture>) => NewCapture
 }
 
@@ -31,7 +31,7 @@ const unbounded: PlanEntry = {
   max_api_keys: null,
 }
 
-/** Makes an account on a plan without limits but those given, and a key for it, restricted to `domains` where given. */
+/** Creates an account on a plan with only the given limits, and a key for it, restricted to `domains` if given. */
 export const createTenant = async (
   database: Database,
   limits: Partial<PlanEntry> = {},

@@ -1,16 +1,16 @@
-/** A time that passes from event to event. */
+/** A discrete-event clock. */
 export type Timeline = {
   readonly nowMs: () => number
-  /** Has something happen at a time, or now where that has passed. */
+  /** Schedules an event, for now if `atMs` has passed. */
   readonly at: (atMs: number, run: () => void) => void
   readonly after: (ms: number, run: () => void) => void
-  /** Resolves after a time. */
+  /** Resolves after `ms` of simulated time. */
   readonly pass: (ms: number) => Promise<void>
-  /** Lets everything happen until then; whoever waits for an event goes on before the next one. */
+  /** Runs all events until `untilMs`; code that awaits an event continues before the next one. */
   readonly run: (untilMs: number) => Promise<void>
 }
 
-/** Makes a time that stands at 0. */
+/** Creates a clock at 0. */
 export const createTimeline = (): Timeline => {
   let nowMs = 0
   const events: { readonly atMs: number; readonly run: () => void }[] = []
@@ -48,7 +48,7 @@ export const createTimeline = (): Timeline => {
   }
 }
 
-/** Makes what hands things on in their order, each some time later. */
+/** Creates a channel that delivers in order, with a delay. */
 export const createChannel = (time: Timeline, lagMs: () => number) => {
   let lastMs = 0
   return (deliver: () => void): void => {

@@ -4,7 +4,7 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 const jsonOf = async (answer: Response): Promise<unknown> => {
   if (!answer.headers.get('content-type')?.startsWith('application/json')) return undefined
-  // A body that breaks off is for the test itself to judge.
+  // A truncated body is left to the test.
   return answer
     .clone()
     .json()
@@ -12,8 +12,8 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
 }
 
 /**
- * Holds every answer that `fetch` gets from a gateway against the document of the interface, until the test ends;
- * `fetch` rejects one that does not fit. `seen` are the pairs of operation and status that were shown.
+ * Validates every response of a gateway to `fetch` against the OpenAPI document, until the test ends;
+ * `fetch` rejects an invalid response. `seen` contains the pairs of operation and status so far.
  */
 export const watchAnswers = (t: WithTeardown, baseUrl: string): { readonly seen: ReadonlySet<string> } => {
   const contract = createContract()
@@ -30,7 +30,7 @@ export const watchAnswers = (t: WithTeardown, baseUrl: string): { readonly seen:
       body: await jsonOf(answer),
     }
     const faults = contract.check(seen)
-    if (faults.length > 0) throw new Error(`an answer is not as the document says:\n${faults.join('\n')}`)
+    if (faults.length > 0) throw new Error(`response violates the OpenAPI document:\n${faults.join('\n')}`)
     return answer
   }
   t.teardown(async () => {

@@ -3,18 +3,18 @@ import { eventually } from './eventually.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import type { System } from './system.ts'
 
-/** By which every `for` of the shipped rules is shorter: fifteen minutes are half a minute. */
+/** Divisor for every `for` of the shipped rules: fifteen minutes become half a minute. */
 const hurry = 30
-/** Evaluations, one each second, that are more than the longest `for` so has. */
+/** Number of evaluations, one per second, that exceeds the longest shortened `for`. */
 const evaluationsMin = 35
 const withinMs = 480_000
 
-/** A Prometheus beside a system, and what fires there. */
+/** A Prometheus for a system, and its firing alerts. */
 export type WatchedAlerts = AsyncDisposable & {
   readonly prometheus: Prometheus
-  /** Waits until a query gives a series whose last value is above `min`. */
+  /** Waits until a query returns a series whose last value is above `min`. */
   readonly reaches: (expr: string, min: number) => Promise<void>
-  /** Waits until all of `alerts` fire, and as long as any other would take: none other may have fired since the start. */
+  /** Waits until all of `alerts` fire, and until any other would have fired; asserts that no other has fired since the start. */
   readonly expect: (t: Test, alerts: readonly string[]) => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
   }
 }
 
-/** Sends a capture after the other, `atOnce` at a time, until disposed. */
+/** Sends captures continuously, `atOnce` in parallel, until disposed. */
 export const keepSending = (atOnce: number, send: (nth: number) => Promise<Response>): AsyncDisposable => {
   const stop = new AbortController()
   let sent = 0

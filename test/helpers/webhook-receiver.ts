@@ -11,7 +11,7 @@ import { listening } from './egress-filter.ts'
 
 const run = promisify(execFile)
 
-/** What a receiver was sent. */
+/** A received request. */
 export type Received = {
   readonly path: string
   readonly host: string | undefined
@@ -19,13 +19,13 @@ export type Received = {
   readonly body: string
 }
 
-/** How it answers: a status, a redirect, not at all, with a beginning and no end, or by closing the connection. */
+/** Response of a receiver: a status, a redirect, none, an unfinished response, or a closed connection. */
 export type Behaviour = number | { readonly redirect: string } | 'hang' | 'begin' | 'close'
 
-/** A certificate that signs itself, in files of a folder of its own. */
+/** A self-signed certificate, in files of a temporary folder. */
 export type Certificate = AsyncDisposable & { readonly certPath: string; readonly keyPath: string }
 
-/** Makes a certificate for the given names and 127.0.0.1, with openssl. */
+/** Creates a certificate for the given names and 127.0.0.1, with openssl. */
 export const makeCertificate = async (names: readonly string[]): Promise<Certificate> => {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'))
   const certPath = join(folder, 'cert.pem')
@@ -39,21 +39,21 @@ export const makeCertificate = async (names: readonly string[]): Promise<Certifi
 }
 
 /**
- * A receiver of webhooks over TLS. What it is sent is held against the document of the interface: disposing it throws what
- * did not fit.
+ * A receiver of webhooks over TLS. Requests are validated against the OpenAPI document: dispose throws all
+ * violations.
  */
 export type Receiver = AsyncDisposable & {
   readonly port: number
   readonly received: Received[]
-  /** Connections that were made to it. */
+  /** Number of accepted connections. */
   readonly connections: () => number
-  /** Most requests that were open at one time, by the path's first part. */
+  /** Maximum number of concurrent requests, by the first segment of the path. */
   readonly mostAtOnce: (first: string) => number
 }
 
 const firstOf = (path: string) => path.split('/')[1] ?? ''
 
-/** Starts a receiver on a free port of loopback. `behave` says how it answers a path the nth time (from 1). */
+/** Starts a receiver on a free port of loopback. `behave` returns the response to the nth request of a path (from 1). */
 export const startReceiver = async (
   { certPath, keyPath }: Certificate,
   behave: (path: string, nth: number) => Behaviour | Promise<Behaviour>,
@@ -89,7 +89,7 @@ export const startReceiver = async (
   const dispose = async () => {
     await running[Symbol.asyncDispose]()
     const faults = received.flatMap(contract.checkEvent)
-    if (faults.length > 0) throw new Error(`what was sent is not as the document says:\n${faults.join('\n')}`)
+    if (faults.length > 0) throw new Error(`webhook violates the OpenAPI document:\n${faults.join('\n')}`)
   }
   return {
     port: running.port,

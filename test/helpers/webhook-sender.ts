@@ -22,13 +22,13 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 const publicAddress = '93.184.216.34'
 const keys = generateSealingKeys()
 
-/** Opens what `addWebhook` sealed. */
+/** Private key for secrets that `addWebhook` sealed. */
 export const openingKeyText = keys.private
 
-/** A name of the certificate; every one leads to the receiver, except `private`, which is an address that is not public. */
+/** URL with a name of the certificate; each resolves to the receiver, except `private`, which is a private address. */
 export const hookUrl = (name: string, path: string): string => `https://${name}.hooks.example${path}`
 
-/** The names that `hookUrl` makes. */
+/** The names in URLs of `hookUrl`. */
 export const hookNames = ['*.hooks.example']
 
 const usual = (name: string): readonly string[] => {
@@ -36,7 +36,7 @@ const usual = (name: string): readonly string[] => {
   return name.startsWith('nowhere.') ? [] : [publicAddress]
 }
 
-/** A real filter in front of the receiver, which to it is the internet. `resolve` says where a name leads. */
+/** Starts a real egress filter that treats the receiver as the internet. `resolve` maps names to addresses. */
 export const startReceiverFilter = (receiver: Receiver, resolve: typeof usual = usual): Promise<Filter> =>
   startFilter({
     resolver: { resolve: async (name) => resolve(name), lookup: async (name) => resolve(name) },
@@ -44,7 +44,7 @@ export const startReceiverFilter = (receiver: Receiver, resolve: typeof usual = 
     connectionsMax: 1024,
   })
 
-/** Starts a sender in this process, with retries after the given waits. Ended with the test, at the latest. */
+/** Starts a sender in this process, with retries after the given waits. Stopped at the test's end, at the latest. */
 export const startSender = async (
   t: WithTeardown,
   on: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
@@ -93,7 +93,7 @@ export const startSender = async (
   return { end }
 }
 
-/** Makes a user-level webhook; answers its id. */
+/** Creates a user-level webhook; returns its id. */
 export const addWebhook = async (
   database: Database,
   of: { accountId: string; url: string; secret: string; events?: readonly string[]; active?: boolean },
@@ -109,7 +109,7 @@ export const addWebhook = async (
   return id
 }
 
-/** Has a capture accepted, with the receiver that its request names, if any. Answers its id. */
+/** Accepts a capture, with the request's webhook URL, if any. Returns its id. */
 export const acceptFor = async (database: Database, tenant: Tenant, webhookUrl?: string): Promise<string> => {
   const capture = tenant.capture()
   const outcome = await acceptCapture(database, capture, { windowSize: 1000 })
@@ -120,7 +120,7 @@ export const acceptFor = async (database: Database, tenant: Tenant, webhookUrl?:
   return capture.id
 }
 
-/** Ends captures as the ledger does; those that fail, with `code`. */
+/** Ends captures as the ledger does; failed ones with `code`. */
 export const endCaptures = (
   database: Database,
   ids: readonly string[],
@@ -150,7 +150,7 @@ export const endCaptures = (
     },
   }))
 
-/** Has a capture accepted and ended for the receiver; answers its id. */
+/** Accepts and ends a capture for the receiver; returns its id. */
 export const captureFor = async (
   database: Database,
   tenant: Tenant,
@@ -162,11 +162,11 @@ export const captureFor = async (
   return id
 }
 
-/** Has everything that waits tried at once. */
+/** Makes all waiting deliveries due. */
 export const makeDue = async (database: Database): Promise<void> => {
   await database.query(`update webhook_delivery set next_attempt_at = now() where state = 'pending'`)
   await announceDeliveries(database)
 }
 
-/** Makes an account without limits. */
+/** Creates an account without limits. */
 export const newTenant = (database: Database): Promise<Tenant> => createTenant(database)

@@ -7,8 +7,8 @@ type Row = { state: string; attempts: number; next: string | null; putOff: boole
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 /**
- * Starts PostgreSQL and makes a certificate for one test file; answers what makes a database, a receiver and a filter in
- * front of it for one test. `resolve` says where a name leads, in place of the receiver.
+ * Starts PostgreSQL and creates a certificate for one test file; returns a factory of a database, a receiver and a filter in
+ * front of it for one test. `resolve` maps names to addresses; by default the receiver's.
  */
 export const startWebhookWorld = async (t: WithTeardown) => {
   const server = await startPostgres(t)

@@ -9,25 +9,25 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 import type { Tenant } from './tenant.ts'
 
-/** Captures of one account that arrive at one time. */
+/** Simultaneous captures of one account. */
 export type Crowd = { readonly tenant: Tenant; readonly captures: number; readonly atMs: number }
 
-/** What is simulated. Times in milliseconds from the start. */
+/** Parameters of a simulation. Times in milliseconds from the start. */
 export type WindowScenario = {
   readonly policy: PoolPolicy
   readonly crowds: readonly Crowd[]
   readonly serviceMs: () => number
   readonly startMs: () => number
-  /** Time from one application of reports, and the round of the relay that follows it, to the next. */
+  /** Interval of applying reports, each followed by a round of the relay. */
   readonly ledgerMs: number
   readonly untilMs: number
 }
 
-/** What was begun, and at each moment the slots that take work and those that are free. */
+/** Started captures, and at each moment the slots that accept work and the free slots. */
 export type WindowOutcome = {
   readonly starts: readonly { readonly accountId: string; readonly atMs: number }[]
   readonly moments: readonly { readonly atMs: number; readonly slots: number; readonly free: number }[]
-  /** The most workers that the controller asked for. */
+  /** Maximum number of workers that the controller required. */
   readonly asked: number
 }
 
@@ -46,7 +46,7 @@ const acceptAll = async (database: Database, { tenant, captures }: Crowd) => {
 
 const failed = { status: 'failed', code: 'TIMEOUT', message: 'simulated' } as const
 
-/** Admits what the windows let through and answers what is to be published. */
+/** Admits captures that the windows allow and returns the ids to publish. */
 const relay = async (database: Database): Promise<string[]> => {
   const published: string[] = []
   for (let ids: string[] = [], admitted = relayLimit; admitted === relayLimit || ids.length === relayLimit;) {
@@ -66,7 +66,7 @@ const apply = async (database: Database, begun: ReadonlySet<string>, ended: Read
   }))
 }
 
-/** Runs the database's admission and the real controller against simulated workers, one queue, and a ledger that is late. */
+/** Runs the database's admission and the real controller with simulated workers, one queue, and a delayed ledger. */
 export const simulateWindow = async (database: Database, scenario: WindowScenario): Promise<WindowOutcome> => {
   const { policy, crowds, ledgerMs, untilMs } = scenario
   const owners = new Map<string, string>()

@@ -1,7 +1,7 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 
-/** What the queue works with. */
+/** Dependencies of the queue. */
 export type WorkQueueDeps = {
   readonly clock: Clock
   /** Reconciles `key`; a throw is retried. Must end within its own bounds, and soon after `stop`. */
@@ -9,25 +9,25 @@ export type WorkQueueDeps = {
   readonly failed: (key: string, error: AppError, retryMs: number) => void
 }
 
-/** How many keys are worked on at once, and how many may be known at once. */
+/** Concurrency, and the maximum number of keys in the queue. */
 export type WorkQueueLimits = { readonly workers: number; readonly keysMax: number }
 
 const firstRetryMs = 5
 const lastRetryMs = 300_000
 
 /**
- * Keys that something has to be done about, as in Kubernetes' client-go: a key waits at most once; one that is added
- * while it is worked on is worked on once more afterwards, never at the same time. Failed keys come back after 5 ms,
- * doubled each time up to 5 minutes; a success forgets the failures.
+ * A work queue of keys, as in Kubernetes' client-go: a key waits at most once; a key that is added
+ * while it is processed is processed once more afterwards, never concurrently. Failed keys are retried after 5 ms,
+ * doubled each time up to 5 minutes; a success resets the backoff.
  */
 export class WorkQueue implements AsyncDisposable {
   readonly #deps: WorkQueueDeps
   readonly #limits: WorkQueueLimits
-  /** What is to be done, in the order in which it came; what of it is not being worked on is the queue. */
+  /** Keys to process, in order of arrival; those not being processed are the queue. */
   readonly #dirty = new Set<string>()
   readonly #processing = new Map<string, Promise<void>>()
   readonly #later = new Map<string, { readonly dueMs: number; readonly timer: Disposable }>()
-  /** Failures of a key in a row. */
+  /** Consecutive failures by key. */
   readonly #failures = new Map<string, number>()
   readonly #stop = new AbortController()
 
@@ -36,14 +36,14 @@ export class WorkQueue implements AsyncDisposable {
     this.#limits = limits
   }
 
-  /** Queues a key. False where the queue is full of others, or was disposed: the key is not taken. */
+  /** Queues a key. Returns false, without queueing it, if the queue is full of other keys or disposed. */
   add(key: string): boolean {
     if (!this.#takes(key)) return false
     this.#addNow(key)
     return true
   }
 
-  /** As `add`, `waitMs` from now; if the key waits already, at the earlier of both times. */
+  /** Like `add`, in `waitMs`; if the key waits already, at the earlier time. */
   addAfter(key: string, waitMs: number): boolean {
     if (!this.#takes(key)) return false
     const dueMs = this.#deps.clock.nowMs() + waitMs
@@ -58,7 +58,7 @@ export class WorkQueue implements AsyncDisposable {
     return true
   }
 
-  /** Starts nothing any more, and resolves once what runs has ended. */
+  /** Stops processing, and resolves once all running work has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     for (const { timer } of this.#later.values()) timer[Symbol.dispose]()
@@ -88,7 +88,7 @@ export class WorkQueue implements AsyncDisposable {
 
   async #run(key: string) {
     try {
-      // Never in the middle of whoever added the key.
+      // Never runs synchronously within `add`.
       await Promise.resolve()
       await this.#deps.work(key, this.#stop.signal)
       this.#failures.delete(key)

@@ -16,28 +16,28 @@ const probeMs = 500
 const logCharsMax = 200_000
 const killedCode = 137
 
-/** How real workers are run from pods. */
+/** Options of `startPodWorkers`. */
 export type PodWorkersOptions = {
   readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers' | 'get'>
-  /** Settings that differ on this machine from what a pod says, named without prefix. */
+  /** Overrides of a pod's settings for this machine, named without prefix. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** The real workers of all pods, each a process of this machine. Dispose kills them; their pods stay as they are. */
+/** The real workers of all pods, each a local process. Dispose kills them; their pods stay as they are. */
 export type PodWorkers = AsyncDisposable & {
-  /** The process of a pod, once there is one. */
+  /** The process of a pod, once it is started. */
   readonly processOf: (pod: string) => ChildProcess | undefined
-  /** What the worker of a pod has written so far, bounded. */
+  /** The output of a pod's worker so far, bounded. */
   readonly logOf: (pod: string) => string
 }
 
 /**
- * Runs the program that each worker's pod names, with the environment and the Secrets of the pod, and does with it what
- * a kubelet does. The cluster must have been started with `kwokPlaysWorkers: false`.
+ * Runs the program of each worker's pod, with the environment and the Secrets of the pod, and manages it as
+ * a kubelet would. The cluster must have been started with `kwokPlaysWorkers: false`.
  */
 export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWorkers> => {
   const folder = await mkdtemp(join(tmpdir(), 'pods-'))
-  // The browsers' user passes through it.
+  // The browsers' user has to traverse the folder.
   await chmod(folder, 0o711)
   const processes = new Map<string, ChildProcess>()
   const logs = new Map<string, string>()
@@ -71,7 +71,7 @@ export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWo
 
 const commandOf = ({ spec }: PodObject) => spec.containers.find(({ name }) => name === 'worker')?.args ?? []
 
-/** The pod's environment; files of Secrets that it names are in `folder`, probes on a free port of loopback. */
+/** The pod's environment, with files of its Secrets in `folder`, and probes on a free port of loopback. */
 const environmentIn = async ({ cluster, settings = {} }: PodWorkersOptions, pod: PodObject, folder: string) => {
   const { namespace } = pod.metadata
   const env = new Map(Object.entries(environmentOf(pod)))
@@ -94,7 +94,7 @@ const environmentIn = async ({ cluster, settings = {} }: PodWorkersOptions, pod:
   return Object.fromEntries(env)
 }
 
-/** A process as a kubelet sees it: its probe is asked twice a second once it has said where. */
+/** Runs a process as a kubelet does: calls its probe twice a second once it has announced the address. */
 const runProcess = (start: () => Promise<ChildProcess>, changed: () => void): Program => {
   let child: ChildProcess | undefined
   let isReady = false

@@ -19,7 +19,7 @@ export type PodCondition = {
   readonly lastTransitionTime?: string
 }
 
-/** What a container does. */
+/** State of a container. */
 export type ContainerState = {
   readonly waiting?: { readonly reason: string; readonly message?: string }
   readonly running?: { readonly startedAt: string }
@@ -31,7 +31,7 @@ export type ContainerState = {
   }
 }
 
-/** The status of a pod, as far as a kubelet writes it here. */
+/** The status fields of a pod that the stand-in kubelet writes. */
 export type PodStatus = {
   readonly phase?: string
   readonly reason?: string | null
@@ -49,7 +49,7 @@ export type PodStatus = {
   }[]
 }
 
-/** A worker's pod, as far as tests look at it. */
+/** The fields of a worker's pod that tests read. */
 export type PodObject = KubeObject & {
   readonly metadata: {
     readonly name: string
@@ -76,27 +76,27 @@ export type PodObject = KubeObject & {
   readonly status?: PodStatus
 }
 
-/** Pods in the API. */
+/** The API resource of pods. */
 export const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' } as const
 
-/** Finds the pods of all workers that the controller made. */
+/** Label selector of all workers' pods. */
 export const workerSelector = selectorOf({
   'app.kubernetes.io/component': 'worker',
   'app.kubernetes.io/managed-by': fieldOwner,
 })
 
-/** What the pod's worker is told: its environment with the fields of the pod filled in. */
+/** The environment of the pod's worker, with pod field references resolved. */
 export const environmentOf = (pod: PodObject): Readonly<Record<string, string>> => {
   const given = pod.spec.containers.find(({ name }) => name === 'worker')?.env ?? []
   const valueOf = ({ name, value, valueFrom }: Variable) => {
     if (!valueFrom) return value ?? ''
     if (valueFrom.fieldRef?.fieldPath === 'metadata.name') return pod.metadata.name
-    throw new Error(`${name} of pod ${pod.metadata.name} comes from where no test looks`)
+    throw new Error(`${name} of pod ${pod.metadata.name} comes from an unsupported source`)
   }
   return Object.fromEntries(given.map((variable) => [variable.name, valueOf(variable)]))
 }
 
-/** What a worker is, by its pod. */
+/** Properties of a worker, read from its pod. */
 export type WorkerSpec = {
   /** Name of the pod. */
   readonly pod: string
@@ -104,13 +104,13 @@ export type WorkerSpec = {
   readonly worker: string
   readonly pool: Pool
   readonly slots: number
-  /** Whether it serves one capture and ends. */
+  /** Whether it exits after one capture. */
   readonly isSingleUse: boolean
-  /** Milliseconds after which a single-use worker ends that got no capture. */
+  /** Milliseconds after which a single-use worker without a capture exits. */
   readonly spareMs: number
 }
 
-/** Reads what a worker's pod asks for. */
+/** Reads the properties of a worker from its pod. */
 export const workerSpecOf = (pod: PodObject): WorkerSpec => {
   const env = environmentOf(pod)
   const settingOf = (name: string, fallback: string) => env[prefix + name] ?? fallback

@@ -6,7 +6,7 @@ import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { token } from './tenant.ts'
 
-/** Says, as a worker of the standard pool, that the first attempt at a capture begins. */
+/** Reports the start of the first attempt, as a worker of the standard pool. */
 export const reportStart = (queue: Queue, id: string) =>
   publishStored(
     queue,
@@ -14,7 +14,7 @@ export const reportStart = (queue: Queue, id: string) =>
     startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' }),
   )
 
-/** Says, as a worker of the standard pool, that the first attempt succeeded; nothing is put into the store. */
+/** Reports the success of the first attempt, as a worker of the standard pool; stores no object. */
 export const reportSuccess = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
   const result: CompletedResult = {
     id,
@@ -35,13 +35,13 @@ export const reportSuccess = async (queue: Queue, id: string, more: Partial<Comp
   return result
 }
 
-/** Says, as a worker of the standard pool, that the first attempt failed. */
+/** Reports the failure of the first attempt, as a worker of the standard pool. */
 export const reportFailure = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
   const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
   await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
 }
 
-/** The last result of a capture of the standard pool that stands in the queue, if one does. */
+/** The latest result of a capture of the standard pool in the queue, if any. */
 export const lastResult = async (queue: Queue, id: string) => {
   const bytes = (await lastMessage(queue, resultsStream.name, resultSubject({ pool: 'standard', id })))?.data
   return bytes && resultCodec.decode(bytes)

@@ -2,7 +2,7 @@ import type { Mutation } from './mutation.ts'
 
 const fails = 'Synchronous capture that fails (a known departure: image bytes cannot carry a record)'
 
-/** Against the points of the capture operations: what is asked. */
+/** Faults against the contract of capture operations: requests. */
 export const captures: readonly Mutation[] = [
   {
     point: 'A synchronous capture that waits',

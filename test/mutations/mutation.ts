@@ -1,6 +1,6 @@
 /**
- * A fault that is written into the code: `find` stands once in `file`. Where there is a `point`, the tests that name it must
- * fail with it, else those of the file `test`.
+ * A fault to inject into the code: `find` occurs exactly once in `file`. With a `point`, the tests that name it must
+ * fail, otherwise the tests of the file `test`.
  */
 export type Mutation = {
   readonly file: string

@@ -7,7 +7,7 @@ import { webhooks } from './webhooks.ts'
 import { worker } from './worker.ts'
 import type { Mutation } from './mutation.ts'
 
-/** Faults, those in gateway, ledger and webhooks each against a point of docs/http-contract.md. */
+/** All faults; those in gateway, ledger and webhooks each violate a point of docs/http-contract.md. */
 export const mutations: readonly Mutation[] = [
   ...paths,
   ...captures,

@@ -6,7 +6,7 @@ const operator = 'services/controller/operator'
 const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
   changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
 
-/** Against what a controller knows before it decides, and against deciding without that. */
+/** Faults in the observations that a controller requires before it decides. */
 const knowledge: readonly Mutation[] = [
   ...against(`${unit}/operator/scale/run-pool.test.ts`, `${operator}/scale/run-pool.ts`, [
     ['  await subscriptions.waitForSync(kind, readyPods, stop)\n', ''],
@@ -36,7 +36,7 @@ const knowledge: readonly Mutation[] = [
   ]),
 ]
 
-/** Against writes of a controller that does not lead, and of what has changed meanwhile. */
+/** Faults in the fences against writes by a non-leader and writes based on stale objects. */
 const fences: readonly Mutation[] = [
   ...against(`${unit}/operator/lead.test.ts`, `${operator}/lead.ts`, [
     ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],
@@ -51,7 +51,7 @@ const fences: readonly Mutation[] = [
   ]),
 ]
 
-/** Against the capacity that pods without a node are, and what their wait is taken for. */
+/** Faults in counting the capacity of unscheduled pods, and in the reason of their wait. */
 const capacity: readonly Mutation[] = [
   ...against(`${unit}/operator/pods/pod-trouble.test.ts`, `${operator}/pods/pod-trouble.ts`, [
     ['return unscheduledMs > nodeProvisionMs ? ', 'return unscheduledMs >= 0 ? '],
@@ -71,7 +71,7 @@ const capacity: readonly Mutation[] = [
   ]),
 ]
 
-/** Against what is applied, and in which order. */
+/** Faults in the applied objects and their order. */
 const applied: readonly Mutation[] = [
   ...against(`${unit}/operator/apply/children.test.ts`, `${operator}/apply/children.ts`, [
     [' || found.applied !== hashIn(fields)', ''],
@@ -100,7 +100,7 @@ const applied: readonly Mutation[] = [
   ]),
 ]
 
-/** Against guards that a world must die of. */
+/** Faults in guards, caught by the tests of test/faults. */
 const worlds: readonly Mutation[] = [
   ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/worker-groups.ts', [
     ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
@@ -118,5 +118,5 @@ const worlds: readonly Mutation[] = [
   ]),
 ]
 
-/** Faults of the operator, each against a unit test or a world. */
+/** Faults of the operator, each caught by a unit test or a test of test/faults. */
 export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied, ...worlds]

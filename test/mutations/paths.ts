@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts'
 
-/** Against the points of paths, envelopes and headers. */
+/** Faults against the contract of paths, envelopes and headers. */
 export const paths: readonly Mutation[] = [
   {
     point: 'Path prefix',

@@ -253,5 +253,5 @@ const keys: readonly Mutation[] = [
   },
 ]
 
-/** Against the points of batch, list, links, account and usage. */
+/** Faults against the contract of batch, list, links, account and usage. */
 export const reads: readonly Mutation[] = [...batches, ...lists, ...links, ...accounts, ...images, ...limits, ...keys]

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts'
 
-/** Against the points of the capture operations: what comes of it. */
+/** Faults against the contract of capture operations: results. */
 export const results: readonly Mutation[] = [
   {
     point: 'Time budget',

@@ -16,7 +16,7 @@ const readTests = async (): Promise<NamedTest[]> => {
 const oneLine = (text: string) => text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)
 const literally = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, '\\$&')
 
-/** Runs the tests of one file by their titles, all where there is none; answers the titles that failed, and whether the run as a whole passed. */
+/** Runs the tests of a file with the given titles, or all if empty; returns the failed titles and whether the run passed. */
 const runTests = async (sandbox: Sandbox, path: string, titles: readonly string[]) => {
   const grep = titles.length === 0 ? '' : `/^(${titles.map(literally).join('|')})$/`
   const { passed, output } = await runTestFile(sandbox, path, grep)
@@ -30,7 +30,7 @@ const byFile = (tests: readonly NamedTest[]): [string, string[]][] =>
     tests.filter((test) => test.path === path).map(({ title }) => title),
   ])
 
-/** Whether tests pass without a fault, found out once. */
+/** Whether tests pass without a mutation; memoized. */
 const createPasses = () => {
   const known = new Map<string, Promise<{ passed: boolean }>>()
   return async (sandbox: Sandbox, file: string, titles: readonly string[]): Promise<boolean> => {
@@ -42,11 +42,11 @@ const createPasses = () => {
 }
 const passes = createPasses()
 
-/** The tests that must fail with a mutation: files, each with the titles, or with none for all. */
+/** The tests that must fail with a mutation: files with test titles; no titles means all. */
 const guardsOf = (mutation: Mutation, tests: readonly NamedTest[]): [string, string[]][] =>
   'test' in mutation ? [[mutation.test, []]] : byFile(tests.filter(({ point }) => point === mutation.point))
 
-/** Says how the tests of its point take the mutation: by name which one fails, or what is wrong. */
+/** Applies a mutation and returns the title of the test that fails, or what is wrong. */
 const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
   const path = join(sandbox.folder, mutation.file)
   const text = await readFile(path, 'utf8')
@@ -66,7 +66,7 @@ const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly
   return { caught: false, why: 'no test fails' }
 }
 
-/** Tries the recorded mutations whose point, test or file contains `wanted`; resolves to whether all of them are caught. */
+/** Runs the recorded mutations whose point, test or file contains `wanted`; returns whether all of them are caught. */
 export const runRecorded = async (wanted: string): Promise<boolean> => {
   const chosen = mutations.filter((each) => guardOf(each).includes(wanted) || each.file.includes(wanted))
   const tests = await readTests()

@@ -12,7 +12,7 @@ import { sqlChanges } from './seeded/sql-changes.ts'
 const files = ['services', 'test'].flatMap(readTree)
 const services = files.filter(({ path }) => path.startsWith('services/') && !path.includes('/migrations/'))
 
-/** The files of services that have changed since a revision; all of them without one. */
+/** Service files changed since a revision; all service files without one. */
 const chosenFiles = (since: string | undefined) => {
   if (since === undefined) return services
   const listed = execFileSync('git', ['diff', '--name-only', since], { cwd: root, encoding: 'utf8' })
@@ -31,7 +31,7 @@ const draw = (changes: readonly Change[], { count, seed }: { count: number; seed
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random(left.length), 1)).flat()
 }
 
-/** Whether a test passes on the code as it is, found out once. */
+/** Whether a test passes on the unchanged code; memoized. */
 const createPassesUnchanged = () => {
   const known = new Map<string, Promise<boolean>>()
   return (sandbox: Sandbox, test: string): Promise<boolean> => {
@@ -42,7 +42,7 @@ const createPassesUnchanged = () => {
 }
 const passesUnchanged = createPassesUnchanged()
 
-/** The first of `tests` that fails with the change and passes without it; undefined where none does. */
+/** The first of `tests` that fails with the change and passes without it, if any. */
 const findCatcher = async (sandbox: Sandbox, change: Change, tests: readonly string[]): Promise<string | undefined> => {
   const path = join(sandbox.folder, change.file)
   const source = await readFile(path, 'utf8')
@@ -63,8 +63,8 @@ const describe = (change: Change, source: string): string => {
 }
 
 /**
- * Makes `count` changes of single places, drawn by `seed` from the services' files that have changed since `since` (all
- * without it), one at a time. Prints the test that notices each, or that none does: whether that one matters is for people.
+ * Makes `count` single-place changes, one at a time, drawn by `seed` from the service files changed since `since` (all
+ * without it). Prints the test that catches each, or that none does; people judge whether an uncaught change matters.
  */
 export const runSeeded = async (by: { since: string | undefined; count: number; seed: number }): Promise<void> => {
   const changes = draw(chosenFiles(by.since).flatMap(changesOf), by)

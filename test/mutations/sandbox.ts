@@ -6,11 +6,11 @@ import { root } from '#test/tidy/source.ts'
 
 const copied = ['bin', 'clients', 'crds', 'docs', 'k8s', 'scripts', 'services', 'test', 'package.json', 'tsconfig.json']
 const linked = ['node_modules', '.tools']
-/** Longest run of one test file; one that takes longer has failed. */
+/** Timeout of one test file; exceeding it is a failure. */
 const testMs = 120_000
 const copies = 2
 
-/** A copy of the code into which faults may be written; it is removed when disposed. */
+/** A copy of the code to inject faults into; removed when disposed. */
 export type Sandbox = AsyncDisposable & { readonly folder: string }
 
 const createSandbox = async (): Promise<Sandbox> => {
@@ -20,7 +20,7 @@ const createSandbox = async (): Promise<Sandbox> => {
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-/** Works through `items` in two sandboxes at a time. */
+/** Processes `items` with two sandboxes in parallel. */
 export const inSandboxes = async <T>(
   items: readonly T[],
   work: (sandbox: Sandbox, item: T) => Promise<void>,
@@ -34,8 +34,8 @@ export const inSandboxes = async <T>(
 }
 
 /**
- * Runs a test file in a sandbox, by itself: tap's own program loads parts from where packages really are, which browser hosts
- * do not see. `grep` chooses tests by their titles. `output` is what it printed (TAP); its whole process group ends with it. */
+ * Runs a test file in a sandbox with plain node: tap's CLI loads modules from the real package location, which browser hosts
+ * cannot see. `grep` selects tests by title. `output` is its TAP; its whole process group ends with it. */
 export const runTestFile = async (
   { folder }: Sandbox,
   path: string,
@@ -58,7 +58,7 @@ export const runTestFile = async (
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // The group has ended with its first process.
+    // The process group ended with its leader.
   }
   return { passed: code === 0, output: Buffer.concat(printed).toString() }
 }

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts'
 
-/** Against the points of webhooks and administration. */
+/** Faults against the contract of webhooks and administration. */
 export const webhooks: readonly Mutation[] = [
   {
     point: 'Schedule',

@@ -6,7 +6,7 @@ const capture = 'services/worker/browser-host/capture'
 const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
   changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
 
-/** Against the shares that stages have of an attempt's deadline. */
+/** Faults in the stages' shares of an attempt's deadline. */
 const deadline: readonly Mutation[] = [
   ...against('test/integration/worker-readiness.test.ts', `${capture}/run-capture.ts`, [
     ['leftMs: bounds.endsAt - performance.now(), pixelsMax', 'leftMs: 60_000, pixelsMax'],
@@ -21,7 +21,7 @@ const deadline: readonly Mutation[] = [
   ]),
 ]
 
-/** Against the rules for an attempt that a fault of the service interrupted. */
+/** Faults in the rules for attempts interrupted by an outage of the service. */
 const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
     ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
@@ -39,7 +39,7 @@ const handBacks: readonly Mutation[] = [
   ]),
 ]
 
-/** Against the bounds of what a browser host may write. */
+/** Faults in the bounds on a browser host's output. */
 const frames: readonly Mutation[] = [
   ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/browser-host/frames.ts', [
     ['textLength > textBytesMax || bytesLength > bytesMax', 'bytesLength > bytesMax'],
@@ -59,7 +59,7 @@ const frames: readonly Mutation[] = [
   ]),
 ]
 
-/** Against what is never blocked: the page's own site. */
+/** Faults in the rule that the page's own site is never blocked. */
 const ownSite = against(
   `${unit}/browser-host/blocking/blocker.test.ts`,
   'services/worker/browser-host/blocking/blocker.ts',
@@ -74,7 +74,7 @@ const ownSite = against(
   ],
 )
 
-/** Against where the caller's headers go, redirects included. */
+/** Faults in the scope of the caller's headers, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
     ['URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)', 'values'],
@@ -90,5 +90,5 @@ const headers: readonly Mutation[] = [
   },
 ]
 
-/** Against what no answer shows: deadlines, hand-backs, and what keeps pages and browser hosts in their bounds. */
+/** Faults invisible in responses: deadlines, hand-backs, and the bounds of pages and browser hosts. */
 export const worker: readonly Mutation[] = [...deadline, ...handBacks, ...frames, ...ownSite, ...headers]

@@ -14,7 +14,7 @@ const podOf = async (component: string) =>
     ])
   ).split(' ') as [string, string]
 
-/** Node.js: tries to connect to each `host:port` of its arguments and prints which it could. */
+/** Node.js script: connects to each `host:port` argument and prints the reachable ones. */
 const connector = `
   const { connect } = require('node:net')
   const open = (target) => new Promise((resolve) => {
@@ -32,7 +32,7 @@ const reach = async (pod: string, namespace: string, targets: Readonly<Record<st
 }
 const all = (targets: object, word: string) => Object.fromEntries(Object.keys(targets).map((name) => [name, word]))
 
-t.test('worker: is as confined in a cluster as its pod says', async (t) => {
+t.test('worker: processes in a cluster are confined by the security context of the pod', async (t) => {
   const [worker] = await untilTwoReady()
   const pod = worker?.name ?? ''
   const said = (command: string) => inPod(cluster, pod, command, release.workersNamespace)
@@ -47,14 +47,14 @@ t.test('worker: is as confined in a cluster as its pod says', async (t) => {
   )
   const renderers = lines.filter((line) => line.includes('--type=renderer'))
   t.ok(renderers.length > 0)
-  // By Chromium's sandbox, in namespaces of its own.
+  // Chromium's sandbox puts renderers into separate namespaces.
   for (const renderer of renderers) t.match(renderer, /depth:[3-9] CapEff:0{16} NoNewPrivs:1 Seccomp:2 /)
   t.match(await said('touch /x /app/x'), /'\/x': Read-only file system[^]*'\/app\/x': Read-only/)
   t.match(await said('ls /var/run/secrets/kubernetes.io'), /No such file/)
   t.notMatch(await said('env; cat /proc/1/environ'), /postgres|DATABASE/i)
 })
 
-t.test('NetworkPolicies: keep workers and services from all but what they need', async (t) => {
+t.test('NetworkPolicies: block all connections of workers and services except required ones', async (t) => {
   const [first, second] = await untilTwoReady()
   const { address, webAddress, nodeAddress } = cluster.network
   const [gateway, gatewayAddress] = await podOf('gateway')
@@ -93,7 +93,7 @@ t.test('NetworkPolicies: keep workers and services from all but what they need',
     PostgreSQL: 'open',
   })
 
-  // And with all of it the service still serves.
+  // The release still works with all policies.
   await release.helm('test', '--timeout=3m')
   const captures = holdCaptures(release, outside)
   await captures.create(2)

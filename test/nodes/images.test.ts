@@ -25,9 +25,9 @@ const { packages } = JSON.parse(await readFile(`${root}/package-lock.json`, 'utf
   >
 }
 const { version, devDependencies = {} } = packages[''] ?? {}
-/** Packages of package.json that nothing needs at run time, other packages included. */
+/** Dev dependencies of package.json that no runtime package depends on. */
 const developersAlone = Object.keys(devDependencies).filter((name) => packages[`node_modules/${name}`]?.dev)
-/** What images may take unpacked, in bytes, and what is known to be in each. */
+/** Unpacked size limit of each image in bytes, and expected contents. */
 const images = [
   { image: 'server', bytesMax: 380e6, holds: ['pkg:npm/fastify@', 'pkg:deb/debian/tini@'] },
   { image: 'worker', bytesMax: 1.2e9, holds: ['pkg:deb/debian/chromium-headless-shell@', 'pkg:npm/sharp@'] },
@@ -58,7 +58,7 @@ const start = async (name: string, manifest: object) => {
 const remove = (name: string) => cluster.kubectl(['delete', 'pod', name, '--wait', '--timeout=50s'])
 
 for (const { image, bytesMax, holds } of images) {
-  t.test(`${image}: holds what runs, and nothing else`, async (t) => {
+  t.test(`${image}: contains only runtime files`, async (t) => {
     const { size } = await stat(`${root}/.tools/images/${image}.tar`)
     t.ok(size <= bytesMax, `${size} bytes, at most ${bytesMax}`)
     await start(image, idlePod(image))
@@ -84,13 +84,13 @@ for (const { image, bytesMax, holds } of images) {
         purl,
       )
     }
-    // An orphan becomes the child of the first process, which reaps it.
+    // PID 1 adopts and reaps orphans.
     t.equal(await said("sh -c 'true &'; sleep 0.2; grep -l 'State:.Z' /proc/[0-9]*/status"), '')
     await remove(image)
   })
 }
 
-t.test('server: each service loads, and names the settings that it lacks', async (t) => {
+t.test('server: each service loads and reports missing settings', async (t) => {
   await start('server', idlePod('server'))
   const services = ['gateway/main', 'ledger/main', 'webhooks/main', 'controller/main', 'controller/main-operator']
   await Promise.all(
@@ -134,7 +134,7 @@ for (const { pool, image } of [
     const renderers = lines.filter((line) => line.includes('--type=renderer'))
     t.ok(renderers.length > 0)
     for (const renderer of renderers) {
-      // By Chromium's sandbox: namespaces of its own within those of its browser, of bwrap's, in the pod's.
+      // Chromium's sandbox nests renderer namespaces within bwrap's, within the pod's.
       t.match(renderer, /depth:[3-9] /)
       t.match(renderer, /CapEff:0{16} NoNewPrivs:1 Seccomp:2 /)
       const [worlds] = /net:\[\d+\] user:\[\d+\]/.exec(worker) ?? ['none']
@@ -152,7 +152,7 @@ for (const { pool, image } of [
   })
 }
 
-t.test('worker: refuses to start under the runtime’s own profile', async (t) => {
+t.test('worker: refuses to start under the container runtime’s default seccomp profile', async (t) => {
   await cluster.apply(
     workerManifest('unprofiled', { pool: 'standard', image: 'worker', egress }, { seccomp: 'RuntimeDefault' }),
   )

@@ -20,7 +20,7 @@ const colourOf = async (image: Buffer) => {
   const area = { left: 1200, top: 700, width: 1, height: 1 }
   return [...(await sharp(image).removeAlpha().extract(area).raw().toBuffer())]
 }
-/** Colour of a picture of a page, or the error that is answered instead. */
+/** Captures a page; returns the colour of the image, or the error of the response. */
 const capture = async (release: Release, parameters: object) => {
   const response = await release.request('/v1/screenshots/capture', parameters)
   const body = Buffer.from(await response.arrayBuffer())
@@ -32,7 +32,7 @@ const names = async (...args: readonly string[]) =>
 for (const which of helms) {
   const release = releaseOf(cluster, outside, which)
 
-  t.test(`chart: what ${which} installs captures pages on real nodes`, async (t) => {
+  t.test(`chart: a release installed by ${which} captures pages on real nodes`, async (t) => {
     const startedAt = performance.now()
     await release.deploy('install')
     t.strictSame(await capture(release, { url: outside.page(`${which}-first`) }), blue)
@@ -42,7 +42,7 @@ for (const which of helms) {
     t.match(await release.helm('test', '--timeout=3m'), /Phase:\s+Succeeded/)
   })
 
-  t.test(`chart: a capture behind a proxy that demands credentials runs as a Job of ${which}’s release`, async (t) => {
+  t.test(`chart: a capture through an authenticated proxy runs as a Job of ${which}’s release`, async (t) => {
     const { url, proxy, proxyWithoutPassword } = outside.proxied
     const startedAt = performance.now()
     t.strictSame(await capture(release, { url: `${url}?${which}`, proxy }), blue)
@@ -53,7 +53,7 @@ for (const which of helms) {
     })
   })
 
-  t.test(`chart: ${which} upgrades to another template of workers, and back`, async (t) => {
+  t.test(`chart: ${which} upgrades to another worker template and rolls back`, async (t) => {
     const template = { annotations: { [colourAnnotation]: 'red' } }
     await release.deploy('upgrade', { pools: { standard: { spec: { template } } } })
     await untilWorkersAre(cluster, release, 'red')
@@ -65,7 +65,7 @@ for (const which of helms) {
     t.strictSame(await capture(release, { url: outside.page(`${which}-back`) }), blue)
   })
 
-  t.test(`chart: ${which} uninstalls everything but the definition of pools and what is worth keeping`, async (t) => {
+  t.test(`chart: ${which} uninstalls everything except the BrowserPool definition and kept objects`, async (t) => {
     await release.helm('uninstall', '--wait', '--timeout=4m')
     await eventually(
       async () => (await names('namespace', '--ignore-not-found', release.workersNamespace)).length === 0,
@@ -93,7 +93,7 @@ for (const which of helms) {
   })
 }
 
-t.test('chart: its evaluation profile captures pages with nothing outside of the cluster', async (t) => {
+t.test('chart: the evaluation profile captures pages without services outside of the cluster', async (t) => {
   const release = evaluationOf(cluster)
   await addLocalVolumes(cluster)
   await prepareRelease(cluster, release.namespace)

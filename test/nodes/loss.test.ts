@@ -11,7 +11,7 @@ const nodesOf = (workers: readonly WorkerOnNode[]) =>
     a.localeCompare(b),
   )
 
-t.test('pool: a burst is served by workers on both nodes, and none of it is lost', async (t) => {
+t.test('pool: workers on both nodes serve a burst without losing a capture', async (t) => {
   await release.deploy('upgrade', standardPool([1, 4]))
   await until((workers) => workers.length === 1)
   const captures = holdCaptures(release, outside)
@@ -24,14 +24,14 @@ t.test('pool: a burst is served by workers on both nodes, and none of it is lost
   t.ok(last?.isReady)
 })
 
-t.test('drain of a node: captures in the middle of it complete', async (t) => {
+t.test('node drain: captures in progress complete', async (t) => {
   await release.deploy('upgrade', standardPool([2, 4]))
   await until((workers) => nodesOf(workers).length === 2)
   const captures = holdCaptures(release, outside)
   await captures.create(2)
   await captures.requested(2)
   const drain = ['drain', 'node-2', '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=50s']
-  // Services take up to their grace period, one pod after another.
+  // Each service pod may take its whole grace period, one pod after another.
   const drained = eventually(async () => (await kubectl(drain)) !== '', { withinMs: 300_000, what: 'node-2 is empty' })
   drained.catch(() => {})
   await until((workers) => workers.some(({ node, isEnding }) => node === 'node-2' && isEnding))
@@ -44,8 +44,8 @@ t.test('drain of a node: captures in the middle of it complete', async (t) => {
   await kubectl(['uncordon', 'node-2'])
 })
 
-t.test('loss of a node: captures that were under way on it are captured elsewhere', async (t) => {
-  // A drain left both on one node, which has no room for a third: what replaces one of them is on the other.
+t.test('node loss: captures in progress on the node are retried on other nodes', async (t) => {
+  // After a drain both workers are on one node without room for a third: a replacement goes to the other node.
   const [one] = await until((workers) => workers.length === 2)
   await kubectl(['delete', 'pod', one?.name ?? '', `-n=${release.workersNamespace}`, '--wait'])
   await until((workers) => nodesOf(workers).length === 2)
@@ -56,9 +56,9 @@ t.test('loss of a node: captures that were under way on it are captured elsewher
   t.strictSame(await captures.finish(), completed(2))
 })
 
-/** A page may take a minute, a node and its worker longer. */
+/** Below the minute that a page may take; starting a node with its worker takes longer. */
 const heldMs = 25_000
-/** Has six captures at a time until something has come to pass; returns how all of them ended. */
+/** Runs rounds of six captures until `happened` settles; returns the final statuses of all captures. */
 const keepBusy = async (happened: Promise<unknown>) => {
   const ends: string[] = []
   for (let isOver = false; !isOver;) {

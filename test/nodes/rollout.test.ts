@@ -8,7 +8,7 @@ type Quota = { readonly status: { readonly used?: { readonly pods?: string } } }
 const { kubectl } = cluster
 const namespace = release.workersNamespace
 
-t.test('rollout: workers are replaced where a quota is exactly full, and no capture is lost', async (t) => {
+t.test('rollout: replaces workers under an exactly full quota without losing a capture', async (t) => {
   const before = await untilTwoReady()
   const metadata = { name: 'full', namespace }
   await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: { pods: '2' } } })

@@ -29,7 +29,7 @@ type Pool = {
 const newerField = 'terminationGracePeriodSeconds'
 const { kubectl } = cluster
 const namespace = release.workersNamespace
-// Not awaited: a module that waits would be run after those that are imported behind it.
+// Not awaited: a module with top-level await would run after the modules imported after it.
 const newer = parse(
   readFileSync(resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml'), 'utf8'),
 ) as Definition
@@ -44,12 +44,12 @@ const readPool = async () => {
   return found
 }
 const isNewer = async () => newerField in (await readPool()).spec
-/** Resolves once the API serves pools by a definition. */
+/** Applies a definition of pools, and resolves once the API serves it. */
 const define = async (wanted: Definition) => {
   await kubectl(['replace', '-f', '-'], JSON.stringify(wanted))
   await eventually(async () => (await isNewer()) === (wanted === newer), { what: 'the definition is served' })
 }
-/** Resolves once the controller has seen the pool as it is served now and has nothing left to do to it. */
+/** Changes the pool, and resolves once its condition Ready is True for the new generation. */
 const untilSeen = async () => {
   const queueWaitMs = 2000 + (await readPool()).metadata.generation
   const change = `--patch=${JSON.stringify({ spec: { autoscaling: { queueWaitMs } } })}`
@@ -59,7 +59,7 @@ const untilSeen = async () => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')
     return ready?.status === 'True' && ready.observedGeneration === metadata.generation
   }
-  await eventually(isReady, { withinMs: 120_000, what: 'the controller has seen the pool' })
+  await eventually(isReady, { withinMs: 120_000, what: 'the pool is Ready in its new generation' })
 }
 const namesOf = async () => {
   const workers = await until((all) => all.every(({ isReady, isEnding }) => isReady && !isEnding))
@@ -68,7 +68,7 @@ const namesOf = async () => {
 const gateways = async () =>
   kubectl(['get', 'pods', `-n=${release.namespace}`, '-l=app.kubernetes.io/component=gateway', '-o=name'])
 
-t.test('upgrade: a release under five captures a second replaces all its pods and loses none', async (t) => {
+t.test('upgrade: under a load of five captures a second replaces all pods without losing a capture', async (t) => {
   await define(older)
   const before = await gateways()
   const captures = captureSteadily(release, outside)
@@ -87,7 +87,7 @@ t.test('upgrade: a release under five captures a second replaces all its pods an
 })
 
 t.test(
-  'upgrade: a controller works under an older definition of pools, and the newer one changes nothing',
+  'upgrade: a controller works with an older BrowserPool definition; the newer one changes no workers',
   async (t) => {
     await define(older)
     await release.deploy('upgrade', { crds: { upgrade: false }, ...standardPool([2, 2], { colour: 'green' }) })

@@ -11,7 +11,7 @@ type Schema = TSchema & {
   readonly items?: Schema
 }
 
-/** The value with every default of a schema, as a CustomResourceDefinition fills it in, and without what is not in it. */
+/** Applies a schema's defaults and prunes unknown fields, as kube-apiserver does for custom resources. */
 const fillBySchema = (schema: TSchema, given: unknown): unknown => {
   const { properties, items, default: fallback } = schema as Schema
   const value = given === undefined ? fallback : given
@@ -23,7 +23,7 @@ const fillBySchema = (schema: TSchema, given: unknown): unknown => {
 
 const problemOf = createValidator(Type.Object({ spec: browserPoolSpec }))
 
-/** The kind BrowserPool, by the schema of which its CustomResourceDefinition is made; without its CEL rules. */
+/** The kind BrowserPool, from the schema that also generates its CustomResourceDefinition; without the CEL rules. */
 export const browserPoolKind: Kind = {
   ...browserPools,
   resource: `${browserPools.apiVersion}/${browserPools.plural}`,

@@ -1,7 +1,7 @@
 import { type Backstage, type Controller, keyOfStored, startController, targetOf } from './controller.ts'
 import type { Stored } from './object.ts'
 
-/** Kinds that may own something, and those that may be owned. */
+/** Kinds that may own objects, and kinds that may be owned. */
 const owners = ['shutterfleet.dev/v1beta1/browserpools', 'apps/v1/deployments', 'apps/v1/replicasets', 'batch/v1/jobs']
 const owned = ['apps/v1/deployments', 'apps/v1/replicasets', 'policy/v1/poddisruptionbudgets', 'v1/pods']
 
@@ -10,7 +10,7 @@ const isOwnedBy =
   ({ metadata }: Stored): boolean =>
     metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
 
-/** Plays the garbage collector: what a deleted object owned goes too, or is let go, as its deletion asked for. */
+/** Simulates the garbage collector: deletes or orphans the dependents of a deleted object, as its deletion requested. */
 export const startCollector = (backstage: Backstage): readonly Controller[] => {
   const { server } = backstage
   const dependents = (owner: Stored) => owned.flatMap((kind) => server.store.all(kind).filter(isOwnedBy(owner)))

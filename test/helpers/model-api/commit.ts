@@ -2,24 +2,24 @@ import type { Kind } from './kind.ts'
 import { isSameJson, isTree, type ManagedEntry, type Meta, type Stored, timeText } from './object.ts'
 import { followUpdate, type Writer } from './ownership.ts'
 
-/** A change of an object, on its way through the door of its subresource. */
+/** A change of an object, through its main resource or a subresource. */
 export type Change = {
   readonly kind: Kind
   readonly live: Stored
   readonly proposed: Stored
   readonly subresource: string | undefined
-  /** Whose fields the change makes them; undefined where the proposal says that itself, or nobody decides them. */
+  /** Owner of the changed fields; undefined if the proposal has its own managedFields, or the fields get no owner. */
   readonly writer: Writer | undefined
-  /** Whether what is changed is nobody's afterwards: a size of 0, which a Scale leaves out. */
+  /** Whether the changed fields get no owner: a size of 0, which a Scale omits. */
   readonly ownsNothing?: boolean
 }
 
 const keptFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'] as const
 
-/** The object as it is after a change, still with its version; the live one where nothing is changed. */
+/** Returns the object after a change, with its old resourceVersion; `live` itself if nothing changed. */
 export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNothing = false }: Change): Stored => {
-  const through = throughDoor(kind, live, proposed, subresource)
-  // What a custom resource stores is pruned and filled in with each write.
+  const through = throughSubresource(kind, live, proposed, subresource)
+  // A custom resource is pruned and defaulted at each write.
   const filled = kind.isCustom && subresource === undefined ? (kind.fill?.(through) ?? through) : through
   const kept = Object.fromEntries(keptFields.map((field) => [field, live.metadata[field]]))
   const { finalizers = [], ownerReferences = [], ...meta } = filled.metadata
@@ -29,14 +29,14 @@ export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNot
   return isSameJson(next, live) ? live : next
 }
 
-/** Whether an object whose deletion was asked for is over: nothing holds it any more. */
+/** Whether a deleted object can be removed: no finalizers and no grace period left. */
 export const isOver = ({ metadata }: Stored): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (metadata.finalizers ?? []).length === 0 &&
   (metadata.deletionGracePeriodSeconds ?? 0) === 0
 
-/** Of a status only the status is taken, of the rest everything but the status. */
-const throughDoor = (kind: Kind, live: Stored, proposed: Stored, subresource: string | undefined): Stored => {
+/** Takes only the status from a write to the subresource `status`, and everything but the status from other writes. */
+const throughSubresource = (kind: Kind, live: Stored, proposed: Stored, subresource: string | undefined): Stored => {
   if (subresource !== 'status') return kind.hasStatus ? { ...proposed, status: live['status'] } : proposed
   const { managedFields = live.metadata.managedFields, annotations } = proposed.metadata
   const metadata = { ...live.metadata, managedFields, ...(!kind.isCustom && annotations && { annotations }) }
@@ -66,14 +66,14 @@ const fieldsAfter = (
   return { managedFields: left.filter(({ manager }) => manager !== nobody.manager) }
 }
 
-/** What a deletion demands and causes. */
+/** Options and effects of a deletion. */
 export type Removal = {
   readonly uid?: string | undefined
   readonly graceSeconds?: number | undefined
   readonly propagation?: string | undefined
 }
 
-/** What is left of an object after its deletion was asked for: undefined where nothing holds it. */
+/** Returns the object after a request to delete it; undefined if neither finalizers nor a grace period keep it. */
 export const objectAfterRemoval = (kind: Kind, live: Stored, removal: Removal, date: Date): Stored | undefined => {
   const { metadata } = live
   const finalizer = finalizerOf(removal.propagation ?? (kind.orphansDependents ? 'Orphan' : 'Background'))

@@ -21,7 +21,7 @@ const { deployments, sets, pods } = resources
 const sizePath = 'f:spec f:replicas'
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
 
-/** The spec of a Deployment whose pods ask for so many cores; a node has 32. */
+/** Deployment spec whose pods request `cpu` cores each; a node has 32. */
 const specOf = (name: string, { image = 'a', cpu = '1' } = {}) => ({
   selector: { matchLabels: { app: name } },
   template: {
@@ -44,7 +44,7 @@ const replicasOf = (object: Stored | undefined) => at(object, 'spec', 'replicas'
 const imageOf = (object: Stored) =>
   (at(object, 'spec', 'template', 'spec', 'containers') as { image: string }[])[0]?.image
 
-/** Reads a Deployment once its controller has seen it as it is. */
+/** Reads a Deployment once its controller has observed the current generation. */
 const settled = async ({ api, until }: Stage, name: string): Promise<Stored> => {
   let found: Stored | undefined
   await until('the controller has seen it', async () => {
@@ -54,7 +54,7 @@ const settled = async ({ api, until }: Stage, name: string): Promise<Stored> => 
   return found as Stored
 }
 
-/** Waits until so many pods are ready, and answers their names, the oldest first. */
+/** Waits until `count` pods are ready, and returns their names, oldest first. */
 const readyPods = async ({ api, until }: Stage, app: string, count: number): Promise<string[]> => {
   let names: string[] = []
   await until(`${count} ready pods of ${app}`, async () => {
@@ -285,7 +285,7 @@ const resizing = async (stage: Stage) => {
       const all = await listBy(api, pods, `app=${name}`)
       return seen.reduce((sum: number, each) => sum + Number(each), 0) === total && all.length === total
     })
-    // Who resizes before the controller has finished with the size before gets another share of each.
+    // A second resize before the controller has finished the first one distributes the replicas differently.
     await settled(stage, name)
     return seen
   }
@@ -314,7 +314,6 @@ const collecting = async (stage: Stage) => {
   return (await find(api, one(deployments, name))) ?? 'gone'
 }
 
-/** How Deployments, their ReplicaSets and pods behave. */
 export const deploymentScenarios: readonly Scenario[] = [
   { name: 'knows who decides the size of a Deployment, and counts its generations', play: owning },
   { name: 'lets who applies take back what another edited', play: editing },

@@ -9,7 +9,7 @@ const rules = [
   { action: 'FailJob', onExitCodes: { operator: 'NotIn', values: [0] } },
 ]
 
-/** A Job whose pod completes by itself only where `lastsMs` says when. */
+/** Creates a Job whose pod completes after `lastsMs`. */
 const create = (api: KubeApi, name: string, lastsMs: number, more: object = {}) => {
   const annotations = { 'pod-complete.stage.kwok.x-k8s.io/delay': `${lastsMs}ms` }
   const template = {
@@ -28,7 +28,7 @@ const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'so
 const isOver = (job: Stored | undefined) =>
   job !== undefined && saidOf(job).some((word) => /^(Complete|Failed) True/.test(word))
 
-/** Waits until a Job is over, and answers what it says and how many pods it counted. */
+/** Waits until a Job has finished, and returns its conditions and pod counts. */
 const ending = async ({ api, until }: Stage, name: string) => {
   let job: Stored | undefined
   await until(`${name} is over`, async () => isOver((job = await find(api, one(jobs, name)))))
@@ -146,7 +146,6 @@ const refusing = async (stage: Stage) => {
   return seen.map((each) => each ?? 'nothing')
 }
 
-/** How Jobs behave. */
 export const jobScenarios: readonly Scenario[] = [
   { name: 'ends a Job whose pod succeeds, and removes it in time', play: succeeding },
   { name: 'fails a Job for the exit code of its pod', play: failing },

@@ -142,7 +142,7 @@ const watching = async ({ api, until }: Stage) => {
   await api.patch(one(maps, 'w1'), labels(null))
   await api.patch(one(maps, 'w1'), labels('yes'))
   await api.remove(one(maps, 'w1'))
-  await until('everything was told', async () => events.length >= 5)
+  await until('all events have arrived', async () => events.length >= 5)
   stop.abort()
   return { events, end: await watched }
 }
@@ -166,9 +166,9 @@ const goingBack = async ({ api, undo, until }: Stage) => {
   }
   const watchFrom = async (resourceVersion: string) => {
     let seen: string | undefined
-    const told = (words: string) => (seen = words)
-    firstEvent(resourceVersion).then(told, (thrown: unknown) => told(String(outcomeOf(thrown))))
-    await until('the watch has told something, or is over', async () => seen !== undefined)
+    const record = (words: string) => (seen = words)
+    firstEvent(resourceVersion).then(record, (thrown: unknown) => record(String(outcomeOf(thrown))))
+    await until('the watch has an event, or has ended', async () => seen !== undefined)
     return seen
   }
   return {
@@ -189,7 +189,7 @@ const finalizers = async ({ api }: Stage) => {
   return { isDeleted: held.metadata.deletionTimestamp !== undefined, after: (await find(api, ref)) ?? 'gone' }
 }
 
-/** What any kind of object shows. */
+/** Behaviour common to all kinds. */
 export const objectScenarios: readonly Scenario[] = [
   { name: 'refuses for the same reasons', play: refusals },
   { name: 'changes nothing where nothing is changed', play: changes },

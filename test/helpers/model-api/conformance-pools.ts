@@ -36,16 +36,16 @@ const versions = async ({ api }: Stage) => {
   note(await api.patch<Stored>(ref, merge({ spec: { paused: true } })))
   note(await api.patch<Stored>(ref, merge({ status: { queue: 9 } })))
   const status = { queue: 3, reason: 'steady' }
-  const told = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status })
-  note(told)
+  const reported = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status })
+  note(reported)
   const again = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status })
   const less = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status: { reason: 'steady' } })
   await setReplicas(api, ref, { replicas: 5, manager: 'kubectl' })
   note(await api.get<Stored>(ref))
   return {
     generations,
-    statuses: [told, less].map((object) => object['status']),
-    isUntouched: again.metadata.resourceVersion === told.metadata.resourceVersion,
+    statuses: [reported, less].map((object) => object['status']),
+    isUntouched: again.metadata.resourceVersion === reported.metadata.resourceVersion,
   }
 }
 
@@ -71,7 +71,6 @@ const collecting = async ({ api, until }: Stage) => {
   return 'gone'
 }
 
-/** How BrowserPools behave. */
 export const poolScenarios: readonly Scenario[] = [
   { name: 'fills a BrowserPool in by its schema', play: filling },
   { name: 'counts generations of a BrowserPool by its spec', play: versions },

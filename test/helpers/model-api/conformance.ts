@@ -4,23 +4,23 @@ import type { KubeObject, Ref, Resource } from '#shared/kube/resource.ts'
 import { pathsOfTree } from './fields.ts'
 import { at, type ManagedEntry, type Stored } from './object.ts'
 
-/** A Kubernetes that scenarios are played on: the real one or the model. */
+/** A Kubernetes on which scenarios run: the real one or the model. */
 export type Stage = {
   readonly api: KubeApi
-  /** Waits until a condition holds, on the stage's own clock. */
+  /** Waits until a condition is true, on the stage's clock. */
   readonly until: (what: string, condition: () => Promise<boolean>) => Promise<void>
-  /** Has a pod be taken for not ready. */
+  /** Makes a pod not ready. */
   readonly unready: (pod: string) => Promise<void>
-  /** Lets time pass. */
+  /** Waits on the stage's clock. */
   readonly wait: (ms: number) => Promise<void>
-  /** Runs `change`, then puts everything back to what it was before, and starts the server afresh. */
+  /** Runs `change`, then restores all objects from before and restarts the server. */
   readonly undo: (change: () => Promise<void>) => Promise<void>
 }
 
-/** Something that is done on a stage, and what is to come of it on every one. */
+/** Steps on a stage whose result must be the same on every stage. */
 export type Scenario = { readonly name: string; readonly play: (stage: Stage) => Promise<unknown> }
 
-/** Kinds that scenarios name. */
+/** Kinds used in scenarios. */
 export const resources = {
   maps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
@@ -39,7 +39,7 @@ export const allOf = (resource: Resource) => ({ resource, namespace })
 /** One object in that namespace. */
 export const one = (resource: Resource, name: string): Ref => ({ resource, namespace, name })
 
-/** Makes an object of that namespace, and answers it as it is stored. */
+/** Creates an object in that namespace, and returns it as stored. */
 export const make = async (
   api: KubeApi,
   resource: Resource,
@@ -50,14 +50,14 @@ export const make = async (
   return (await api.create(allOf(resource), object, options)) as Stored
 }
 
-/** The outcome of a request: why it was refused, or `done`. */
+/** The outcome of a request: `done`, or the reason of its rejection. */
 export const outcome = (request: Promise<unknown>): Promise<string> =>
   request.then(
     () => 'done',
     (thrown: unknown) => outcomeOf(thrown) ?? String(thrown),
   )
 
-/** Who decides what stands at a path, which is one of FieldsV1 with its steps parted by spaces. */
+/** Field managers of a path, which is a FieldsV1 path with its steps separated by spaces. */
 export const queueOwners = (object: Stored, path: string): string[] => {
   const entries: readonly ManagedEntry[] = object.metadata.managedFields ?? []
   return entries
@@ -66,13 +66,13 @@ export const queueOwners = (object: Stored, path: string): string[] => {
     .toSorted()
 }
 
-/** The conditions of an object in short. */
+/** The conditions of an object, abbreviated. */
 export const saidOf = (object: Stored): string[] =>
   ((at(object, 'status', 'conditions') as { type: string; status: string; reason?: string }[] | undefined) ?? [])
     .map(({ type, status, reason = '-' }) => `${type} ${status} ${reason}`)
     .toSorted()
 
-/** Reads an object; undefined where there is none. */
+/** Reads an object; undefined if it does not exist. */
 export const find = async (api: KubeApi, ref: Ref): Promise<Stored | undefined> => {
   try {
     return await api.get<Stored>(ref)
@@ -86,7 +86,7 @@ export const find = async (api: KubeApi, ref: Ref): Promise<Stored | undefined> 
 export const listBy = async (api: KubeApi, resource: Resource, labelSelector: string): Promise<readonly Stored[]> =>
   (await api.list<Stored>(allOf(resource), { limit: 500, labelSelector })).items
 
-/** Makes a quota and waits until the server counts by it. */
+/** Creates a quota and waits until the server enforces it. */
 export const limit = async ({ api, until }: Stage, name: string, hard: Readonly<Record<string, string>>) => {
   const { apiVersion, kind } = resources.quotas
   await api.create(allOf(resources.quotas), { apiVersion, kind, metadata: { name }, spec: { hard } })

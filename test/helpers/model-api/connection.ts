@@ -7,19 +7,19 @@ import { type Route, routeOf } from './routes.ts'
 import type { ModelLists } from './reads.ts'
 import type { ModelServer } from './server.ts'
 
-/** The way from one client to the server. What stands here can be changed at any time. */
+/** The network between one client and the server. Its fields can be changed at any time. */
 export type Line = {
-  /** One way, for each request, answer and event. */
+  /** Latency of each request, response and event, in one direction. */
   delayMs: () => number
-  /** `refused`: every dial fails at once; `silent`: nothing passes, and nobody is told. */
+  /** `refused`: every dial fails immediately; `silent`: packets are dropped without an error. */
   state: 'open' | 'refused' | 'silent'
-  /** Of 1: how often a request is lost, the answer of one that was done, or one is told to come again in a second. */
+  /** Probability from 0 to 1 that a request is lost, its response is lost, or it has to be retried after a second. */
   lost: number
   lostAnswers: number
   tooMany: number
 }
 
-/** One request that may have changed something. `code` is 0 where it never reached the server. */
+/** A write request. `code` is 0 if it never reached the server. */
 export type SeenWrite = {
   readonly client: string
   readonly method: string
@@ -33,9 +33,9 @@ export type SeenWrite = {
 /** A client of the model. */
 export type ModelClient = KubeConnection & {
   readonly line: Line
-  /** Breaks all its connections off. */
+  /** Resets all its connections. */
   readonly reset: () => void
-  /** Sets the state of its line, with what that does to watches that stand. */
+  /** Sets the state of its line, and applies it to open watches. */
   readonly setState: (state: Line['state']) => void
 }
 
@@ -45,19 +45,19 @@ export type Exchange = {
   readonly lists: ModelLists
   readonly clock: Clock
   readonly random: () => number
-  /** Whether the server answers anybody. */
+  /** Whether the server is unavailable. */
   readonly isAway: () => boolean
-  /** Carries a client's request out, in its name. */
+  /** Runs a client's request as that client. */
   readonly inNameOf: <T>(client: string, run: () => T) => T
   readonly wrote: (write: SeenWrite) => void
 }
 
-/** Who a client is, and how its process takes what arrives. */
+/** Name of a client, and how its process receives what arrives. */
 export type ClientOf = { readonly name: string; readonly deliver: (run: () => void) => void }
 
 const giveUpMs = 30_000
 
-/** Connects a client. Its fields are those of `name` where it names no manager. */
+/** Connects a client. `name` is its field manager by default. */
 export const connectClient = (exchange: Exchange, { name, deliver }: ClientOf): ModelClient => {
   const { random } = exchange
   const line: Line = { delayMs: () => 1 + random() * 9, state: 'open', lost: 0, lostAnswers: 0, tooMany: 0 }
@@ -92,7 +92,7 @@ type Opened = {
   readonly deliver: (run: () => void) => void
   readonly watches: Set<ModelWatch>
   readonly user: string
-  /** Aborts when nobody reads any more what the client asked for. */
+  /** Aborts when the response is no longer read. */
   readonly over: AbortSignal
 }
 
@@ -133,14 +133,14 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeRespons
   }
 }
 
-/** Hears of an abort. A signal with listeners is kept for ever, so that they go with the client at the latest. */
+/** Adds an abort listener. Listeners keep a signal in memory, so they are removed with the request at the latest. */
 const listen = ({ over }: Opened, signal: AbortSignal, abort: () => void) => {
   signal.addEventListener('abort', abort, { once: true })
   over.addEventListener('abort', () => signal.removeEventListener('abort', abort), { once: true, signal })
   if (signal.aborted) abort()
 }
 
-/** What a socket throws. */
+/** The error that a socket throws. */
 const failureOf = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code !== undefined && { code })
 

@@ -4,49 +4,48 @@ import { Refusal } from './refusal.ts'
 import type { ModelServer, Target } from './server.ts'
 import { keyIn, type StoreEvent } from './store.ts'
 
-/** What the controllers behind the server work with. */
+/** Dependencies of the server's controllers. */
 export type Backstage = {
   readonly server: ModelServer
   readonly clock: Clock
   readonly random: () => number
-  /** Whether the server answers nobody, its own controllers included. */
+  /** Whether the server is unavailable, also to its own controllers. */
   readonly isAway: () => boolean
-  /** How long a controller takes to hear of a change and act. */
+  /** Delay until a controller observes a change and acts. */
   readonly lagMs: () => number
 }
 
-/** A loop that brings about what should be so, key by key. */
+/** A reconcile loop. */
 export type Controller = {
-  /** Has a key looked at after `waitMs`, or as soon as somebody would hear of a change. */
+  /** Reconciles a key after `waitMs`, by default after the lag of a change. */
   readonly look: (key: string, waitMs?: number) => void
-  /** Has everything looked at, as after a list. */
+  /** Reconciles all keys, as after a list. */
   readonly lookAtAll: () => void
 }
 
-/** Which kind a controller works on, which objects concern it, and how. */
+/** The kind that a controller reconciles, its dependents, and how. */
 export type ControllerOf = {
   readonly resource: string
-  /** Kinds whose objects concern the key of the object that controls them. */
+  /** Kinds whose changes trigger a reconcile of their controlling object. */
   readonly dependents?: readonly string[]
-  /** Answers after how many milliseconds the key is to be looked at again, if at all. A refusal is tried again. */
+  /** Reconciles a key; returns the milliseconds until the next run, if any. A Refusal is retried. */
   readonly sync: (key: string, object: Stored | undefined) => number | undefined
-  /** Milliseconds before the first and the last retry of a key that was refused. */
+  /** Milliseconds before the first retry, and the longest backoff. */
   readonly retryMs?: { readonly first: number; readonly last: number }
 }
 
 const usualRetryMs = { first: 5, last: 1_000_000 }
 
-/** The place of an object as a target of edits. */
+/** The edit target for an object. */
 export const targetOf = (server: ModelServer, object: Stored, subresource?: string): Target => {
   const { apiVersion, kind, metadata } = object
   const found = server.kindNamed(apiVersion, kind)
   return { kind: found, namespace: metadata.namespace, name: metadata.name, subresource }
 }
 
-/** The key of an object. */
 export const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
 
-/** Starts a controller. It looks at each change after a lag, and at nothing while the server is away. */
+/** Starts a controller. It processes each change after a lag, and none while the server is unavailable. */
 export const startController = (backstage: Backstage, of: ControllerOf): Controller => {
   const { server, clock, isAway, lagMs } = backstage
   const { first, last } = of.retryMs ?? usualRetryMs
@@ -90,7 +89,7 @@ export const startController = (backstage: Backstage, of: ControllerOf): Control
 export const controlledBy = (server: ModelServer, resource: string, { metadata }: Stored): readonly Stored[] =>
   server.store.all(resource).filter((object) => controllerOf(object)?.uid === metadata.uid)
 
-/** What makes an object the controller of another. */
+/** The metadata that makes an object the controller of another. */
 export const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: Stored) => ({
   ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
 })

@@ -5,13 +5,13 @@ import { type Condition, conditionsOf, withCondition } from './pods.ts'
 import { countOf, sizeAnnotations, stepRollout, sum, wantedOf } from './rollout.ts'
 
 const sets = 'apps/v1/replicasets'
-/** A rollout is looked at again, for its deadline. */
+/** Interval at which a rollout's deadline is checked. */
 const lookAgainMs = 5000
 const hashLabel = 'pod-template-hash'
 
 const templateOf = (deployment: Stored): Tree => at(deployment, 'spec', 'template') as Tree
 
-/** Templates are compared at every look, and are the same object as long as nobody writes them. */
+/** Cache by identity: templates are compared at every reconcile and stay the same object until they are written. */
 const hashes = new WeakMap<Tree, string>()
 
 const hashOf = (template: Tree): string => {
@@ -37,7 +37,7 @@ const createSet = ({ server }: Backstage, deployment: Stored, replicas: number) 
   server.create(server.kind(sets), namespace, { metadata, spec })
 }
 
-/** Follows how far Deployments come, and answers what their condition Progressing says. */
+/** Tracks the progress of Deployments, and returns their condition Progressing. */
 const createProgress = ({ clock }: Backstage) => {
   const last = new Map<
     string,
@@ -50,7 +50,7 @@ const createProgress = ({ clock }: Backstage) => {
     const before = last.get(uid)
     const now = [counts.updated, counts.ready, -counts.old]
     const hasMoved = !before || now.some((count, index) => count > (before.counts[index] ?? 0))
-    // What was done once is not begun again by a pod that is unwell.
+    // An unready pod does not restart a completed rollout.
     const stays = before?.isDone && counts.old === 0
     const atMs = hasMoved ? clock.nowMs() : before.atMs
     last.set(uid, { counts: now, atMs, isDone: isDone || stays === true })
@@ -62,7 +62,7 @@ const createProgress = ({ clock }: Backstage) => {
   }
 }
 
-const tell = (
+const updateStatus = (
   { server, clock }: Backstage,
   deployment: Stored,
   current: Stored | undefined,
@@ -88,7 +88,7 @@ const tell = (
   })
 }
 
-/** Plays the Deployment controller: a ReplicaSet for each template, and rolling updates from one to the next. */
+/** Simulates the Deployment controller: a ReplicaSet for each template, and rolling updates from one to the next. */
 export const startDeployments = (backstage: Backstage): Controller => {
   const { server } = backstage
   const progress = createProgress(backstage)
@@ -102,7 +102,7 @@ export const startDeployments = (backstage: Backstage): Controller => {
       if (!current) createSet(backstage, deployment, old.length === 0 ? wantedOf(deployment) : 0)
       else stepRollout(backstage, { deployment, current, old })
     }
-    tell(backstage, deployment, current, progress)
+    updateStatus(backstage, deployment, current, progress)
     return old.length > 0 ? lookAgainMs : undefined
   }
   return startController(backstage, { resource: 'apps/v1/deployments', dependents: [sets], sync })

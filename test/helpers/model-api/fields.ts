@@ -3,10 +3,10 @@ import { isSameJson, isTree, type Tree } from './object.ts'
 /** Values by path, as FieldsV1 names paths; its steps are joined by line breaks. */
 export type Leaves = ReadonlyMap<string, unknown>
 
-/** Paths that somebody decides. */
+/** Paths that have an owner. */
 export type Paths = ReadonlySet<string>
 
-/** Lists whose items are known by these fields; other lists are one value. */
+/** Key fields of list items by list; other lists are atomic. */
 const itemKeys: Readonly<Record<string, readonly string[]>> = {
   conditions: ['type'],
   containers: ['name'],
@@ -19,9 +19,9 @@ const itemKeys: Readonly<Record<string, readonly string[]>> = {
   volumes: ['name'],
 }
 const itemDefaults: Tree = { protocol: 'TCP' }
-/** Objects that are one value. */
+/** Atomic objects. */
 const atomic = ['selector', 'labelSelector', 'fieldRef', 'secretKeyRef', 'configMapKeyRef', 'nodeSelector']
-/** What nobody decides. */
+/** Fields without an owner. */
 const identity = [
   'name',
   'namespace',
@@ -36,16 +36,16 @@ const identity = [
 const separator = '\n'
 const itself = '.'
 
-/** The keys by which the items of a list are known; undefined where the list is one value. */
+/** Key fields of a list's items; undefined if the list is atomic. */
 const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[field]
 
-/** What an item of a keyed list is known by. */
+/** The key of an item of a keyed list. */
 const itemKey = (keys: readonly string[], item: unknown): string => {
   const of: Tree = isTree(item) ? item : {}
   return JSON.stringify(Object.fromEntries(keys.map((key) => [key, of[key] ?? itemDefaults[key]])))
 }
 
-/** All that can be decided of an object. */
+/** All fields of an object that can have an owner. */
 export const leavesOf = (object: Tree): Leaves => {
   const leaves = new Map<string, unknown>()
   const { apiVersion: _, kind: __, metadata, ...rest } = object
@@ -80,13 +80,13 @@ const gatherItems = (
   }
 }
 
-/** Paths whose values are others than before, or new; and those that are gone. */
+/** Paths whose values are different or new, and removed paths. */
 export const compareLeaves = (before: Leaves, after: Leaves): { changed: Paths; removed: Paths } => ({
   changed: new Set([...after].filter(([path, value]) => !isSameJson(before.get(path), value)).map(([path]) => path)),
   removed: new Set([...before.keys()].filter((path) => !after.has(path))),
 })
 
-/** Those of `paths` that are not among `others`. */
+/** Set difference: `paths` without `others`. */
 export const minus = (paths: Paths, others: Paths): Paths => new Set([...paths].filter((path) => !others.has(path)))
 
 /** Paths as FieldsV1. */
@@ -101,7 +101,7 @@ export const treeOfPaths = (paths: Paths): Tree => {
 
 const pathsByTree = new WeakMap<Tree, Paths>()
 
-/** FieldsV1 as paths; an entry stays the same object through many changes of its object. */
+/** Paths of a FieldsV1, cached by identity: an entry stays the same object through many changes of its owner. */
 export const pathsOfTree = (tree: Tree): Paths => {
   const paths = pathsByTree.get(tree) ?? walkTree(tree)
   pathsByTree.set(tree, paths)
@@ -119,7 +119,7 @@ const walkTree = (tree: Tree): Paths => {
   return paths
 }
 
-/** The object without what stands at these paths, and without what is empty then. */
+/** Removes paths from the object, and containers that become empty. */
 export const withoutPaths = (object: Tree, paths: Paths): Tree =>
   [...paths].reduce((rest, path) => (without(rest, path.split(separator)) ?? {}) as Tree, object)
 
@@ -147,7 +147,7 @@ const withoutBelow = (value: unknown, steps: readonly string[], field: string): 
   return items.length === 0 ? undefined : items
 }
 
-/** The object with all that the configuration says. Items of keyed lists are merged, whatever else is a list is replaced. */
+/** Merges an applied configuration into the object. Keyed lists are merged by item, other lists are replaced. */
 export const mergeApplied = (live: unknown, config: unknown, field = ''): unknown => {
   const keys = keysOfItems(field)
   if (keys && Array.isArray(config)) return mergeItems(Array.isArray(live) ? live : [], config, keys)

@@ -6,7 +6,7 @@ import { promised, specNumber, startedMs, type Verdict, verdictOf } from './verd
 
 const pods = 'v1/pods'
 const tracking = 'batch.kubernetes.io/job-tracking'
-/** As the real controller waits between tries to create a pod. */
+/** The real controller's backoff between attempts to create a pod. */
 const retryMs = { first: 1000, last: 60_000 }
 
 const nowMs = ({ clock }: Backstage): number => clock.date().getTime()
@@ -24,8 +24,8 @@ const createPod = ({ server }: Backstage, job: Stored) => {
   server.create(server.kind(pods), job.metadata.namespace, { metadata, spec: template['spec'] })
 }
 
-/** Pods that are accounted for are not held any more. */
-const letGo = ({ server }: Backstage, all: readonly Stored[]) => {
+/** Removes the tracking finalizer of counted pods. */
+const removeFinalizer = ({ server }: Backstage, all: readonly Stored[]) => {
   for (const pod of all)
     server.edit(targetOf(server, pod), (live) => {
       const finalizers = live.metadata.finalizers?.filter((each) => each !== tracking) ?? []
@@ -33,11 +33,11 @@ const letGo = ({ server }: Backstage, all: readonly Stored[]) => {
     })
 }
 
-const tell = (backstage: Backstage, job: Stored) => {
+const updateStatus = (backstage: Backstage, job: Stored) => {
   const all = controlledBy(backstage.server, pods, job)
   const active = all.filter(isActive)
   const among = (phase: string) => all.filter((pod) => phaseOf(pod) === phase).length
-  // What was counted once stays counted, though the pod is gone.
+  // A counted pod stays counted after its removal.
   const ended = (live: Stored, field: string, phase: string) =>
     Math.max(among(phase), Number(at(live, 'status', field) ?? 0)) || undefined
   editStatus(backstage, job, (live) => ({
@@ -50,7 +50,7 @@ const tell = (backstage: Backstage, job: Stored) => {
   }))
 }
 
-/** The two conditions of an end: the first says what it will be, the second that no pod runs any more. */
+/** Sets the two conditions of an end: the first when the outcome is decided, the second once no pod runs. */
 const end = (backstage: Backstage, job: Stored, { type, reason, message }: Verdict) => {
   const { server, clock } = backstage
   const running = controlledBy(server, pods, job).filter((pod) => !hasEnded(pod))
@@ -62,10 +62,10 @@ const end = (backstage: Backstage, job: Stored, { type, reason, message }: Verdi
   })
   editStatus(backstage, job, mark(type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'))
   if (running.length === 0) editStatus(backstage, job, mark(type))
-  tell(backstage, job)
+  updateStatus(backstage, job)
 }
 
-/** Removes a Job that has ended when its time is over; answers how long that is. */
+/** Removes a finished Job after its TTL; returns the milliseconds left. */
 const expire = (backstage: Backstage, job: Stored): number | undefined => {
   const { server } = backstage
   const seconds = specNumber(job, 'ttlSecondsAfterFinished')
@@ -86,14 +86,14 @@ const goOn = (backstage: Backstage, given: Stored): number | undefined => {
   if (verdict) end(backstage, job, verdict)
   else {
     if (all.every(hasEnded)) createPod(backstage, job)
-    tell(backstage, job)
+    updateStatus(backstage, job)
   }
-  letGo(backstage, all.filter(hasEnded))
+  removeFinalizer(backstage, all.filter(hasEnded))
   const limit = specNumber(job, 'activeDeadlineSeconds')
   return limit === undefined ? undefined : Math.max(1000, startedMs(job) + limit * 1000 - nowMs(backstage))
 }
 
-/** Plays the Job controller, for Jobs of one pod, and the one that removes Jobs that have ended. */
+/** Simulates the Job controller, for Jobs of one pod, and the TTL controller that removes finished Jobs. */
 export const startJobs = (backstage: Backstage): Controller => {
   const { server } = backstage
   const orphansOf = (key: string) =>
@@ -102,11 +102,11 @@ export const startJobs = (backstage: Backstage): Controller => {
       .filter(({ metadata }) => keyIn(metadata.namespace, metadata.labels?.['job-name'] ?? '') === key)
   const sync = (key: string, job: Stored | undefined): number | undefined => {
     if (!job) {
-      letGo(backstage, orphansOf(key))
+      removeFinalizer(backstage, orphansOf(key))
       return undefined
     }
     if (job.metadata.deletionTimestamp !== undefined) {
-      letGo(backstage, controlledBy(server, pods, job))
+      removeFinalizer(backstage, controlledBy(server, pods, job))
       return undefined
     }
     return holds(job, 'Complete') || holds(job, 'Failed') ? expire(backstage, job) : goOn(backstage, job)

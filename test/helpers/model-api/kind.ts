@@ -9,16 +9,16 @@ export type Kind = {
   readonly plural: string
   readonly hasStatus?: boolean
   readonly hasScale?: boolean
-  /** Whether lists say kind and version with each item, as those of custom resources do. */
+  /** Whether list items contain kind and apiVersion, as those of custom resources do. */
   readonly isCustom?: boolean
-  /** Whether a change of the object counts as a new generation; without it there are none. */
+  /** Whether a change increments the generation; without it, objects have no generation. */
   readonly isNewGeneration?: (before: Stored, after: Stored) => boolean
-  /** Fills in what is left out. */
+  /** Applies defaults. */
   readonly fill?: (object: Stored) => Stored
-  /** Throws where the object, or the change of it, is not allowed. */
+  /** Throws if the object or its change is invalid. */
   readonly check?: (object: Stored, before: Stored | undefined) => void
-  /** Seconds from a deletion to the end of the object; 0 without it. */
+  /** Grace period of a deletion in seconds; 0 without it. */
   readonly graceSeconds?: (object: Stored) => number
-  /** What becomes of dependents where a deletion does not say so. */
+  /** Whether a deletion orphans dependents by default. */
   readonly orphansDependents?: boolean
 }

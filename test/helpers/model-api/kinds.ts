@@ -10,7 +10,7 @@ const withSpec = (object: Stored, defaults: Tree): Stored => ({
   spec: { ...defaults, ...(isTree(object['spec']) ? object['spec'] : {}) },
 })
 
-/** A 422, as the real server words it. */
+/** A 422 with the real server's wording. */
 export const refuseInvalid = ({ kind, metadata }: Stored, why: string) =>
   refuse(422, 'Invalid', `${kind} "${metadata.name}" is invalid: ${why}`)
 
@@ -46,7 +46,7 @@ const jobDefaults: Tree = {
   podReplacementPolicy: 'TerminatingOrFailed',
 }
 
-/** As the server does, the selector of a Job is made of its uid, and its pods carry its name. */
+/** As on the real server, a Job's selector contains its uid, and its pods are labelled with its name. */
 const fillJob = (job: Stored): Stored => {
   const filled = withSpec(job, jobDefaults)
   const { name, uid } = job.metadata
@@ -84,7 +84,7 @@ const plain = (apiVersion: string, kind: string, plural: string): Kind => ({
   plural,
 })
 
-/** Every kind that the model serves. */
+/** All kinds that the model serves. */
 export const kinds: readonly Kind[] = [
   plain('v1', 'ConfigMap', 'configmaps'),
   plain('v1', 'ResourceQuota', 'resourcequotas'),
@@ -136,7 +136,7 @@ export const kinds: readonly Kind[] = [
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 
-/** What the server checks of every object. */
+/** Validates the metadata of any object. */
 export const checkMeta = (object: Stored): void => {
   const { name, labels = {} } = object.metadata
   if (!objectName.test(name) || name.length > 253)

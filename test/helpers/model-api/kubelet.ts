@@ -2,35 +2,35 @@ import { type Backstage, type Controller, startController, targetOf } from './co
 import { at, type Stored, timeText, type Tree } from './object.ts'
 import { type Condition, hasEnded, holds, phaseOf, withCondition } from './pods.ts'
 
-/** A container that runs. */
+/** A running container. */
 export type Container = {
-  /** SIGTERM: it ends when it has finished. */
+  /** SIGTERM: the container exits once its work is done. */
   readonly stop: () => void
   /** SIGKILL. */
   readonly kill: () => void
 }
 
-/** What a container tells. */
+/** Callbacks of a container. */
 export type ContainerEvents = {
   readonly ready: (isReady: boolean) => void
   /** Called once. */
   readonly exited: (code: number) => void
 }
 
-/** What runs containers, and on how many places. */
+/** Container runtime and scheduler of the simulated nodes. */
 export type Runtime = {
   readonly start: (pod: Stored, events: ContainerEvents) => Container
-  /** From the binding of a pod to the start of its container. */
+  /** Milliseconds from the binding of a pod to the start of its container. */
   readonly startMs: () => number
-  /** The node that has room for a pod beside those that are bound; undefined where none has. */
+  /** The node with room for a pod in addition to the bound pods; undefined if there is none. */
   readonly place: (pod: Stored, beside: readonly Stored[]) => string | undefined
-  /** Why the container of a pod cannot be started, in Kubernetes' word: `ImagePullBackOff`, `CreateContainerConfigError`. */
+  /** Kubernetes' reason why a pod's container cannot start: `ImagePullBackOff`, `CreateContainerConfigError`. */
   readonly trouble: (pod: Stored) => string | undefined
 }
 
 type State = 'pulling' | 'running' | 'waiting' | 'ended'
 
-/** A pod as its node knows it, whatever the server says. */
+/** A node's local state of a pod, independent of the server. */
 type Local = {
   readonly pod: Stored
   state: State
@@ -45,9 +45,9 @@ type Local = {
 
 const backOffMs = [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
 const troubleMs = 5000
-/** What a node says of a container that it does not find. */
+/** Exit code that a node reports for a missing container. */
 const lostExitCode = 137
-/** Times of kube-controller-manager, from the last heartbeat of a node: its pods count as not ready, and are evicted. */
+/** kube-controller-manager's times from the last heartbeat of a node until its pods are marked not ready, and evicted. */
 const notReadyMs = 50_000
 const evictedMs = notReadyMs + 300_000
 
@@ -63,15 +63,15 @@ const newLocal = (pod: Stored): Local => ({
   startedAt: '',
 })
 
-/** The kubelets of all nodes: start and end containers, and report them as long as the server can be reached. */
+/** The kubelets of all nodes: start and stop containers, and report their status while the server is reachable. */
 export class ModelKubelet {
   readonly #backstage: Backstage
   readonly #runtime: Runtime
   readonly #locals = new Map<string, Local>()
   readonly #controller: Controller
-  /** Pods that their node does not report any more, as where the node is cut off. */
+  /** Pods whose node no longer reports them, for example because it is cut off. */
   readonly #lost = new Set<string>()
-  /** Nodes that are dead. */
+  /** Dead nodes. */
   readonly #dead = new Set<string>()
 
   constructor(backstage: Backstage, runtime: Runtime) {
@@ -80,13 +80,13 @@ export class ModelKubelet {
     this.#controller = startController(backstage, { resource: 'v1/pods', sync: (key, pod) => this.#sync(key, pod) })
   }
 
-  /** Has everything looked at, as after the server was away. */
+  /** Synchronizes all pods, as after an outage of the server. */
   lookAtAll(): void {
     this.#controller.lookAtAll()
     for (const key of this.#locals.keys()) this.#controller.look(key)
   }
 
-  /** Cuts the node of a pod off from the server, or lets it report again. */
+  /** Cuts the node of a pod off from the server, or reconnects it. */
   setLost(key: string, isLost: boolean): void {
     if (isLost) this.#lost.add(key)
     else this.#lost.delete(key)
@@ -94,8 +94,8 @@ export class ModelKubelet {
   }
 
   /**
-   * Kills a node with everything on it. As with the real one, nothing tells so at first: later its pods are marked as not
-   * ready (their condition `Ready` alone), and minutes later evicted, which nobody on the node hears.
+   * Kills a node with everything on it. As on a real cluster, the API shows nothing at first: later its pods are marked not
+   * ready (only their condition `Ready`), and minutes later evicted, which the node does not receive.
    */
   loseNode(node: string): void {
     const { server, clock } = this.#backstage
@@ -116,7 +116,7 @@ export class ModelKubelet {
     })
   }
 
-  /** Evicts a pod, as a node does that lacks memory: its containers are killed, and the pod stays as failed. */
+  /** Evicts a pod as under memory pressure: its containers are killed, and the pod stays as Failed. */
   evict(key: string): void {
     const { server, clock } = this.#backstage
     const pod = server.store.get('v1/pods', key)
@@ -174,7 +174,7 @@ export class ModelKubelet {
   #admit(key: string, pod: Stored): undefined {
     const local = newLocal(pod)
     this.#locals.set(key, local)
-    // It ran, but not here: its containers are gone, and only some are to be started again.
+    // Its status is Running, but no container exists here: only restartPolicy Always starts it again.
     if (phaseOf(pod) === 'Running' && at(pod, 'spec', 'restartPolicy') !== 'Always')
       this.#exited(key, local, lostExitCode)
     else this.#backstage.clock.after(this.#runtime.startMs(), () => this.#start(key, local))
@@ -228,7 +228,7 @@ export class ModelKubelet {
     return undefined
   }
 
-  /** A pod that the server knows no more, whatever became of it: its containers end too. */
+  /** Stops the containers of a pod that no longer exists on the server. */
   #abandon(key: string, local: Local) {
     this.#locals.delete(key)
     const grace =

@@ -19,7 +19,7 @@ const coresOf = (pod: Stored): number => {
   return Number(container?.resources?.requests?.cpu ?? 0)
 }
 
-/** Plays containers as the stages of the test cluster do: ready at once; those of Jobs succeed. */
+/** Simulates containers as the kwok stages of the test cluster do: ready at once; containers of Jobs succeed. */
 const stagesRuntime = (after: HandClock['after'], unready: Map<string, () => void>): Runtime => ({
   startMs: () => 100,
   place: (pod, beside) =>
@@ -40,7 +40,7 @@ const stagesRuntime = (after: HandClock['after'], unready: Map<string, () => voi
   },
 })
 
-/** The model as a stage, on which time passes as fast as it can. */
+/** The model as a stage whose clock advances without waiting. */
 export const createModelStage = (change: (model: ModelApi) => void = () => {}): Stage => {
   const clock = createHandClock()
   const unready = new Map<string, () => void>()
@@ -49,7 +49,7 @@ export const createModelStage = (change: (model: ModelApi) => void = () => {}): 
   const connection = model.connect({ name: 'client', deliver: (run) => run() })
   const raw = createKubeApi(connection)
 
-  /** Lets time pass until a request is answered. */
+  /** Advances the clock until a request settles. */
   const driven = async <T>(request: Promise<T>): Promise<T> => {
     const state = { isOver: false }
     const over = () => (state.isOver = true)

@@ -1,7 +1,7 @@
 /** A JSON object. */
 export type Tree = { readonly [field: string]: unknown }
 
-/** Who owns an object: gone with its last owner. */
+/** An owner of an object, which is deleted with its last owner. */
 export type Owner = {
   readonly apiVersion: string
   readonly kind: string
@@ -11,7 +11,7 @@ export type Owner = {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** Which fields somebody decides. */
+/** The fields of one manager. */
 export type ManagedEntry = {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -22,7 +22,7 @@ export type ManagedEntry = {
   readonly time?: string
 }
 
-/** The metadata of an object that is stored. */
+/** The metadata of a stored object. */
 export type Meta = {
   readonly name: string
   readonly namespace?: string
@@ -39,7 +39,7 @@ export type Meta = {
   readonly managedFields?: readonly ManagedEntry[]
 }
 
-/** An object as the model keeps it. It is never changed, only put in the place of another. */
+/** A stored object. Immutable: a change replaces it. */
 export type Stored = {
   readonly apiVersion: string
   readonly kind: string
@@ -51,7 +51,7 @@ export type Stored = {
 export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether two values say the same; a field that is undefined is none. */
+/** Deep equality; an undefined field equals a missing one. */
 export const isSameJson = (one: unknown, other: unknown): boolean => {
   if (one === other) return true
   if (Array.isArray(one))
@@ -62,22 +62,22 @@ export const isSameJson = (one: unknown, other: unknown): boolean => {
   return true
 }
 
-/** JSON that is the same for the same value, in whichever order its fields stand. */
+/** JSON that does not depend on the order of fields. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_name, each: unknown) =>
     isTree(each) ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1))) : each,
   )
 
-/** What stands at a path of fields; undefined where something on the way is missing. */
+/** The value at a path of fields; undefined if any step is missing. */
 export const at = (value: unknown, ...path: readonly string[]): unknown => {
   let here = value
   for (const field of path) here = isTree(here) ? here[field] : undefined
   return here
 }
 
-/** The owner that is responsible for an object. */
+/** The controlling owner of an object. */
 export const controllerOf = ({ metadata }: Stored): Owner | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller === true)
 
-/** Milliseconds of the calendar in Kubernetes' Time, which counts whole seconds. */
+/** Formats a date as Kubernetes' Time, in whole seconds. */
 export const timeText = (date: Date): string => date.toISOString().replace(/\.\d+Z$/, 'Z')

@@ -12,7 +12,7 @@ import {
 import { isSameJson, type ManagedEntry, type Tree } from './object.ts'
 import { refuse } from './refusal.ts'
 
-/** Who writes, and through which door. */
+/** A field manager, and the resource or subresource that it writes to. */
 export type Writer = {
   readonly manager: string
   readonly subresource?: string
@@ -38,8 +38,8 @@ const entryOf = (writer: Writer, operation: ManagedEntry['operation'], paths: Pa
   }
 }
 
-/** The entry without these paths; none where nothing is left. */
-const lose = (entry: ManagedEntry, lost: Paths): Entries => {
+/** Removes paths from an entry; returns no entry if it becomes empty. */
+const dropPaths = (entry: ManagedEntry, lost: Paths): Entries => {
   const had = pathsOfTree(entry.fieldsV1)
   const kept = minus(had, lost)
   if (kept.size === had.size) return [entry]
@@ -48,14 +48,14 @@ const lose = (entry: ManagedEntry, lost: Paths): Entries => {
 
 const isSame = (one: Paths, other: Paths): boolean => one.size === other.size && minus(one, other).size === 0
 
-/** Who decides what after an update: what it changed is the writer's, what it removed is nobody's. */
+/** Field ownership after an update: the writer owns changed fields; removed fields lose their owners. */
 export const followUpdate = (before: Tree, after: Tree, entries: Entries, writer: Writer): Entries => {
   const { changed, removed } = compareLeaves(leavesOf(before), leavesOf(after))
   if (changed.size + removed.size === 0) return entries
   const mine = entries.find((entry) => isOf(entry, writer, 'Update'))
   const others = entries
     .filter((entry) => entry !== mine)
-    .flatMap((entry) => lose(entry, new Set([...changed, ...removed])))
+    .flatMap((entry) => dropPaths(entry, new Set([...changed, ...removed])))
   const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
   const paths = new Set([...minus(had, removed), ...changed])
   if (paths.size === 0) return others
@@ -63,23 +63,23 @@ export const followUpdate = (before: Tree, after: Tree, entries: Entries, writer
 }
 
 /**
- * Applies a configuration. What others decided otherwise is a conflict, or taken over by force; what the writer applied
- * before and nobody else decides is removed.
+ * Applies a configuration. Different values of other owners are a conflict, or taken over by force; fields that the writer
+ * applied before and no other manager owns are removed.
  */
 export const applyConfig = (
   { live, config, entries }: { live: Tree; config: Tree; entries: Entries },
   writer: Writer,
   force: boolean,
 ): { merged: Tree; entries: Entries } => {
-  const said = leavesOf(config)
+  const applied = leavesOf(config)
   const mine = entries.find((entry) => isOf(entry, writer, 'Apply'))
   const others = entries.filter((entry) => entry !== mine)
-  const disputed = disputedPaths(others, said, leavesOf(live))
+  const disputed = disputedPaths(others, applied, leavesOf(live))
   if (disputed.size > 0 && !force)
     throw refuse(409, 'Conflict', `Apply failed with ${disputed.size} conflict: ${[...disputed][0] ?? ''}`)
 
-  const paths: Paths = new Set(said.keys())
-  const left = others.flatMap((entry) => lose(entry, disputed))
+  const paths: Paths = new Set(applied.keys())
+  const left = others.flatMap((entry) => dropPaths(entry, disputed))
   const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
   const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(had, paths))
   const merged = mergeApplied(withoutPaths(live, orphans), config) as Tree
@@ -87,7 +87,7 @@ export const applyConfig = (
   return { merged, entries: [...left, mine && isSame(paths, had) ? mine : entryOf(writer, 'Apply', paths)] }
 }
 
-const disputedPaths = (others: Entries, said: Leaves, live: Leaves): Paths => {
+const disputedPaths = (others: Entries, applied: Leaves, live: Leaves): Paths => {
   const owned = others.flatMap(({ fieldsV1 }) => [...pathsOfTree(fieldsV1)])
-  return new Set(owned.filter((path) => said.has(path) && !isSameJson(said.get(path), live.get(path))))
+  return new Set(owned.filter((path) => applied.has(path) && !isSameJson(applied.get(path), live.get(path))))
 }

@@ -1,7 +1,7 @@
 import { refuse } from './refusal.ts'
 import { isSameJson, isTree, type Tree } from './object.ts'
 
-/** RFC 7396: what is null goes, objects are merged, anything else takes the place of what was there. */
+/** RFC 7396: null removes a field, objects are merged, any other value replaces the old one. */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isTree(patch)) return patch
   const merged: Record<string, unknown> = isTree(target) ? { ...target } : {}
@@ -15,8 +15,8 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
 type Operation = { readonly op: string; readonly path: string; readonly value?: unknown; readonly from?: string }
 
 /**
- * RFC 6902. As on the real server, an operation that cannot be done or a test that fails makes the request invalid, and
- * what is to be replaced may be missing.
+ * RFC 6902. As on the real server, an impossible operation or a failed test makes the request invalid, and
+ * the target of a replace may be missing.
  */
 export const jsonPatch = (target: Tree, operations: readonly object[]): Tree => {
   let patched: unknown = target
@@ -61,7 +61,7 @@ const read = (value: unknown, steps: readonly string[]): unknown => {
   return here
 }
 
-/** Puts in place what `make` answers; undefined removes. A list grows where nothing is to be replaced. */
+/** Sets the result of `make` at a path; undefined removes. Inserts into a list unless `replaces`. */
 const edit = (value: unknown, steps: readonly string[], make: () => unknown, replaces = false): unknown => {
   const [step, ...rest] = steps
   if (step === undefined) return make()

@@ -17,7 +17,7 @@ export const conditionsOf = (object: Stored): readonly Condition[] =>
 export const holds = (object: Stored, type: string): boolean =>
   conditionsOf(object).some((condition) => condition.type === type && condition.status === 'True')
 
-/** The conditions with one of them as it is now; its time moves with its status alone. */
+/** Returns the conditions with one of them updated; its transition time changes only with its status. */
 export const withCondition = (object: Stored, condition: Condition, time: string): Condition[] => {
   const all = conditionsOf(object)
   const before = all.find(({ type }) => type === condition.type)
@@ -26,13 +26,13 @@ export const withCondition = (object: Stored, condition: Condition, time: string
   return before ? all.map((each) => (each === before ? stamped : each)) : [...all, stamped]
 }
 
-/** Where a pod is in its life. */
+/** The phase of a pod; Pending by default. */
 export const phaseOf = (pod: Stored): string => (at(pod, 'status', 'phase') as string | undefined) ?? 'Pending'
 
-/** Whether a pod will not run any more. */
+/** Whether a pod has terminated. */
 export const hasEnded = (pod: Stored): boolean => ['Succeeded', 'Failed'].includes(phaseOf(pod))
 
-/** Whether a pod counts as one: it has not ended, and nobody asked for its deletion. */
+/** Whether a pod is neither terminated nor being deleted. */
 export const isActive = (pod: Stored): boolean => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined
 
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
@@ -41,7 +41,7 @@ const phases = ['Pending', 'Unknown', 'Running']
 const readySince = (pod: Stored): string =>
   conditionsOf(pod).find(({ type, status }) => type === 'Ready' && status === 'True')?.lastTransitionTime ?? ''
 
-/** In which order a ReplicaSet takes pods away (`ActivePodsWithRanks` of its controller, on one node). */
+/** Order in which a ReplicaSet removes pods (`ActivePodsWithRanks` of its controller, on one node). */
 export const compareForRemoval = (one: Stored, other: Stored): number => {
   const rank = (pod: Stored) => [
     at(pod, 'spec', 'nodeName') === undefined ? 0 : 1,
@@ -53,7 +53,7 @@ export const compareForRemoval = (one: Stored, other: Stored): number => {
   const differs = mine.findIndex((value, index) => value !== theirs[index])
   if (differs >= 0) return (mine[differs] ?? 0) - (theirs[differs] ?? 0)
   const [since, otherSince] = [readySince(one), readySince(other)]
-  // Of two that are ready, the one that became it later.
+  // Of two ready pods, the one that became ready later.
   if (since !== otherSince) return since > otherSince ? -1 : 1
   return one.metadata.creationTimestamp > other.metadata.creationTimestamp ? -1 : 1
 }

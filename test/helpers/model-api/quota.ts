@@ -5,13 +5,13 @@ import type { ModelStore } from './store.ts'
 
 const hasEnded = (pod: Stored): boolean => ['Succeeded', 'Failed'].includes(String(at(pod, 'status', 'phase')))
 
-/** Words under which a quota counts objects of a kind. */
+/** Resource names under which a quota counts objects of a kind. */
 const countedAs = ({ apiVersion, plural }: Kind): string[] => {
   const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
   return [`count/${plural}${group}`, ...(plural === 'pods' ? ['pods'] : [])]
 }
 
-/** Throws where an object would exceed a ResourceQuota of its namespace. Pods that have ended count only as objects. */
+/** Throws if an object would exceed a ResourceQuota of its namespace. Terminated pods count only as objects. */
 export const checkQuota = (store: ModelStore, kind: Kind, { metadata: { name, namespace } }: Stored): void => {
   const isNear = (other: Stored) => other.metadata.namespace === namespace
   for (const quota of store.all('v1/resourcequotas').filter(isNear)) {

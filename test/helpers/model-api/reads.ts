@@ -4,7 +4,7 @@ import { at, type Stored } from './object.ts'
 import { refuse } from './refusal.ts'
 import type { ModelStore, StoreEvent } from './store.ts'
 
-/** Whether an object is among those that are asked for. */
+/** Whether an object matches the request's selectors. */
 export type Match = (object: Stored) => boolean
 
 const terms = (selector: string | undefined): string[] =>
@@ -25,14 +25,13 @@ const matchField = (term: string): Match => {
   return term.includes('!=') ? (object) => !isEqual(object) : isEqual
 }
 
-/** Makes the match of a request's selectors. */
 export const matchOf = ({ labelSelector, fieldSelector }: Selection, namespace: string | undefined): Match => {
   const all = [...terms(labelSelector).map(matchLabel), ...terms(fieldSelector).map(matchField)]
   if (namespace !== undefined) all.push(({ metadata }) => metadata.namespace === namespace)
   return (object) => all.every((match) => match(object))
 }
 
-/** The event as a watcher sees it who only watches what matches; undefined where it concerns nothing of that. */
+/** The event for a watch with selectors; undefined if the object matched neither before nor after. */
 export const eventFor = (
   match: Match,
   { type, object, before }: StoreEvent,
@@ -42,7 +41,7 @@ export const eventFor = (
   const wasIn = before !== undefined && match(before)
   if (isIn) return { version, type: wasIn ? 'MODIFIED' : 'ADDED', object }
   if (!wasIn) return undefined
-  // Who leaves a selection is told of as it was, with the version of its leaving.
+  // An object that no longer matches is reported in its old state, with the new version.
   const last =
     type === 'DELETED' ? object : { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } }
   return { version, type: 'DELETED', object: last }
@@ -50,7 +49,7 @@ export const eventFor = (
 
 type Remembered = { readonly items: readonly Stored[]; readonly version: number }
 
-/** Answers lists page by page, each from the state at its first page. */
+/** Serves lists in pages, all from the state at the first page. */
 export class ModelLists {
   readonly #store: ModelStore
   readonly #remembered = new Map<string, Remembered>()
@@ -60,7 +59,7 @@ export class ModelLists {
     this.#store = store
   }
 
-  /** One page as the real server writes it. Items of built-in kinds do not say what they are. */
+  /** One page as on the real server. Items of built-in kinds have no kind and apiVersion. */
   page(kind: Kind, match: Match, { limit, token }: { limit: number; token: string | undefined }): object {
     const from = token === undefined ? this.#begin(kind, match) : this.#remembered.get(token)
     if (!from) throw refuse(410, 'Expired', 'The provided continue parameter is too old')
@@ -71,7 +70,7 @@ export class ModelLists {
     return { apiVersion: kind.apiVersion, kind: `${kind.kind}List`, metadata, items }
   }
 
-  /** Forgets all pages to come. */
+  /** Expires all continue tokens. */
   forget(): void {
     this.#remembered.clear()
   }

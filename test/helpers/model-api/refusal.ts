@@ -1,6 +1,6 @@
 import type { Status } from '#shared/kube/kube-error.ts'
 
-/** A request that the model refuses, with what the real server would answer. */
+/** The rejection of a request, with the real server's response. */
 export class Refusal extends Error {
   readonly status: Required<Status>
   readonly retryAfterSeconds: number | undefined
@@ -12,13 +12,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Makes a refusal. */
 export const refuse = (code: number, reason: string, message: string): Refusal => new Refusal({ code, reason, message })
 
-/** Nothing has this name. */
+/** The object does not exist. */
 export const refuseMissing = (plural: string, name: string): Refusal =>
   refuse(404, 'NotFound', `${plural} "${name}" not found`)
 
-/** The object is not the one that was meant, or not as it was. */
+/** The object has a different uid or resourceVersion. */
 export const refuseConflict = (plural: string, name: string, why: string): Refusal =>
   refuse(409, 'Conflict', `Operation cannot be fulfilled on ${plural} "${name}": ${why}`)

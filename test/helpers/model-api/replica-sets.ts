@@ -7,8 +7,8 @@ import { keyOfStored, type Controller } from './controller.ts'
 const pods = 'v1/pods'
 
 /**
- * The pods as a controller knows them that hears of changes with a lag, in their order: what was written a moment ago it may
- * not have seen when it chooses.
+ * The pods in a controller's cache, which receives changes in order with a lag: a recent write may be missing when the
+ * controller chooses.
  */
 const laggingView = ({ server, clock, lagMs }: Backstage) => {
   const seen = new Map<string, Stored>()
@@ -27,7 +27,7 @@ const laggingView = ({ server, clock, lagMs }: Backstage) => {
   }
 }
 
-/** Plays the ReplicaSet controller: as many pods as wanted, taken away in the order of the real one. */
+/** Simulates the ReplicaSet controller: keeps the wanted number of pods and removes them in the real controller's order. */
 export const startReplicaSets = (backstage: Backstage): Controller => {
   const { server, clock } = backstage
   const viewed = laggingView(backstage)
@@ -46,7 +46,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
     return undefined
   }
 
-  const tell = (set: Stored, refusal: Refusal | undefined) => {
+  const updateStatus = (set: Stored, refusal: Refusal | undefined) => {
     const active = controlledBy(server, pods, set).filter(isActive)
     const ready = active.filter((pod) => holds(pod, 'Ready')).length
     server.edit(targetOf(server, set, 'status'), (live) => {
@@ -69,7 +69,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
       const order = active.toSorted((one, other) => compareForRemoval(viewed(one), viewed(other)))
       for (const pod of order.slice(0, surplus)) server.remove(targetOf(server, pod))
     }
-    tell(set, refusal)
+    updateStatus(set, refusal)
     if (refusal) throw refusal
     return undefined
   }
@@ -79,7 +79,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
 const failureConditions = (set: Stored, refusal: Refusal | undefined, time: string): readonly Condition[] => {
   const others = conditionsOf(set).filter(({ type }) => type !== 'ReplicaFailure')
   if (!refusal) return others
-  // What it said first it goes on saying, though the refusals name other pods.
+  // The first message stays, although later rejections name other pods.
   if (others.length < conditionsOf(set).length) return conditionsOf(set)
   const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: refusal.message }
   return withCondition(set, condition, time)

@@ -4,26 +4,26 @@ import { at, type Stored, type Tree } from './object.ts'
 const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
 const mostAnnotation = 'deployment.kubernetes.io/max-replicas'
 
-/** A Deployment whose pods are of more than one template. */
+/** A Deployment with pods of more than one template. */
 export type Rollout = {
   readonly deployment: Stored
-  /** The ReplicaSet of the newest template; undefined before it is made. */
+  /** The ReplicaSet of the newest template; undefined before it is created. */
   readonly current: Stored | undefined
-  /** The others that have pods, or are to have some. */
+  /** Older ReplicaSets that have or want pods. */
   readonly old: readonly Stored[]
 }
 
-/** How many pods an object is to have. */
+/** Desired number of replicas; 0 by default. */
 export const wantedOf = (object: Stored): number => Number(at(object, 'spec', 'replicas') ?? 0)
 
-/** A number of an object's status; 0 where it is left out. */
+/** A number of an object's status; 0 if it is missing. */
 export const countOf = (object: Stored, field: string): number => Number(at(object, 'status', field) ?? 0)
 
 /** The sum of one number of each. */
 export const sum = (all: readonly Stored[], of: (each: Stored) => number): number =>
   all.reduce((total, each) => total + of(each), 0)
 
-/** By how many pods a rollout may go above and below the size. */
+/** maxSurge and maxUnavailable of a Deployment, in pods. */
 const leeway = (deployment: Stored) => {
   const wanted = wantedOf(deployment)
   const share = (field: string, round: (value: number) => number): number => {
@@ -35,7 +35,7 @@ const leeway = (deployment: Stored) => {
   return { surge: wanted === 0 ? 0 : surge, unavailable: surge + unavailable === 0 ? 1 : unavailable }
 }
 
-/** What a ReplicaSet says of the Deployment's size, by which a later change of it is noticed. */
+/** Annotations of a ReplicaSet with the Deployment's size, to detect a later resize. */
 export const sizeAnnotations = (deployment: Stored) => ({
   [desiredAnnotation]: String(wantedOf(deployment)),
   [mostAnnotation]: String(wantedOf(deployment) + leeway(deployment).surge),
@@ -53,7 +53,7 @@ const resize = ({ server }: Backstage, deployment: Stored, set: Stored, replicas
     spec: { ...(live['spec'] as Tree), replicas },
   }))
 
-/** One step from what is to what should be. */
+/** Performs one step of a rollout. */
 export const stepRollout = (backstage: Backstage, rollout: Rollout): void => {
   const { deployment, current, old } = rollout
   if (isResized(rollout)) spread(backstage, rollout)
@@ -62,7 +62,7 @@ export const stepRollout = (backstage: Backstage, rollout: Rollout): void => {
   else if (wantedOf(current) !== wantedOf(deployment)) resize(backstage, deployment, current, wantedOf(deployment))
 }
 
-/** A Deployment that is resized in the middle of a rollout: every ReplicaSet gets its share of the change. */
+/** Distributes a resize during a rollout proportionally among the ReplicaSets. */
 const spread = (backstage: Backstage, { deployment, current, old }: Rollout) => {
   const active = [...old, ...(current && wantedOf(current) > 0 ? [current] : [])]
   const [only] = active
@@ -98,7 +98,7 @@ const spread = (backstage: Backstage, { deployment, current, old }: Rollout) => 
     resize(backstage, deployment, set, Math.max(0, size + (index === 0 ? toAdd - added : 0)))
 }
 
-/** New pods as far as the surge allows, old ones gone as far as enough are available. */
+/** Adds new pods up to the surge, and removes old pods while enough are available. */
 const roll = (backstage: Backstage, { deployment, current, old }: Rollout & { readonly current: Stored }) => {
   const wanted = wantedOf(deployment)
   const { surge, unavailable } = leeway(deployment)

@@ -6,7 +6,7 @@ import { refuse } from './refusal.ts'
 import type { ModelServer, Target } from './server.ts'
 import type { Kind } from './kind.ts'
 
-/** What a request asks of the server. */
+/** A parsed request. */
 export type Route =
   | { readonly verb: 'watch'; readonly kind: Kind; readonly match: Match; readonly query: KubeRequest['query'] }
   | { readonly verb: 'answer'; readonly run: () => object; readonly code: number }
@@ -32,7 +32,7 @@ const parsePath = (path: string) => {
   return { resource: `${version.join('/')}/${plural}`, namespace: isIn ? rest[1] : undefined, name, subresource }
 }
 
-/** Finds what a request asks for. Throws a Refusal where nothing is served there. `user` is whose fields they are where no manager is named. */
+/** Parses a request. Throws a Refusal if the path is not served. `user` is the default field manager. */
 export const routeOf = (server: ModelServer, lists: ModelLists, call: Call, user: string): Route => {
   const { method, query } = call
   const { resource, namespace, name, subresource } = parsePath(call.path)

@@ -20,7 +20,7 @@ export type Target = {
 
 type ApplyPatch = Extract<Patch, { kind: 'apply' }>
 
-/** What kube-apiserver does with requests, without any way to reach it. Throws a Refusal where it refuses. */
+/** Request handling of kube-apiserver, without a network. Throws a Refusal for rejected requests. */
 export class ModelServer {
   readonly store = new ModelStore()
   readonly #clock: Clock
@@ -31,21 +31,21 @@ export class ModelServer {
     this.#clock = clock
   }
 
-  /** The kind with this resource; a refusal where it is not served. */
+  /** The kind of a resource. Throws a Refusal if it is not served. */
   kind(resource: string): Kind {
     const kind = this.#kinds.get(resource)
     if (!kind) throw refuse(404, 'NotFound', 'the server could not find the requested resource')
     return kind
   }
 
-  /** The kind that objects of this version and name are of. */
+  /** The kind with an apiVersion and a name. */
   kindNamed(apiVersion: string, name: string): Kind {
     const kind = [...this.#kinds.values()].find((each) => each.apiVersion === apiVersion && each.kind === name)
     if (!kind) throw refuse(404, 'NotFound', `no kind ${apiVersion} ${name}`)
     return kind
   }
 
-  /** Serves a kind from now on as it is described here, or, without a description, not any more. */
+  /** Adds or replaces a served kind; `undefined` removes it. */
   setKind(resource: string, kind: Kind | undefined): void {
     if (kind) this.#kinds.set(resource, kind)
     else this.#kinds.delete(resource)
@@ -57,7 +57,7 @@ export class ModelServer {
     return found
   }
 
-  /** Makes an object. Its fields are those of `manager`; without one, of nobody. */
+  /** Creates an object. `manager` owns its fields; without a manager they have no owner. */
   create(kind: Kind, namespace: string | undefined, given: Tree, manager?: string): Stored {
     const object = this.#born(kind, namespace, given)
     const { name } = object.metadata
@@ -93,7 +93,7 @@ export class ModelServer {
     )
   }
 
-  /** Changes an object as a controller of Kubernetes does, whose fields nobody else decides; undefined where it is gone. */
+  /** Changes an object as Kubernetes' own controllers do, without field ownership; undefined if it does not exist. */
   edit({ kind, namespace, name, subresource }: Target, change: (object: Stored) => Stored): Stored | undefined {
     const live = this.store.get(kind.resource, keyIn(namespace, name))
     return live && this.#commit({ kind, live, proposed: change(live), subresource, writer: undefined })
@@ -122,7 +122,7 @@ export class ModelServer {
       kind: kind.kind,
       metadata: {
         ...meta,
-        // The real server draws five letters.
+        // The real server appends five random characters.
         name: meta.name ?? `${meta.generateName ?? ''}${this.#made.toString(36).padStart(5, '0')}`,
         ...(namespace !== undefined && { namespace }),
         uid: `00000000-0000-4000-8000-${String(this.#made).padStart(12, '0')}`,
@@ -149,7 +149,7 @@ export class ModelServer {
     return this.#commit({ kind, live, proposed, subresource, writer: undefined })
   }
 
-  /** Puts a change in place. Nothing is written where nothing is changed. */
+  /** Stores a change. A change without effect is not written. */
   #commit(change: Change): Stored {
     const { kind, live } = change
     const next = objectAfter(change)
@@ -167,7 +167,7 @@ export class ModelServer {
   }
 }
 
-/** What an applied configuration may say at all through the door that it comes through. */
+/** The parts of an applied configuration that its resource or subresource accepts. */
 const configOf = (kind: Kind, body: Tree, subresource: string | undefined): Tree => {
   if (body['apiVersion'] !== kind.apiVersion || body['kind'] !== kind.kind)
     throw refuse(400, 'BadRequest', 'apiVersion and kind are needed')
@@ -178,7 +178,7 @@ const configOf = (kind: Kind, body: Tree, subresource: string | undefined): Tree
   return kind.hasStatus || status === undefined ? rest : body
 }
 
-/** An object as its subresource `scale` shows it. */
+/** The subresource `scale` of an object. */
 const scaleOf = ({ metadata, spec, status }: Stored): Stored => {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   return {

@@ -1,6 +1,6 @@
 import type { Stored } from './object.ts'
 
-/** One change of one object. `before` is the object as it was; of a deleted one, `object` is its last state. */
+/** One change of one object. `before` is the old state; for a deletion, `object` is the last state. */
 export type StoreEvent = {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -8,7 +8,7 @@ export type StoreEvent = {
   readonly before: Stored | undefined
 }
 
-/** All that a store held at one moment. */
+/** A copy of the store at one moment. */
 export type StoreSnapshot = {
   readonly version: number
   readonly kinds: ReadonlyMap<string, ReadonlyMap<string, Stored>>
@@ -18,18 +18,18 @@ type Listener = (resource: string, event: StoreEvent) => void
 
 const historyMax = 2000
 
-/** What an object is known by within its kind. */
+/** The key of an object within its kind. */
 export const keyIn = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`
 
 const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
 
-/** Objects by kind and key, with one version for all that counts every change, as etcd keeps them. */
+/** Objects by kind and key, with one revision that counts all changes, like etcd. */
 export class ModelStore {
   #kinds = new Map<string, Map<string, Stored>>()
-  /** What `all` answered since the last change of a kind. */
+  /** Cached results of `all` by kind, dropped at each change. */
   readonly #sorted = new Map<string, readonly Stored[]>()
   #history = new Map<string, StoreEvent[]>()
-  /** Changes up to this version are not known any more. */
+  /** Events up to this version are compacted. */
   #forgotten = 0
   #version = 1
   readonly #listeners = new Set<Listener>()
@@ -42,7 +42,7 @@ export class ModelStore {
     return this.#kinds.get(resource)?.get(key)
   }
 
-  /** All of a kind, in the order of their keys as the server lists them. */
+  /** All objects of a kind, in key order. */
   all(resource: string): readonly Stored[] {
     const objects = this.#kinds.get(resource) ?? new Map<string, Stored>()
     const sorted =
@@ -52,7 +52,7 @@ export class ModelStore {
     return sorted
   }
 
-  /** Puts an object in place of the one with its name, under the next version. */
+  /** Creates or replaces an object, with the next version. */
   put(resource: string, object: Stored): Stored {
     const before = this.get(resource, keyOfStored(object))
     const stored = this.#versioned(object)
@@ -61,7 +61,7 @@ export class ModelStore {
     return stored
   }
 
-  /** Takes an object away; `object` is what watchers see of it last. */
+  /** Removes an object; `object` is its state in the watch event. */
   remove(resource: string, object: Stored): void {
     const before = this.get(resource, keyOfStored(object))
     if (!before) return
@@ -70,13 +70,13 @@ export class ModelStore {
     this.#tell(resource, { version: this.#version, type: 'DELETED', object: last, before })
   }
 
-  /** What happened to a kind after `version`; undefined where that is not known any more. */
+  /** Events of a kind after `version`; undefined if they are compacted. */
   since(resource: string, version: number): readonly StoreEvent[] | undefined {
     if (version < this.#forgotten) return undefined
     return (this.#history.get(resource) ?? []).filter((event) => event.version > version)
   }
 
-  /** Forgets the past, as compaction does. */
+  /** Drops all past events, as compaction does. */
   forget(): void {
     this.#history = new Map()
     this.#forgotten = this.#version
@@ -86,7 +86,7 @@ export class ModelStore {
     return { version: this.#version, kinds: new Map([...this.#kinds].map(([name, all]) => [name, new Map(all)])) }
   }
 
-  /** Puts everything back, versions included. Nobody is told: who watched has to ask anew. */
+  /** Restores all objects and versions. Emits no events: watchers have to list again. */
   restore({ version, kinds }: StoreSnapshot): void {
     this.#version = version
     this.#kinds = new Map([...kinds].map(([name, all]) => [name, new Map(all)]))

@@ -1,14 +1,14 @@
 import { at, type Stored, type Tree } from './object.ts'
 import { conditionsOf, hasEnded, holds, phaseOf } from './pods.ts'
 
-/** How a Job ends, and why. */
+/** Outcome of a Job. */
 export type Verdict = { readonly type: 'Complete' | 'Failed'; readonly reason: string; readonly message: string }
 
-/** A number of a Job's spec; undefined where it is left out. */
+/** A number of a Job's spec; undefined if it is missing. */
 export const specNumber = (job: Stored, field: string): number | undefined =>
   at(job, 'spec', field) as number | undefined
 
-/** When a Job began, in milliseconds of the calendar. */
+/** Start of a Job in milliseconds since 1970. */
 export const startedMs = (job: Stored): number => Date.parse(String(at(job, 'status', 'startTime')))
 
 const exitCodeOf = (pod: Stored): number | undefined => {
@@ -29,7 +29,7 @@ const isMatched = (pod: Stored, { onPodConditions, onExitCodes }: Rule): boolean
   return onExitCodes.values.includes(code) === (onExitCodes.operator === 'In')
 }
 
-/** Why a Job is over, or soon will be; undefined while it goes on. */
+/** The outcome of a Job that has finished or is about to; undefined while it runs. */
 export const verdictOf = (job: Stored, all: readonly Stored[], nowMs: number): Verdict | undefined => {
   const ended = all.filter(hasEnded)
   if (ended.some((pod) => phaseOf(pod) === 'Succeeded'))
@@ -46,7 +46,7 @@ export const verdictOf = (job: Stored, all: readonly Stored[], nowMs: number): V
   return { type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
 }
 
-/** The end that a Job was told it will have. */
+/** The outcome in a Job's condition FailureTarget. */
 export const promised = (job: Stored): Verdict => {
   const { reason = '', message = '' } = conditionsOf(job).find(({ type }) => type === 'FailureTarget') ?? {}
   return { type: 'Failed', reason, message }

@@ -4,12 +4,12 @@ import { eventFor, type Match } from './reads.ts'
 import type { Stored } from './object.ts'
 import type { ModelStore, StoreEvent } from './store.ts'
 
-/** How a watch reaches its watcher. */
+/** The network between a watch and its watcher. */
 export type Wire = {
   readonly clock: Clock
-  /** How long a line is on its way. */
+  /** Latency of a line. */
   readonly delayMs: () => number
-  /** Hands something to the watcher's process, now or, where that stands still, when it goes on. */
+  /** Delivers to the watcher's process: now, or on resume if the process is stopped. */
   readonly deliver: (run: () => void) => void
 }
 
@@ -28,7 +28,7 @@ const lineOf = (type: string, text: string): Buffer => Buffer.from(`{"type":"${t
 
 const expired = lineOf('ERROR', '{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"}')
 
-/** One watch on the store: lines in their order, bookmarks each minute, and an end. */
+/** One watch on the store: lines in order, a bookmark each minute, and an end. */
 export class ModelWatch {
   readonly #wire: Wire
   readonly #of: Watched
@@ -55,7 +55,7 @@ export class ModelWatch {
     this.#bookmark(store)
   }
 
-  /** What the watcher reads: ends when the server closes the watch, throws where it breaks. */
+  /** The lines that the watcher reads: ends when the server closes the watch, throws if the connection breaks. */
   async *lines(): AsyncGenerator<Buffer> {
     try {
       for (;;) {
@@ -70,7 +70,7 @@ export class ModelWatch {
     }
   }
 
-  /** Keeps lines back as a way does on which packets are lost, or lets them pass again. */
+  /** Holds lines back as with packet loss, or releases them. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld
     if (isHeld) return
@@ -78,7 +78,7 @@ export class ModelWatch {
     for (const line of this.#held.splice(0)) this.#send(line)
   }
 
-  /** Ends the watch as the server does, or as a connection that breaks. */
+  /** Ends the watch as the server does, or with an error as a broken connection does. */
   close(error?: Error): void {
     if (this.#end) return
     this.#stack.dispose()
@@ -86,7 +86,7 @@ export class ModelWatch {
     this.#wire.clock.after(this.#dueInMs(), () => this.#arrive(() => (this.#end = error ?? 'closed')))
   }
 
-  /** Ends the watch on the watcher's own side. */
+  /** Ends the watch on the watcher's side. */
   abort(): void {
     this.#stack.dispose()
     this.#end ??= new Error('aborted')
@@ -94,7 +94,7 @@ export class ModelWatch {
   }
 
   #follow(event: StoreEvent) {
-    // As the real server: of a version that is yet to come nothing is told until it has come.
+    // As on the real server, a watch from a future version sends nothing until that version exists.
     if (event.version <= this.#of.version) return
     const seen = eventFor(this.#of.match, event)
     if (seen) this.#send(lineOf(seen.type, textOf(seen.object)))
@@ -123,7 +123,7 @@ export class ModelWatch {
     })
   }
 
-  /** Nothing overtakes what was sent before. */
+  /** Keeps lines in order: none arrives before an earlier one. */
   #dueInMs(): number {
     const nowMs = this.#wire.clock.nowMs()
     this.#lastDueMs = Math.max(this.#lastDueMs, nowMs + this.#wire.delayMs())

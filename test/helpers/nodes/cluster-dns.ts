@@ -7,7 +7,7 @@ const serviceName = /^([a-z0-9-]+)\.([a-z0-9-]+)\.svc\.cluster\.local$/
 
 type Service = { readonly spec: { readonly clusterIP: string } }
 
-/** Serves the names of a cluster's Services, which it looks up in the API at each query, and no other name. */
+/** Resolves only the names of a cluster's Services, by a request to the API for each query. */
 export const startClusterDns = (place: ClusterPlace, host: string): Promise<DnsServer> =>
   startDnsServer(
     async (name) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Passes connections to `host`:`port` on to a port of loopback, until it is disposed of. */
+/** Forwards connections to `host`:`port` to a port of loopback, until disposed. */
 export const forwardPort = async (host: string, port: number, target: number): Promise<AsyncDisposable> => {
   const sockets = new Set<Socket>()
   const server = createServer((near) => {

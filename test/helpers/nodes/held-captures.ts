@@ -5,19 +5,19 @@ import type { Release } from './release.ts'
 const pageSeconds = 60
 const endMs = 180_000
 
-/** Captures whose pages a test holds, so that workers are busy for as long as it wants. */
+/** Captures whose pages do not respond until the test ends them, to keep workers busy. */
 export type HeldCaptures = {
-  /** Creates captures of pages that are not answered. */
+  /** Creates captures of held pages. */
   readonly create: (count: number) => Promise<void>
-  /** Resolves once as many of the pages are requested. */
+  /** Resolves once at least `count` of the pages are requested. */
   readonly requested: (count: number) => Promise<void>
-  /** Answers all pages, and resolves once every capture has ended: how, in no order. */
+  /** Serves all pages, and resolves with the final statuses of all captures, unordered. */
   readonly finish: () => Promise<readonly string[]>
 }
 
 let pages = 0
 
-/** Begins with pages that are held. */
+/** Starts with held pages. */
 export const holdCaptures = (release: Release, outside: OutsideServices): HeldCaptures => {
   const open = new Set<string>()
   const ends: string[] = []

@@ -6,14 +6,14 @@ const perNode = 3
 const capacity = { storage: '10Gi' }
 const storageClassName = 'local'
 
-/** Gives each node of now three folders that pods claim as volumes, and the cluster a default class for them. */
+/** Adds three local volumes to each current node, and a default StorageClass for them. */
 export const addLocalVolumes = async ({ nodes, place, apply }: NodeCluster): Promise<void> => {
   await apply({
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
     metadata: { name: storageClassName, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
     provisioner: 'kubernetes.io/no-provisioner',
-    // A claim is bound where its pod can run.
+    // Binds a claim on a node where its pod can run.
     volumeBindingMode: 'WaitForFirstConsumer',
   })
   const names = nodes.flatMap(({ name }) =>

@@ -11,8 +11,8 @@ type Named = { readonly metadata: { readonly name: string; readonly namespace: s
 type Pod = Named & { readonly status: { readonly podIP?: string; readonly phase: string } }
 
 /**
- * Keeps a cluster's NetworkPolicies on its nodes, as the agent of a network plugin would, until it is disposed of: it looks for
- * changes twice a second. Resolves once the policies of now are kept.
+ * Enforces a cluster's NetworkPolicies on its nodes, as the agent of a network plugin would, until disposed; polls for
+ * changes twice a second. Resolves once the current policies are enforced.
  */
 export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<AsyncDisposable> => {
   const kept = new Map<string, string>()
@@ -32,7 +32,7 @@ export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<Asyn
   const running = (async () => {
     while (!stop.signal.aborted) {
       await new Promise((wake) => setTimeout(wake, lookMs))
-      // An API server that is busy, a node that has just gone: the next look finds out.
+      // A busy API server or a removed node: the next poll retries.
       await look().catch(() => {})
     }
   })()
@@ -57,7 +57,7 @@ const readWorld = async ({ place }: NodeCluster): Promise<PolicyWorld> => {
   return {
     policies,
     pods: pods.flatMap(({ metadata: { namespace, labels = {} }, status: { podIP, phase } }) =>
-      // The address of a pod that has ended may be another's.
+      // The address of a terminated pod may be in use by another pod.
       podIP === undefined || phase === 'Succeeded' || phase === 'Failed' ? [] : [{ address: podIP, namespace, labels }],
     ),
     namespaces: Object.fromEntries(namespaces.map(({ metadata: { name, labels = {} } }) => [name, labels])),

@@ -5,32 +5,32 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const [lowest, highest] = [192, 250] as const
-/** Pods of the node with index 0, of which there is none. */
+/** Third octet of the pods of index 0, which no node has. */
 const podsFrom = 64
 const triesMax = 20
 const commandMs = 10_000
 
-/** A network of this machine for one cluster's nodes: a bridge, and the machine's own address on it. */
+/** A network on this machine for one cluster's nodes: a bridge, and the machine's address on it. */
 export type NodeNetwork = AsyncDisposable & {
   readonly bridge: string
-  /** Under which nodes and their pods reach this machine. */
+  /** Address of this machine for nodes and their pods. */
   readonly address: string
-  /** Another address of this machine that they reach, which stands for the web: of 203.0.113.0/24 (RFC 5737), so that it is not public. */
+  /** Second address of this machine, in place of the web: of 203.0.113.0/24 (RFC 5737), so that it is not public. */
   readonly webAddress: string
   readonly nodeAddress: (index: number) => string
-  /** Network of a node's pods. */
+  /** Pod network of a node. */
   readonly pods: (index: number) => string
   readonly allPods: string
   readonly services: string
-  /** Leads this machine to Services by way of a node. */
+  /** Routes this machine's traffic for Services through a node. */
   readonly routeServices: (index: number) => Promise<void>
   /** Name of the node's interface on this machine. */
   readonly veth: (index: number) => string
 }
 
 /**
- * Makes one that no other cluster of this machine has: 10.N.0.0/16, N from 192 to 250. Addresses of nodes are apart from those of
- * pods: kube-proxy keeps the client's address of pods alone, since only their answers come back the same way. Needs root.
+ * Creates a network unique on this machine: 10.N.0.0/16, N from 192 to 250. Nodes and pods have separate address ranges,
+ * because kube-proxy preserves the client address only of pods, whose responses return the same way. Needs root.
  */
 export const openNodeNetwork = async (): Promise<NodeNetwork> => {
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -66,10 +66,10 @@ export const openNodeNetwork = async (): Promise<NodeNetwork> => {
       [Symbol.asyncDispose]: removed,
     }
   }
-  throw new Error(`no network for nodes was free in ${triesMax} tries`)
+  throw new Error(`no free network for nodes found in ${triesMax} attempts`)
 }
 
-/** Removes the bridge when called, or else when this process ends, however it ends: who removes it waits for the end of a pipe. */
+/** Removes the bridge when called, or when this process ends for any reason: the removing process waits for a pipe's end. */
 const removeAtEnd = async (bridge: string) => {
   const script = 'cat; exec ip link delete "$1"'
   const remover = spawn('sh', ['-c', script, 'sh', bridge], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

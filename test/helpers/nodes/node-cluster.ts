@@ -8,7 +8,7 @@ import { type RealNode, startNode } from './real-node.ts'
 export type NodeCluster = TestCluster & {
   readonly network: NodeNetwork
   readonly nodes: readonly RealNode[]
-  /** Starts one of the nodes that come later, and resolves once it is Ready. */
+  /** Starts one of the `later` nodes, and resolves once it is Ready. */
   readonly addNode: () => Promise<RealNode>
 }
 

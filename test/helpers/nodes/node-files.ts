@@ -6,16 +6,16 @@ import type { NodeNetwork } from './network.ts'
 const profiles = resolve(import.meta.dirname, '../../../k8s/seccomp')
 const apiGroup = 'kubelet.config.k8s.io/v1beta1'
 
-/** The sandbox of every pod. */
+/** Sandbox image of every pod. */
 const pauseImage = 'docker.io/shutterfleet/pause:local'
 
-/** Writes what the programs of a node are told to its folder, which `k8s/test-cluster/node.sh` runs it in. */
+/** Writes the configuration files of a node into its folder, for `k8s/test-cluster/node.sh`. */
 export const writeNodeFiles = async (place: ClusterPlace, network: NodeNetwork, index: number): Promise<string> => {
   const folder = join(place.folder, nodeName(index))
   const files = clusterFiles(place)
   await mkdir(join(folder, 'kubelet', 'seccomp'), { recursive: true })
   for (const name of ['cni', 'containerd']) await mkdir(join(folder, name))
-  // Root of a pod's user namespace, which is nobody here, passes through them to the pod's files.
+  // The root user of a pod's user namespace, unprivileged here, traverses these folders to the pod's files.
   for (const each of ['..', '.', 'kubelet', 'containerd']) await chmod(join(folder, each), 0o711)
   for (const name of await readdir(profiles)) {
     if (name.endsWith('.json')) await cp(join(profiles, name), join(folder, 'kubelet', 'seccomp', name))
@@ -62,7 +62,7 @@ const podNetwork = (folder: string, pods: string) => ({
   name: 'pods',
   plugins: [
     {
-      // Not a bridge: what pods of one node send each other is routed, so that packet filter rules see it, and answers of a Service
+      // Not a bridge: packets between pods of one node are routed, so that packet filter rules apply, and a Service's responses
       // come from its address.
       type: 'ptp',
       ipMasq: false,
@@ -86,7 +86,7 @@ const kubelet = (folder: string, authority: string, { name, dns }: { name: strin
   cgroupDriver: 'cgroupfs',
   cgroupRoot: `/${cgroupOf(folder, name)}`,
   enforceNodeAllocatable: [],
-  // What a machine for tests may lack: cgroup v2, no swap, the right to lower the score of a process.
+  // Tolerates test machines without cgroup v2, with swap, or without the right to lower oom_score_adj.
   failCgroupV1: false,
   failSwapOn: false,
   oomScoreAdj: 0,
@@ -110,11 +110,11 @@ const kubeProxy = (kubeconfig: string, clusterCIDR: string, hostnameOverride: st
   clientConnection: { kubeconfig },
   clusterCIDR,
   hostnameOverride,
-  // Settings of the whole kernel are left alone.
+  // Leaves kernel-wide settings unchanged.
   conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
 })
 
-/** Name of a node's cgroup, which no other cluster of this machine has. */
+/** Name of a node's cgroup, unique on this machine. */
 export const cgroupOf = (folder: string, name: string): string =>
   `shutterfleet-${folder
     .split('/')

@@ -12,20 +12,20 @@ const ports = { postgresql: 5432, nats: 4222, s3: 9000, web: 80, proxy: 3128 } a
 const login = { user: 'caller', password: 'p4ss:w@rd' }
 const nameOfProxyAlone = 'only-the-proxy-knows.test'
 
-/** What an installation finds outside of its cluster, at addresses that pods reach. */
+/** The services that an installation needs outside of its cluster, at addresses that pods can reach. */
 export type OutsideServices = AsyncDisposable & {
-  /** The Secrets that the chart wants, by name. */
+  /** The Secrets that the chart requires, by name. */
   readonly secrets: Readonly<Record<'postgresql' | 'nats' | 'bucket', SecretTexts>>
   readonly ports: typeof ports
-  /** Address of a page: blue, once `/held…` is answered by `letGo`. Each query is a page of its own. */
+  /** URL of a blue page; those below `/held` respond after `letGo`. Each query is a separate page. */
   readonly page: (path: string) => string
-  /** Pages that are held now. */
+  /** Number of requests held now. */
   readonly held: () => number
-  /** Answers all held pages, and from now on every other one at once. */
+  /** Serves all held pages, and all later ones immediately. */
   readonly letGo: () => void
-  /** From now on pages below `/held` are held again. */
+  /** Holds pages below `/held` again. */
   readonly hold: () => void
-  /** A proxy that demands the credentials in it, and a page whose name it alone knows. */
+  /** A proxy URL with its required credentials, and a page whose name only this proxy resolves. */
   readonly proxied: { readonly url: string; readonly proxy: string; readonly proxyWithoutPassword: string }
 }
 
@@ -77,7 +77,7 @@ export const startOutsideServices = async ({
 
 const portOf = (url: string): number => Number(new URL(url).port)
 
-/** Blue pages; those below `/held` wait until they are let go. */
+/** Serves blue pages; those below `/held` wait until released. */
 const startPages = async () => {
   const waiting = new Set<ServerResponse>()
   let holds = true

@@ -8,7 +8,7 @@ type Peer = {
 type Port = { readonly port?: number; readonly protocol?: string }
 type Rule = { readonly from?: readonly Peer[]; readonly to?: readonly Peer[]; readonly ports?: readonly Port[] }
 
-/** A NetworkPolicy, as far as the chart uses it. */
+/** The fields of a NetworkPolicy that the chart uses. */
 export type Policy = {
   readonly metadata: { readonly namespace: string }
   readonly spec: {
@@ -19,10 +19,10 @@ export type Policy = {
   }
 }
 
-/** A pod with an address of its own. */
+/** A pod that is not on the host network. */
 export type PodWithAddress = { readonly address: string; readonly namespace: string; readonly labels: Labels }
 
-/** What NetworkPolicies are about. */
+/** The objects that NetworkPolicies depend on. */
 export type PolicyWorld = {
   readonly policies: readonly Policy[]
   readonly pods: readonly PodWithAddress[]
@@ -32,7 +32,7 @@ export type PolicyWorld = {
 
 /** The chain that packets from and to pods pass. */
 export const policyChain = 'policies'
-/** Set where a rule allows a packet; kube-proxy uses others. */
+/** Packet mark of an allowed packet; kube-proxy uses other marks. */
 const allowed = '0x10000/0x10000'
 
 const directions = [
@@ -46,15 +46,15 @@ const isSelected = ({ matchLabels = {}, matchExpressions }: Selector, labels: La
   return Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
 }
 
-/** Whether a pod is meant by a peer of a policy in `namespace`. */
+/** Whether a peer of a policy in `namespace` selects a pod. */
 const isPeer = (world: PolicyWorld, { podSelector, namespaceSelector }: Peer, namespace: string, pod: PodWithAddress) =>
   (namespaceSelector
     ? isSelected(namespaceSelector, world.namespaces[pod.namespace] ?? {})
     : pod.namespace === namespace) && isSelected(podSelector ?? {}, pod.labels)
 
 /**
- * The input of `iptables-restore --noflush` by which a node keeps NetworkPolicies (IPv4, peers and selectors as the chart has them;
- * throws on others). A packet of a pod that policies select is refused unless a rule of one of them allows it, in each direction.
+ * The input of `iptables-restore --noflush` that enforces NetworkPolicies on a node (IPv4, peers and selectors of the chart;
+ * throws on others). Rejects a packet of a selected pod unless a rule of a policy allows it, in each direction.
  */
 export const packetFilterOf = (world: PolicyWorld): string => {
   const chains = new Map<string, string[]>()
@@ -89,7 +89,7 @@ export const packetFilterOf = (world: PolicyWorld): string => {
 
 type Chains = { readonly name: string; readonly chain: (name: string, lines: readonly string[]) => string }
 
-/** What a policy allows in a direction; blocks of addresses with exceptions get a chain. */
+/** Rules for what a policy allows in a direction; address blocks with exceptions get a separate chain. */
 const linesOf = (world: PolicyWorld, { metadata, spec }: Policy, direction: Direction, { name, chain }: Chains) =>
   (spec[direction.rules] ?? []).flatMap((rule, index) => {
     const ports = rule.ports?.map(portMatch) ?? ['']

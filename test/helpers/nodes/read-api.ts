@@ -7,7 +7,7 @@ import { clusterFiles, type ClusterPlace, serverUrl } from '#test/helpers/cluste
 
 const answerMs = 5000
 
-/** What the API has at a path, without the cost of a kubectl; undefined where there is nothing. */
+/** Reads a path of the API without the cost of a kubectl process; undefined if it does not exist. */
 export const readApi = async <T>(place: ClusterPlace, path: string): Promise<T | undefined> => {
   const ca = await readFile(clusterFiles(place).authority)
   const headers = { authorization: `Bearer ${place.token}` }

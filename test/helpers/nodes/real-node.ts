@@ -16,20 +16,20 @@ const root = resolve(import.meta.dirname, '../../..')
 const runtime = join(root, '.tools/node-runtime')
 const imageFolder = join(root, '.tools/images')
 const startMs = 240_000
-/** What scripts/build-images.sh makes: one set for all nodes, so that it is imported once. */
+/** Images from scripts/build-images.sh: one set for all nodes, so that they are imported once. */
 const images = ['pause', 'server', 'worker', 'worker-stealth', 'postgres', 'nats']
 const archives = images.map((image) => join(imageFolder, `${image}.tar`))
 const commandMs = 10_000
 const logTailChars = 2000
 
-/** Where the archives are kept imported: in a folder that goes when one is built again. */
+/** Folder of the imported archives, which is replaced when an image is rebuilt. */
 const importedFolder = async (): Promise<string> => {
   const states = archives.map(async (path) => `${path} ${(await stat(path)).mtimeMs}`)
   const key = [await readlink(runtime), ...(await Promise.all(states))].join('\n')
   return join(imageFolder, `imported-${hash('sha256', key).slice(0, 16)}`)
 }
 
-/** A node that runs. Dispose ends it as a machine that loses power, and everything on it. */
+/** A running node. Dispose kills it with everything on it, as in a power failure. */
 export type RealNode = AsyncDisposable & {
   readonly name: string
   readonly folder: string
@@ -37,18 +37,18 @@ export type RealNode = AsyncDisposable & {
   readonly inNetwork: (command: readonly string[], input?: string) => Promise<string>
 }
 
-/** Starts node `index` of `of`, with all images of `.tools/images`; resolves once its programs run. */
+/** Starts node `index` with all images of `.tools/images`; resolves once its programs run. */
 export const startNode = async (
   place: ClusterPlace,
   network: NodeNetwork,
   { index, of }: { readonly index: number; readonly of: number },
 ): Promise<RealNode> => {
-  if (!existsSync(runtime)) throw new Error('no runtime for nodes: run scripts/build-node-runtime.sh')
+  if (!existsSync(runtime)) throw new Error('node runtime not built: run scripts/build-node-runtime.sh')
   const name = nodeName(index)
   const folder = await writeNodeFiles(place, network, index)
   const others = Array.from({ length: of }, (_, each) => each + 1).filter((each) => each !== index)
   let said = ''
-  // The kernel tells it to end with the test.
+  // The kernel sends SIGTERM when the test ends.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
@@ -82,7 +82,7 @@ export const startNode = async (
   const inNetwork: RealNode['inNetwork'] = async (command, input = '') => {
     const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim()
     const running = run('nsenter', [`--net=/proc/${pid}/ns/net`, '--', ...command], { timeout: commandMs })
-    // A command that reads no input may have ended before it is written; its exit code counts.
+    // A command may exit before it reads the input; only its exit code matters.
     running.child.stdin?.on('error', () => {}).end(input)
     return (await running).stdout
   }

@@ -13,38 +13,38 @@ const requestMs = 150_000
 const createMs = 60_000
 const eventCharsMax = 6000
 
-/** What Helm takes as values. */
+/** Helm values. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Fields of a record that tests look at. */
+/** Fields of a capture record that tests read. */
 export type CaptureRecord = {
   readonly id: string
   readonly status: 'pending' | 'processing' | 'completed' | 'failed'
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** The chart, installed by one version of Helm. */
+/** A release of the chart, managed by one version of Helm. */
 export type Release = {
   readonly name: string
   readonly namespace: string
   readonly workersNamespace: string
-  /** Runs Helm with a command of this release (`install`, `upgrade`, `rollback`, `test`, `uninstall`) and answers what it printed. */
+  /** Runs a Helm command for this release (`install`, `upgrade`, `rollback`, `test`, `uninstall`); returns its stdout. */
   readonly helm: (command: string, ...more: readonly string[]) => Promise<string>
-  /** Installs or upgrades the release; `values` are merged over those that this cluster needs. Resolves once all pools are Ready. */
+  /** Installs or upgrades the release with `values` merged over the cluster's defaults. Resolves once all pools are Ready. */
   readonly deploy: (command: 'install' | 'upgrade', values?: Values) => Promise<void>
   readonly poolsReady: () => Promise<void>
-  /** Requests of the first account, through the gateway's Service. */
+  /** Sends a request as the first account through the gateway's Service. */
   readonly request: (path: string, body?: object, headers?: Readonly<Record<string, string>>) => Promise<Response>
-  /** Creates a capture and answers its id. */
+  /** Creates a capture and returns its id. */
   readonly create: (parameters: object) => Promise<string>
   readonly record: (id: string) => Promise<CaptureRecord>
 }
 
-/** The chart as Helm `which` installs it in a cluster, with PostgreSQL, NATS and S3 outside of it. */
+/** A release by Helm `which` with PostgreSQL, NATS and S3 outside of the cluster. */
 export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which: (typeof helms)[number]): Release =>
   createRelease(cluster, { name: 'shots', which, values: outsideValues(cluster, outside) })
 
-/** The chart's evaluation profile, with PostgreSQL, NATS and files in the cluster, which needs `addLocalVolumes`. */
+/** A release of the evaluation profile, with PostgreSQL, NATS and files in the cluster. Needs `addLocalVolumes`. */
 export const evaluationOf = (cluster: NodeCluster): Release =>
   createRelease(cluster, { name: 'trial', which: 'helm4', values: evaluationValues(cluster) })
 
@@ -92,7 +92,7 @@ const createRelease = (cluster: NodeCluster, { name, which, values: own }: Chose
   }
 }
 
-/** The HTTP interface, as the first account uses it. */
+/** HTTP client of the first account. */
 const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request' | 'create' | 'record'> => {
   const read = async <T>(kind: 'services' | 'secrets', of: string): Promise<T> => {
     const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${of}`)
@@ -114,7 +114,7 @@ const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request'
       signal: AbortSignal.timeout(requestMs),
     })
   }
-  /** Retries what the service or the way to it cannot take now, as clients are told to. */
+  /** Retries as documented for clients while the service or the network is unavailable. */
   const create: Release['create'] = async (parameters) => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     let response: Response | undefined
@@ -122,7 +122,7 @@ const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request'
       response = await request('/v1/screenshots', parameters, headers)
       return response.status !== 503
     }
-    await eventually(isTaken, { withinMs: createMs, what: 'the gateway takes a capture' })
+    await eventually(isTaken, { withinMs: createMs, what: 'the gateway accepts a capture' })
     return (await recordIn(response!)).id
   }
   const recordIn = async (response: Response): Promise<CaptureRecord> => {
@@ -132,14 +132,14 @@ const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request'
   return { request, create, record: async (id) => recordIn(await request(`/v1/screenshots/${id}`)) }
 }
 
-/** Pods and events of a cluster, for people who wonder why it did not become ready. */
+/** Pods and events of a cluster, to diagnose why a release did not become ready. */
 const stateOf = async ({ kubectl }: NodeCluster): Promise<string> => {
   const pods = await kubectl(['get', 'pods', '-A', '-o', 'wide'])
   const events = await kubectl(['get', 'events', '-A', '--sort-by=.lastTimestamp'])
   return `${pods}\n${events.slice(-eventCharsMax)}`
 }
 
-/** Makes a release's namespace, which enforces Pod Security `restricted`, and the Secrets that its values name. */
+/** Creates a release's namespace, which enforces Pod Security `restricted`, and the Secrets that its values reference. */
 export const prepareRelease = async (
   cluster: NodeCluster,
   namespace: string,
@@ -152,7 +152,7 @@ export const prepareRelease = async (
   }
 }
 
-/** Images of `.tools/images`, and pages at a private address. */
+/** Values for the images of `.tools/images`, and for pages at a private address. */
 const localValues = ({ network }: NodeCluster): Values => ({
   image: {
     pullPolicy: 'Never',

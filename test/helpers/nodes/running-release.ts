@@ -1,4 +1,4 @@
-// What tests of one release share: those that are imported into one process have one cluster.
+// One cluster and release, shared by all test files that are imported into one process.
 import t from 'tap'
 import { startNodeCluster } from './node-cluster.ts'
 import { startOutsideServices } from './outside-services.ts'
@@ -6,12 +6,12 @@ import { prepareRelease, releaseOf, type Values } from './release.ts'
 import { colourAnnotation, untilWorkers, type WorkerOnNode } from './workers.ts'
 
 /**
- * Of the 2 cores of a node: all services ask for 1.2, so that after a drain there is room for two workers beside them on the
- * other, whoever is scheduled first, and none for a third.
+ * A node has 2 cores. All services request 1.2, so that after a drain two workers fit beside the services on the
+ * other node, in any scheduling order, and a third does not.
  */
 const resources = { requests: { cpu: '350m', memory: '700Mi' }, limits: { memory: '3584Mi' } }
 
-/** A pool `standard` between two sizes, spread over nodes and quickly smaller, with further fields of its spec. */
+/** Values of a pool `standard` with min and max size, spread over nodes, with fast scale-down and additional spec fields. */
 export const standardPool = (
   [minReplicas, maxReplicas]: readonly [number, number],
   { colour, ...more }: { readonly colour?: string; readonly rollingUpdate?: object } = {},
@@ -34,22 +34,22 @@ export const standardPool = (
   },
 })
 
-/** Two nodes, and one that comes later. */
+/** Two nodes, and one that a test adds later. */
 export const cluster = await startNodeCluster(t, { count: 2, later: 1 })
 export const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
 export const release = releaseOf(cluster, outside, 'helm4')
 await prepareRelease(cluster, release.namespace, outside.secrets)
-// Workers are replaced without one more, as in a namespace whose quota leaves no room.
+// No surge, as in a namespace whose quota is full.
 await release.deploy('install', standardPool([2, 2], { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }))
 
-/** As `untilWorkers`, of this release. */
+/** `untilWorkers` of this release. */
 export const until = (condition: (workers: readonly WorkerOnNode[]) => boolean): Promise<readonly WorkerOnNode[]> =>
   untilWorkers(cluster, release, condition)
 
-/** Resolves with the workers once there are two, both Ready. */
+/** Resolves with the workers once exactly two exist, both Ready. */
 export const untilTwoReady = (): Promise<readonly WorkerOnNode[]> =>
   until((workers) => workers.length === 2 && workers.every(({ isReady }) => isReady))
 
-/** How captures end that are not lost. */
+/** Expected statuses if no capture is lost. */
 export const completed = (count: number): readonly string[] => Array.from({ length: count }, () => 'completed')

@@ -4,22 +4,22 @@ import type { OutsideServices } from './outside-services.ts'
 import type { Release } from './release.ts'
 
 const everyMs = 200
-/** As cheap as a capture can be: two cores serve five a second beside all of a cluster and its rollout. */
+/** The cheapest capture: two cores serve five a second in addition to a cluster and its rollout. */
 const small = { width: 320, height: 200, format: 'jpeg' }
-/** One in so many is synchronous. */
+/** One in five captures is synchronous. */
 const synchronousEvery = 5
 const createdMs = 120_000
 const endMs = 420_000
 
-/** Requests for captures, five a second until they are finished, none of which is retried. */
+/** A load of five capture requests a second, without retries. */
 export type SteadyCaptures = {
-  /** Resolves once as many more have been accepted or answered. */
+  /** Resolves once `count` more requests have succeeded. */
   readonly more: (count: number) => Promise<void>
-  /** Requests no more, and resolves once every capture has ended: how many there were, and what went wrong of requests and captures. */
+  /** Stops the load, waits until all captures have ended, and returns their number and all failures of requests and captures. */
   readonly finish: () => Promise<{ readonly count: number; readonly failures: readonly string[] }>
 }
 
-/** Begins to request captures of pages that differ. */
+/** Starts the load, with a different page for each capture. */
 export const captureSteadily = (release: Release, outside: OutsideServices): SteadyCaptures => {
   const stop = new AbortController()
   const open = new Set<string>()
@@ -33,7 +33,7 @@ export const captureSteadily = (release: Release, outside: OutsideServices): Ste
     const response = await release.request(path, { url, ...small })
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     await response.arrayBuffer()
-    // Also a synchronous one that has not ended within its wait.
+    // Includes a synchronous capture that did not end within its wait.
     if (response.status === 202) open.add(response.headers.get('x-screenshot-id') ?? 'a capture without an id')
     answered += 1
   }

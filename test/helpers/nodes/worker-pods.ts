@@ -1,15 +1,15 @@
 import { workerPod, type WorkerPodOptions } from '#controller/operator/manifests/worker-pod.ts'
 import type { NodeCluster } from './node-cluster.ts'
 
-// As nodes have the image of a target of the Dockerfile.
+// The local image of a Dockerfile target.
 const imageOf = (target: string): string => `shutterfleet/${target}:local`
 
-/** Name of the profile of workers on nodes, from `k8s/seccomp`. */
+/** Seccomp profile of workers on nodes, from `k8s/seccomp`. */
 const workerProfile = 'shutterfleet-worker.json'
 
 type Differences = { readonly seccomp?: string; readonly isolation?: 'namespace' | 'flags-only' }
 
-/** A worker's pod as the operator makes it, with the locally built image. */
+/** A worker's pod as the operator creates it, with the locally built image. */
 export const workerManifest = (
   name: string,
   of: Pick<WorkerPodOptions, 'pool'> & { readonly image: string; readonly egress: { host: string; port: number } },
@@ -37,7 +37,7 @@ export const workerManifest = (
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name, namespace: 'default' }, spec }
 }
 
-/** A pod of an image that does nothing, as locked down as any. */
+/** An idle pod of an image, with a restricted security context. */
 export const idlePod = (image: string): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -62,14 +62,14 @@ export const idlePod = (image: string): object => ({
   },
 })
 
-/** Shell: what the processes of a pod are, one line each: user, seccomp mode, number of namespaces' process ids, and command. */
+/** Shell script: prints uid, privileges, seccomp mode, depth and ids of namespaces, and command of each process of a pod. */
 export const processes = `for each in /proc/[0-9]*; do
   awk '/^(Uid|Seccomp|CapEff|NoNewPrivs):/ { printf "%s%s ", $1, $2 } /^NSpid:/ { printf "depth:%d ", NF - 1 }' $each/status
   readlink $each/ns/net $each/ns/user | tr '\\n' ' '
   tr '\\0' ' ' <$each/cmdline | cut -c 1-300
 done`
 
-/** Runs a shell command in a pod's first container and answers what it printed, also where it fails. */
+/** Runs a shell command in a pod's first container and returns its output, even if it fails. */
 export const inPod = async (
   { kubectl }: Pick<NodeCluster, 'kubectl'>,
   pod: string,

@@ -5,18 +5,18 @@ import type { Release } from './release.ts'
 
 const scaledMs = 180_000
 
-/** A worker's pod, as tests look at it. */
+/** The fields of a worker's pod that tests read. */
 export type WorkerOnNode = {
   readonly name: string
   readonly node: string | undefined
   readonly isReady: boolean
   readonly isEnding: boolean
-  /** How often its containers were started again. */
+  /** Number of container restarts. */
   readonly restarts: number
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** Annotation of a worker's pod, by which one template differs from another. */
+/** Annotation that distinguishes pod templates. */
 export const colourAnnotation = 'example.com/colour'
 
 type Pod = {
@@ -49,7 +49,7 @@ const workersOf = async (
   }))
 }
 
-/** Resolves with the workers of a pool once they are as a test wants them, within three minutes. */
+/** Resolves with the workers of a pool once `condition` holds, within three minutes. */
 export const untilWorkers = async (
   cluster: NodeCluster,
   release: Release,
@@ -67,7 +67,7 @@ export const untilWorkers = async (
   return workers
 }
 
-/** Resolves with the workers once all that stay are Ready and of the template with a colour, or of one without. */
+/** Resolves with the workers once all non-terminating ones are Ready and have the template's colour, or none. */
 export const untilWorkersAre = (
   cluster: NodeCluster,
   release: Release,

@@ -1,4 +1,4 @@
-/** A fault of one place: the characters from `start` to `end` of `file` become `text`. */
+/** A single-place fault: replaces the characters from `start` to `end` of `file` by `text`. */
 export type Change = {
   readonly file: string
   readonly kind: 'operator' | 'bound' | 'condition' | 'await' | 'sql'
@@ -7,6 +7,6 @@ export type Change = {
   readonly text: string
 }
 
-/** The file's text with the change made. */
+/** Returns the file's text with the change applied. */
 export const applyChange = (source: string, { start, end, text }: Change): string =>
   source.slice(0, start) + text + source.slice(end)

@@ -17,7 +17,7 @@ const operators: Readonly<Record<string, string>> = {
   '||': '&&',
 }
 
-/** Single-place changes of a TypeScript file: operators, numbers, conditions, and waits that are left out. */
+/** Single-place changes of a TypeScript file: operators, numbers, conditions, and removed waits. */
 export const codeChanges = (file: SourceFile): Change[] =>
   nodesIn(file).flatMap((node) => changesAt(file, node).map((change) => ({ file: file.path, ...change })))
 
@@ -36,7 +36,7 @@ const changesAt = (file: SourceFile, node: SyntaxNode): Place[] => {
     case 'BinaryExpression':
     case 'LogicalExpression': {
       const other = operators[node.operator]
-      // A sum of texts has no other operator.
+      // String concatenation has no alternative operator.
       if (other === undefined || /^['"`]/.test(textOf(node.left))) return []
       const between = { start: node.left.end, end: node.right.start }
       return [replace('operator', between, textOf(between).replace(node.operator, other))]

@@ -3,14 +3,14 @@ import { targetOf } from '#test/tidy/place.ts'
 import type { SourceFile } from '#test/tidy/source.ts'
 import { importsOf } from '#test/tidy/syntax.ts'
 
-/** Most tests that are tried on one change. */
+/** Maximum number of tests per change. */
 const unitTestsMax = 10
 const integrationTestsMax = 6
 
-/** Programs and SQL files that a file names in a text: it starts or reads them. */
+/** Programs and SQL files that a file names in a string literal, to start or read them. */
 const named =
   /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts|(?:db\/)?sql\/[\w-]+\.sql/g
-/** A program that a file names by its place beside itself: `'browser-host/main.ts'`. */
+/** A program that a file names by a relative path: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress', 'webhooks'].map(
   (service) => `services/${service}/main.ts`,
@@ -19,7 +19,7 @@ const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress
 const edgesOf = (file: SourceFile): string[] => [
   ...importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : (targetOf(file.path, specifier) ?? []))),
   ...[...file.text.matchAll(named)].flatMap(([name]) => {
-    // A statement stands beside its caller, a function in shared.
+    // A statement is in its caller's folder, a function in shared.
     if (name.endsWith('.sql')) return [join(dirname(file.path), name), `services/shared/db/${name}`]
     return name.startsWith('services/') ? name : `services/${name}`
   }),
@@ -29,16 +29,16 @@ const edgesOf = (file: SourceFile): string[] => [
 
 const wordsOf = (path: string) => new Set(path.split(/[/.-]/))
 
-/** How tests are found for a changed file. */
+/** Finds the tests for a changed file. */
 export type ReachingTests = (path: string) => {
   readonly unit: readonly string[]
   readonly integration: readonly string[]
 }
 
 /**
- * The tests that run a file, those that are likeliest to notice a change first. Its mirror and those that import it
- * themselves, then those that reach it over any number of imports and started programs: the ones whose path shares most words
- * with the file's, then those that reach least.
+ * The tests that execute a file, the likeliest to catch a change first: its mirror and tests that import it
+ * directly, then tests that reach it through imports and started programs, ordered by the number of words that the paths
+ * share, then by the fewest files reached.
  */
 export const findReachingTests = (files: readonly SourceFile[]): ReachingTests => {
   const edges = new Map(files.map((file) => [file.path, edgesOf(file)]))
