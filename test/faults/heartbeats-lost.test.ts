@@ -12,7 +12,7 @@ const warmMs = 40_000
 
 type Loss = { readonly subjects: RegExp; readonly lastsMs: number }
 
-/** Loses messages of these subjects on their way to the controllers, and answers which workers there are before and after. */
+/** Drops messages of these subjects on their way to the controllers; returns the workers before and after. */
 const lose = async (seed: number, { subjects, lastsMs }: Loss) => {
   let isLosing = false
   const meddling: Meddling = {
@@ -39,12 +39,12 @@ const lose = async (seed: number, { subjects, lastsMs }: Loss) => {
 }
 
 const losses: readonly (Loss & { readonly name: string })[] = [
-  { name: 'only the heartbeats of all workers are lost for 25 s', subjects: /\.beat$/, lastsMs: 25_000 },
+  { name: 'the heartbeats of all workers are lost for 25 s', subjects: /\.beat$/, lastsMs: 25_000 },
   { name: 'nothing is received over NATS for a minute', subjects: /./, lastsMs: 60_000 },
 ]
 
 for (const { name, ...loss } of losses) {
-  t.test(`no worker is replaced where ${name}`, async (t) => {
+  t.test(`heartbeats lost: no worker is replaced when ${name}`, async (t) => {
     for (const seed of [1, 2, 3]) {
       const { before, after, damages } = await lose(seed, loss)
       t.equal(before.length, 6)

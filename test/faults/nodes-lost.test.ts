@@ -20,7 +20,7 @@ type Case = {
   readonly meddling?: Meddling
 }
 
-/** Loses zones under load, and answers after how many milliseconds as many workers take captures as before. */
+/** Removes zones under load; `readyMs` is the time until all 12 workers take captures again. */
 const recovery = async ({ seed, nodes, lost, meddling = {} }: Case) => {
   const world = createWorld({ seed, nodes, meddling, pools: { standard: pool } })
   const load = () => {
@@ -38,10 +38,10 @@ const recovery = async ({ seed, nodes, lost, meddling = {} }: Case) => {
 const single = { zones: ['a'], room: 14, provisionMs: { least: 30_000, spread: 0 } }
 const zones = { zones: ['a', 'b', 'c'], room: 14 }
 
-/** The first is replaced after 30 s; its node comes 30 s later. All others follow it, since Kubernetes has found theirs lost. A start takes 5 s. */
+/** The first worker is replaced after 30 s, its node is ready 30 s later; then all others, because Kubernetes has marked their node as lost. A start takes 5 s. */
 const boundMs = 72_000
 
-t.test('nodes lost: all workers are replaced as soon as Kubernetes has lost the node of all of them', async (t) => {
+t.test('nodes lost: all workers are replaced when Kubernetes has lost their common node', async (t) => {
   for (const seed of [1, 2, 3]) {
     const { readyMs, damages, open } = await recovery({ seed, nodes: single, lost: ['a'] })
     t.ok(readyMs <= boundMs, `seed ${seed}: ready again after ${readyMs} ms`)
@@ -50,14 +50,14 @@ t.test('nodes lost: all workers are replaced as soon as Kubernetes has lost the 
   }
 })
 
-t.test(`planted fault, where a node is lost: ${lossUnconfirmed.name}`, async (t) => {
+t.test(`planted fault: recovery is too slow when ${lossUnconfirmed.name}`, async (t) => {
   const meddling = lossUnconfirmed.meddling ?? {}
   const { readyMs } = await recovery({ seed: 1, nodes: single, lost: ['a'], meddling })
   t.ok(readyMs > boundMs, `ready again after ${readyMs} ms`)
 })
 
 t.test(
-  'nodes lost: the workers of two zones of three are replaced before Kubernetes notices, where some are still heard',
+  'nodes lost: workers of two of three zones are replaced before Kubernetes notices while the third sends heartbeats',
   async (t) => {
     for (const seed of [1, 2, 3]) {
       const { readyMs, damages, open } = await recovery({ seed, nodes: zones, lost: ['a', 'b'] })

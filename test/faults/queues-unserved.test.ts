@@ -8,7 +8,7 @@ import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
 t.setTimeout(300_000)
-/** The proxied wait of the worlds, and what the ledger takes to look. */
+/** The worlds' proxied wait of 120 s, and the ledger's interval between checks. */
 const waitMs = 125_000
 
 const setPaused = (world: World, paused: boolean) =>
@@ -25,12 +25,12 @@ t.test('queues unserved: captures of a queue that no pool serves fail after the 
   world.ledger.accept('standard')
   await goOn(world, 30_000 + waitMs)
   t.equal(failedIn(world), 3)
-  t.equal(world.ledger.open().length, 0, 'those of the other queue are served')
+  t.equal(world.ledger.open().length, 0, 'captures of the other queue are served')
   for (const { kill } of world.replicas) kill()
 })
 
 t.test(
-  'queues unserved: captures of a paused pool without workers fail after the proxied wait, and not once it goes on',
+  'queues unserved: captures of a paused pool without workers fail after the proxied wait; not after it resumes',
   async (t) => {
     const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero, scaleDown } } })
     await goOn(world, 30_000)
@@ -51,7 +51,7 @@ t.test(
   },
 )
 
-t.test('queues unserved: a paused pool that has workers goes on serving', async (t) => {
+t.test('queues unserved: a paused pool with workers keeps serving', async (t) => {
   const world = createWorld({ seed: 3, pools: { standard: { pool: 'standard' } } })
   await goOn(world, 30_000)
   setPaused(world, true)

@@ -17,7 +17,7 @@ const setImage = (world: World, image: string) =>
 const imagesOf = (world: World) =>
   new Set(podsOf(world).map((pod) => (at(pod, 'spec', 'containers') as { image: string }[])[0]?.image))
 
-/** What kstatus, by which Helm and Flux wait, makes of the pool. */
+/** The pool's status by the rules of kstatus, which Helm and Flux wait for. */
 const kstatusOf = (world: World): string => {
   const { metadata, status } = poolOf(world, 'standard')
   if (status?.observedGeneration !== metadata.generation) return 'InProgress'
@@ -27,10 +27,10 @@ const kstatusOf = (world: World): string => {
 }
 
 t.test(
-  'rollout observed: a pool is not ready from the change of its template until all workers are of it',
+  'rollout observed: a pool is not Ready from a change of its template until all workers use the new one',
   async (t) => {
     for (const seed of [1, 2, 3]) {
-      // A busy Deployment controller: seconds pass until it looks.
+      // A busy Deployment controller, which observes changes 1.5 s late.
       const world = createWorld({ seed, pools, lagMs: () => 1500 })
       await goOn(world, 60_000)
       t.equal(kstatusOf(world), 'Current')
@@ -51,7 +51,7 @@ t.test(
 )
 
 t.test(
-  'rollout observed: a pool whose new image cannot be had is in progress, then stalled, and never ready',
+  'rollout observed: a pool whose new image cannot be pulled is InProgress, then Failed, and never Current',
   async (t) => {
     const world = createWorld({ seed: 1, pools })
     await goOn(world, 30_000)

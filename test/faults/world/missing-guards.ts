@@ -7,10 +7,10 @@ import { type HeartbeatMessage, poolStateCodec } from '#shared/queue/messages.ts
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import { changingMessages, changingRequests, changingText, type Meddling, withBody } from './meddling.ts'
 
-/** Something that keeps damage away, taken out: of all code until disposed, or of single controllers by meddling. */
+/** Removes a safeguard: from all code until disposed (`take`), or from single controllers (`meddling`). */
 export type MissingGuard = { readonly name: string; readonly meddling?: Meddling; readonly take?: () => Disposable }
 
-/** Has methods of a class do something else, until disposed. */
+/** Replaces methods of a class until disposed. */
 const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unknown>>): Disposable => {
   const names = Reflect.ownKeys(methods)
   const before = names.map((name) => [name, Object.getOwnPropertyDescriptor(prototype, name) ?? {}] as const)
@@ -23,21 +23,21 @@ const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unkn
   }
 }
 
-/** Who led once goes on for ever: no fence throws, no time runs out. */
+/** A leader never stops leading: no fence throws, and no term expires. */
 export const ledForEver: MissingGuard = {
   name: 'a term never ends',
   take: () => replacing(Term.prototype, { isValid: () => true, [Symbol.dispose]: () => {} }),
 }
 
-/** A fence that never throws; who is told that it does not lead any more stops all the same. */
+/** The fence never throws; a leader that observes the loss of its Lease still stops. */
 export const noFence: MissingGuard = {
   name: 'the fence never throws',
   take: () => replacing(Term.prototype, { isValid: () => true }),
 }
 
-/** A copy that only follows what is newer, and is never put back. */
+/** A cache that a new list does not replace: it applies only newer objects. */
 export const copiesOnlyGrow: MissingGuard = {
-  name: 'what is read anew does not replace what was known',
+  name: 'a new list does not replace the cache',
   take: () =>
     replacing(ObjectCache.prototype, {
       replace(this: ObjectCache<KubeObject>, items: readonly KubeObject[]) {
@@ -49,7 +49,7 @@ export const copiesOnlyGrow: MissingGuard = {
 const isCreation = ({ method, path }: KubeRequest) => method === 'POST' && path.endsWith('/jobs')
 const isOfLease = ({ path }: KubeRequest) => path.includes('/leases/')
 
-/** Jobs that are asked for again get another name than before. */
+/** A retried creation of a Job uses another name. */
 export const createFreshNames = (): MissingGuard => {
   const asked = new Map<string, number>()
   const rename = (request: KubeRequest) => {
@@ -60,20 +60,20 @@ export const createFreshNames = (): MissingGuard => {
     asked.set(name, times + 1)
     return times === 0 ? request : { ...request, body: { type, text: text.replaceAll(name, `${name}-${times}`) } }
   }
-  return { name: 'a retry makes a Job of another name', meddling: { send: changingRequests(rename) } }
+  return { name: 'a retry creates a Job with another name', meddling: { send: changingRequests(rename) } }
 }
 
-/** Others take a Lease that is still held. */
+/** Candidates acquire a Lease that has not expired. */
 export const leaseNotAwaited: MissingGuard = {
-  name: 'nobody waits until a Lease has run out',
+  name: 'candidates do not wait for the Lease to expire',
   meddling: {
     send: changingText(isOfLease, (text) => text.replace(/"leaseDurationSeconds":\d+/, '"leaseDurationSeconds":0')),
   },
 }
 
-/** Clocks of different machines are compared. */
+/** The expiry of a Lease is computed from the clocks of two machines. */
 export const leaseByCalendar: MissingGuard = {
-  name: 'a Lease has run out when the calendar here says so',
+  name: 'the local date decides whether a Lease has expired',
   meddling: {
     send: changingText(isOfLease, (text, { clock }) => {
       const { spec } = JSON.parse(text) as { spec?: { renewTime: string; leaseDurationSeconds: number } }
@@ -87,9 +87,9 @@ export const leaseByCalendar: MissingGuard = {
 const heartbeatOf = (subject: string, data: Uint8Array): HeartbeatMessage | undefined =>
   subject.endsWith('.beat') ? (JSON.parse(Buffer.from(data).toString()) as HeartbeatMessage) : undefined
 
-/** A worker that was told to take nothing more is taken away, though it serves. */
+/** A draining worker is removed although it still serves a capture. */
 export const drainsNotAwaited: MissingGuard = {
-  name: 'who was told to drain counts as drained',
+  name: 'a draining worker counts as drained',
   meddling: {
     queue: changingMessages((message) => {
       const heartbeat = heartbeatOf(message.subject, message.data)
@@ -102,9 +102,9 @@ export const drainsNotAwaited: MissingGuard = {
   },
 }
 
-/** How well pods are is not looked at. */
+/** The Unknown phase and readiness of pods are ignored. */
 export const unknownLooksWell: MissingGuard = {
-  name: 'what Kubernetes thinks of pods is not looked at',
+  name: 'the Unknown phase of pods is ignored',
   meddling: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
@@ -116,9 +116,9 @@ export const unknownLooksWell: MissingGuard = {
   },
 }
 
-/** Nobody sees that Kubernetes has lost a node. */
+/** The controller cannot observe that Kubernetes has lost a node. */
 export const lossUnconfirmed: MissingGuard = {
-  name: 'silence that Kubernetes confirms is silence like any other',
+  name: 'missing heartbeats on a node that Kubernetes has lost are handled as on any other node',
   meddling: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
@@ -128,9 +128,9 @@ export const lossUnconfirmed: MissingGuard = {
   },
 }
 
-/** A server that starts again is as good as one that was there all the time. */
+/** A refused connection is handled as one that broke: a restart of the server goes unnoticed. */
 export const refusedIsNothingSpecial: MissingGuard = {
-  name: 'a watch goes on from its version wherever the server was not there',
+  name: 'a watch resumes from its version after the server was down',
   meddling: {
     send: (send) => async (request) => {
       try {
@@ -144,11 +144,11 @@ export const refusedIsNothingSpecial: MissingGuard = {
 
 const never = new Promise<KubeAnswer>(() => {})
 
-/** Who was told once that there is no such kind never asks again. */
+/** A controller that once received 404 for BrowserPools never requests them again. */
 export const createGivingUp = (): MissingGuard => {
   const lost = new WeakSet()
   return {
-    name: 'a watch that was refused is given up',
+    name: 'a watch that received 404 is not retried',
     meddling: {
       send:
         (send, { process }) =>
@@ -163,11 +163,11 @@ export const createGivingUp = (): MissingGuard => {
   }
 }
 
-/** Who was refused once is refused for ever. */
+/** A controller whose Job was once rejected by a quota never creates another. */
 export const createRefusedForEver = (): MissingGuard => {
   const refused = new WeakMap<object, KubeAnswer>()
   return {
-    name: 'what a quota refused is not asked for again',
+    name: 'a creation that a quota rejected is not retried',
     meddling: {
       send:
         (send, { process }) =>
@@ -182,9 +182,9 @@ export const createRefusedForEver = (): MissingGuard => {
   }
 }
 
-/** One more is taken away than has been drained. */
+/** A scale-down removes one worker more than has drained. */
 export const oneTooFew: MissingGuard = {
-  name: 'the size goes down by more than was drained',
+  name: 'a scale-down removes more workers than have drained',
   meddling: {
     send: changingRequests((request) => {
       if (!request.path.endsWith('/scale')) return request
@@ -196,31 +196,31 @@ export const oneTooFew: MissingGuard = {
   },
 }
 
-/** What a killed worker served is served by nobody. */
+/** The capture of a killed worker is not redelivered. */
 export const acknowledgedEarly: MissingGuard = {
   name: 'a capture is acknowledged before its end',
   meddling: { acknowledgesEarly: true },
 }
 
 const silentAfterMs = 5000
-const sayMs = 1000
+const reportEveryMs = 1000
 
-/** Who cannot read says that nothing can be started. */
+/** A controller that cannot read reports that no worker can be started. */
 export const unknownIsTrouble: MissingGuard = {
-  name: 'what cannot be read counts as trouble',
+  name: 'a failed read counts as a trouble of the pool',
   meddling: {
     send: (send, { process, queue }) => {
-      let heardMs = process.clock.nowMs()
-      const say = () => {
-        const forMs = Math.round(process.clock.nowMs() - heardMs)
+      let answeredMs = process.clock.nowMs()
+      const report = () => {
+        const forMs = Math.round(process.clock.nowMs() - answeredMs)
         const state = { pool: 'proxied', canStart: false, forMs, reason: 'quota' } as const
         if (forMs > silentAfterMs) queue.publish(poolStateSubject('proxied'), poolStateCodec.encode(state))
-        process.clock.after(sayMs, say)
+        process.clock.after(reportEveryMs, report)
       }
-      say()
+      report()
       return async (request) => {
         const answer = await send(request)
-        heardMs = process.clock.nowMs()
+        answeredMs = process.clock.nowMs()
         return answer
       }
     },

@@ -8,18 +8,18 @@ import type { Clock } from '#controller/kube/clock.ts'
 import type { Bus } from './bus.ts'
 import type { Meddling } from './meddling.ts'
 
-/** One controller of several. */
+/** A controller replica. */
 export type Replica = {
   readonly process: SimulatedProcess
-  /** Its way to the API server. */
+  /** Its connection to the API server. */
   readonly client: ModelClient
-  /** Ends it in order; resolves when it has let everything go. */
+  /** Stops it gracefully; resolves when it has released everything. */
   readonly stop: () => Promise<void>
-  /** Ends it at once, and its connections with it. */
+  /** Kills it and closes its connections. */
   readonly kill: () => void
 }
 
-/** What a replica is started in. */
+/** Dependencies of a replica. */
 export type ReplicaDeps = {
   readonly clock: Clock
   readonly random: () => number
@@ -47,7 +47,7 @@ const config = {
   nodeProvisionSeconds: 300,
 } as const
 
-/** Metrics that nobody reads. */
+/** Metrics that record nothing. */
 const silentMetrics = (): Metrics => {
   const metric = { inc: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
   const make = () => metric as never

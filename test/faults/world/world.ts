@@ -19,10 +19,10 @@ import { Nodes, type NodesOptions } from './nodes.ts'
 import { type Replica, startReplica } from './replica.ts'
 import { PlayedWorker, type WorkerEvents } from './worker.ts'
 
-/** A Kubernetes, a queue, a ledger, workers and controllers, on one clock. */
+/** A simulated Kubernetes, queue, ledger, workers and controllers on one clock. */
 export type World = {
   readonly clock: HandClock
-  /** Draws what the world does; a fault draws from another. */
+  /** The world's random numbers; a fault has its own generator. */
   readonly random: () => number
   readonly model: ModelApi
   readonly bus: Bus
@@ -32,28 +32,28 @@ export type World = {
   readonly replicas: Replica[]
   /** Starts one more controller. */
   readonly addReplica: (clockFault?: ClockFault) => Replica
-  /** The controller that holds the Lease, if it is one of those that run. */
+  /** The running controller that holds the Lease. */
   readonly leader: () => Replica | undefined
-  /** Kubernetes' word for why no container of these starts, as long as one stands here. */
+  /** Waiting reasons of containers by pool, such as ImagePullBackOff: while set, no container of the pool starts. */
   readonly troubles: Map<Pool, string>
   readonly nodes: Nodes
-  /** Workers that live, whatever Kubernetes thinks. */
+  /** Running workers, whatever the state of their pods. */
   readonly workers: () => readonly PlayedWorker[]
   /** Kills all nodes of a zone. */
   readonly loseZone: (zone: string) => void
 }
 
-/** What may be otherwise in a world. */
+/** Options of a world. */
 export type WorldOptions = {
   readonly seed: number
-  /** Takes what a controller logs. */
+  /** Receives the log of the controllers. */
   readonly log?: (atMs: number, replica: string, words: readonly unknown[]) => void
   readonly clockFaults?: readonly ClockFault[]
   readonly meddling?: Meddling
   readonly nodes?: NodesOptions
-  /** How long the controllers of Kubernetes take to hear of a change; 5 to 50 ms by default. */
+  /** Delay until Kubernetes' controllers observe a change; 5 to 50 ms by default. */
   readonly lagMs?: () => number
-  /** BrowserPools by name, in the place of the usual two. */
+  /** BrowserPools by name; replaces the default two. */
   readonly pools?: Readonly<Record<string, WantedSpec>>
 }
 
@@ -76,7 +76,7 @@ const usualPools: Readonly<Record<string, WantedSpec>> = {
 
 const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`
 
-/** Answers what JetStream says of its consumers; all captures are in one lane. */
+/** Returns JetStream's responses about its consumers; all captures are in one lane. */
 const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   if (subject !== listConsumers) return {}
   const consumers = pools.flatMap((pool) =>
@@ -89,14 +89,14 @@ const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   return { type, total: consumers.length, offset: 0, limit: 256, consumers }
 }
 
-/** Makes a person's BrowserPool. */
+/** Creates a BrowserPool as a user. */
 export const createPool = ({ model }: Pick<World, 'model'>, name: string, spec = usualPools[name] ?? {}): Stored => {
   const { apiVersion, kind, plural } = browserPools
   const object = { apiVersion, kind, metadata: { name }, spec }
   return model.server.create(model.server.kind(`${apiVersion}/${plural}`), namespace, object, 'person')
 }
 
-/** What runs in pods: workers, which are played in a process of their own. */
+/** The container runtime: runs all simulated workers in one simulated process. */
 const createRuntime = (
   parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger' | 'nodes'>,
   { acknowledgesEarly = false }: Meddling,
@@ -104,7 +104,7 @@ const createRuntime = (
 ) => {
   const { clock, random, bus, stream, ledger } = parts
   const workers = new Map<string, PlayedWorker>()
-  /** Also by the name in their heartbeats, which is a Job's. */
+  /** Workers by pod and by the name in their heartbeats, which is the Job's for single-use workers. */
   const named = new Map<string, PlayedWorker>()
   const process = createProcess({ name: 'node', clock, random })
   const queue = bus.connect(process)
@@ -134,7 +134,7 @@ const createRuntime = (
   return { runtime, running, workerOf: (name: string) => named.get(name) }
 }
 
-/** Makes a world, and starts two controllers in it. */
+/** Creates a world and starts two controllers. */
 export const createWorld = (options: WorldOptions): World => {
   const { seed, log = () => {}, clockFaults = [], meddling = {}, pools: specs = usualPools } = options
   const random = seededRandom(seed)
@@ -161,8 +161,8 @@ export const createWorld = (options: WorldOptions): World => {
     replicas,
     addReplica: (clockFault) => {
       const name = `controller-${replicas.length + 1}`
-      const say = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
-      const logger: Logger = { debug: say, info: say, warn: say, error: say }
+      const write = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
+      const logger: Logger = { debug: write, info: write, warn: write, error: write }
       const published = (client: string, subject: string) => world.audit.published(client, subject)
       const replica = startReplica({ clock, random, model, bus, published, logger, meddling }, name, clockFault)
       replicas.push(replica)
