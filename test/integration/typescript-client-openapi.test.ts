@@ -4,7 +4,7 @@ import t from 'tap'
 import { Shutterfleet } from '#client/shutterfleet.js'
 import { type Admitted, declaredInterfaces } from '#test/helpers/declared-types.ts'
 
-// The client is held against the description of the interface: an operation for each method, a property for each field.
+// Compares the client with the OpenAPI document: a method for each operation, a field for each property.
 
 type Schema = {
   readonly $ref?: string
@@ -30,12 +30,12 @@ const interfaces = new Map(declarations.flatMap((text) => [...declaredInterfaces
 const schemaOf = (name: string): Schema => document.components.schemas[name] ?? {}
 const resolved = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : resolved(schemaOf(schema.$ref.split('/').at(-1) ?? ''))
-/** What an answer's `data` is. */
+/** The schema of a response's `data`. */
 const dataOf = (name: string): Schema => resolved(schemaOf(name).properties?.['data'] ?? {})
 
 const quoted = (value: unknown) => JSON.stringify(value)
 
-/** All that a schema admits, in the words of `Admitted`. */
+/** All types and literals that a schema admits, as in `Admitted`. */
 const admits = (given: Schema): string[] => {
   const schema = resolved(given)
   const several = schema.oneOf ?? schema.anyOf
@@ -45,7 +45,7 @@ const admits = (given: Schema): string[] => {
   return [schema.type ?? []].flat().map((type) => (type === 'integer' ? 'number' : type))
 }
 
-/** Properties of a schema, or of all that it may be: optional where one of them may lack it. */
+/** Properties of a schema or of all its variants: optional if one of them does not require it. */
 const propertiesOf = (given: Schema) => {
   const schema = resolved(given)
   const variants = schema.properties ? [schema] : (schema.oneOf ?? []).map(resolved)
@@ -61,7 +61,7 @@ const propertiesOf = (given: Schema) => {
   )
 }
 
-/** Whether a field admits what its property does: `string` stands for any text, everything else for itself. */
+/** Whether a field admits the same values as its property; `string` admits any text literal. */
 const agrees = (field: Admitted, property: Admitted) => {
   const asText = (value: string) => (field.has('string') && value.startsWith('"') ? 'string' : value)
   const wanted = new Set([...property].map(asText))
@@ -88,7 +88,7 @@ const pairs: Readonly<Record<string, Schema>> = {
 }
 
 for (const [name, schema] of Object.entries(pairs)) {
-  t.test(`${name} has the fields of its schema`, async (t) => {
+  t.test(`typescript client openapi: ${name} has the fields of its schema`, async (t) => {
     const fields = interfaces.get(name)
     const properties = propertiesOf(schema)
     t.not(properties.size, 0)
@@ -102,7 +102,7 @@ for (const [name, schema] of Object.entries(pairs)) {
 }
 
 t.test(
-  'typescript client openapi: the parameters of a batch are those of a capture with addresses for the source',
+  'typescript client openapi: the parameters of a batch are those of a capture with `urls` instead of a source',
   async (t) => {
     const capture = Object.keys(schemaOf('CaptureParameters').properties ?? {})
     const own = capture.filter((name) => !['url', 'html', 'markdown'].includes(name))
@@ -139,25 +139,25 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   webhook_redeliver: (shots) => shots.webhooks.redeliver('1', '2'),
 }
 
-/** Operations that no client needs: the same as POST, and the description itself. */
+/** Operations without a method: the GET variant of a POST, and the documentation. */
 const without = ['capture_get', 'openapi', 'docs']
 
-t.test('typescript client openapi: every operation has a method of the client, which asks just that', async (t) => {
+t.test('typescript client openapi: every operation has a method, which sends exactly that request', async (t) => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId }]) =>
-      operationId === undefined ? [] : [{ operationId, asks: `${method.toUpperCase()} ${path}` }],
+      operationId === undefined ? [] : [{ operationId, request: `${method.toUpperCase()} ${path}` }],
     ),
   )
   const needed = operations.filter(({ operationId }) => !without.includes(operationId))
   t.strictSame(needed.map(({ operationId }) => operationId).toSorted(), Object.keys(calls).toSorted())
-  for (const { operationId, asks } of needed) {
+  for (const { operationId, request } of needed) {
     const asked: string[] = []
     const fetch: typeof globalThis.fetch = async (url, init) => {
       asked.push(`${init?.method ?? 'GET'} ${new URL(url instanceof Request ? url.url : url).pathname}`)
-      throw new Error('no more is asked')
+      throw new Error('request recorded')
     }
     const shots = new Shutterfleet({ baseUrl: 'http://here', apiKey: 'sk_live_x', fetch })
-    await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /no more is asked/)
-    t.strictSame(asked, [asks.replace('{id}', '1').replace('{delivery_id}', '2')])
+    await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /request recorded/)
+    t.strictSame(asked, [request.replace('{id}', '1').replace('{delivery_id}', '2')])
   }
 })
