@@ -45,8 +45,8 @@ const refusals = async (objects: readonly object[], ...args: string[]): Promise<
   try {
     await cluster.kubectl([...args, '--dry-run=server', '--validate=ignore', '-f', '-'], items)
   } catch (error) {
-    const rest = (error as { stderr: string }).stderr.replaceAll(refusal, (_, name: string, said: string) => {
-      refused.set(name, said)
+    const rest = (error as { stderr: string }).stderr.replaceAll(refusal, (_, name: string, reason: string) => {
+      refused.set(name, reason)
       return ''
     })
     if (rest !== '') throw error
@@ -82,9 +82,9 @@ t.test('browser pool: the API server rejects invalid variants of the definition'
     ['statusReplicasPath: .status.replicas', 'statusReplicasPath: .spec.count', /should be a json path under .status/],
     ['- whenUnsatisfiable', '- whenSatisfiable', /must all be names of item properties/],
   ] as const
-  for (const [from, to, says] of broken) {
+  for (const [from, to, error] of broken) {
     t.equal(crd.includes(from), true, from)
-    await t.rejects(tryCrd(crd.replace(from, to)), says, to)
+    await t.rejects(tryCrd(crd.replace(from, to)), error, to)
   }
   await tryCrd(crd)
 })
@@ -155,7 +155,7 @@ t.test('mount paths: paths that are not normalized are rejected, and sidecars ma
     [...refused.keys()],
     objects.slice(1).map((each) => each.metadata.name),
   )
-  for (const said of refused.values()) t.match(said, /volumeMounts\[0\]\.mountPath in body should match/)
+  for (const reason of refused.values()) t.match(reason, /volumeMounts\[0\]\.mountPath in body should match/)
 })
 
 t.test('browser pool: an unknown field is rejected', async (t) => {

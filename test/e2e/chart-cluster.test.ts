@@ -29,11 +29,11 @@ await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
 const isForeign = ({ apiVersion }: ChartObject) =>
   /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
 
-type CommandResult = { readonly code: number; readonly said: string }
+type CommandResult = { readonly code: number; readonly output: string }
 const outcomeOf = (running: Promise<unknown>): Promise<CommandResult> =>
   running.then(
-    (printed) => ({ code: 0, said: String(printed) }),
-    ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+    (printed) => ({ code: 0, output: String(printed) }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, output: stderr }),
   )
 const dryRun = (objects: readonly object[]): Promise<CommandResult> =>
   outcomeOf(
@@ -46,11 +46,11 @@ const dryRun = (objects: readonly object[]): Promise<CommandResult> =>
 t.test('chart: an API server accepts every object of every values file', async (t) => {
   for (const name of await ciNames()) {
     const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
-    const { code, said } = await dryRun(objects)
-    t.equal(code, 0, code === 0 ? name : `${name}: ${said.slice(-2000)}`)
+    const { code, output } = await dryRun(objects)
+    t.equal(code, 0, code === 0 ? name : `${name}: ${output.slice(-2000)}`)
   }
   const first = objectsOf(await renderText(ciPath('minimal'))).find(({ kind }) => kind === 'Deployment')
-  t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { said: /replica/ })
+  t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { output: /replica/ })
 })
 
 const levels = ['restricted', 'baseline', 'privileged'] as const
@@ -79,7 +79,7 @@ t.test('chart: all pods except workers are admitted at the Pod Security level re
       t.match(await admission('restricted', { ...pod, spec }), { code: 0 }, `${name}: ${of}`)
       const [container] = spec.containers
       const loose = { ...spec, containers: [{ ...container, securityContext: {} }] }
-      t.match(await admission('restricted', { ...pod, spec: loose }), { said: /violates PodSecurity/ })
+      t.match(await admission('restricted', { ...pod, spec: loose }), { output: /violates PodSecurity/ })
     }
   }
 })
@@ -120,7 +120,7 @@ t.test('chart: the worker namespace has the Pod Security level that admits worke
   t.equal(await levelOf('complete', '1.36.0'), 'privileged')
 
   t.match(await admission('baseline', worker('namespace')), { code: 0 })
-  t.match(await admission('restricted', worker('namespace')), { said: /violates PodSecurity[^]*procMount/ })
+  t.match(await admission('restricted', worker('namespace')), { output: /violates PodSecurity[^]*procMount/ })
   t.match(await admission('restricted', worker('flags-only')), { code: 0 })
 })
 
@@ -140,12 +140,12 @@ t.test('chart: the worker namespace admits only images and Secrets of the releas
   const { metadata, spec } = JSON.parse(JSON.stringify(worker('namespace'))) as PlainPod
   const [container] = spec.containers
   const foreign = { metadata: {}, spec: { ...spec, containers: [{ ...container, image: 'miner' }] } }
-  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).said)
+  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).output)
   await eventually(isRefused, { what: 'the policy is in force' })
   t.match(await admission('shots-workers', { metadata, spec }), { code: 0 })
   const volumes = [...spec.volumes.slice(1), { name: 'secrets', secret: { secretName: 'another' } }]
   const curious = { metadata, spec: { ...spec, volumes } }
-  t.match(await admission('shots-workers', curious), { said: /Secrets that are allowed/ })
+  t.match(await admission('shots-workers', curious), { output: /Secrets that are allowed/ })
 })
 
 /** A kubeconfig of a service account of the release. */
@@ -271,7 +271,7 @@ t.test(
     t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
     t.match(await upgrade(text), /^Ready /, 'a column that the release does not define is removed')
     const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
-    t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
+    t.match(await outcomeOf(upgrade(foreign)), { code: 1, output: /ponds\.example\.com/ })
     t.match((await change(foreign, cluster.kubeconfig)).stdout, /is not there/, 'a missing definition is skipped')
   },
 )

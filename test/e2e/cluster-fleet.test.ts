@@ -106,7 +106,7 @@ const ready = (...names: string[]) =>
   })
 const remove = async (app: string) => {
   await cluster.kubectl(['delete', 'deployment', app])
-  await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods are deleted' })
 }
 const attemptsOf = (ids: readonly string[]) => fleet.attempts.filter(({ id }) => ids.includes(id))
 
@@ -249,7 +249,7 @@ t.test('cluster fleet: a worker that does not exit is killed at the end of its g
   await ready(pod)
   fleet.afflict(pod, { kind: 'frozen' })
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=1', '--wait=false'])
-  await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   t.match(
     fleet.ends.filter((end) => end.pod === pod),
     [{ how: 'told to end' }, { how: 'killed' }],
@@ -283,6 +283,6 @@ t.test('cluster fleet: a pod on a partitioned node keeps its last status and ser
   t.ok(attemptsOf(ids).some((each) => each.pod === pod))
   t.match(await cluster.get('pod', pod), { metadata: { deletionTimestamp: String }, status: { phase: 'Running' } })
   fleet.heal(pod)
-  await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   await remove('far')
 })

@@ -71,7 +71,7 @@ t.test(
     await cluster.kubectl(['wait', 'deployment/real', '--for=condition=Available', '--timeout=60s'])
     const [pod] = await podsOf('main')
     const ids = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-    await eventually(() => held.length > 0, { what: 'the page is asked for' })
+    await eventually(() => held.length > 0, { what: 'the page is requested' })
     await cluster.kubectl(['delete', 'deployment', 'real'])
     await eventually(async () => (await podsOf('main'))[0]?.metadata.deletionTimestamp !== undefined)
     for (const answer of held.splice(0)) answer()
@@ -80,7 +80,7 @@ t.test(
       starts: [{ kind: 'begun', pod: pod!.metadata.name }],
       results: [{ outcome: 'completed', targetStatus: 200 }],
     })
-    await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod goes' })
+    await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod is deleted' })
     t.equal(workers.processOf(pod!.metadata.name)?.exitCode, 0)
   },
 )
@@ -120,12 +120,12 @@ t.test(
     await eventually(async () => (await podOf()) !== undefined, { what: 'a pod' })
     const { name } = (await podOf())!.metadata
     const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-    await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is asked for' })
+    await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is requested' })
     await size(0)
     await eventually(async () => !isReady(await podOf()), { what: 'it drains' })
     t.match(await podOf(), { metadata: { name, deletionTimestamp: undefined } })
     for (const answer of held.splice(0)) answer()
-    await eventually(async () => (await podOf()) === undefined, { what: 'the pod goes' })
+    await eventually(async () => (await podOf()) === undefined, { what: 'the pod is deleted' })
     t.match(queue.rows.get(held1!), { starts: [{ pod: name }], results: [{ outcome: 'completed' }] })
     t.equal(workers.processOf(name)?.exitCode, 0)
 

@@ -66,7 +66,7 @@ t.test('cluster: runs the pods of a Deployment on its nodes, and deletes them wi
     t.match(status, { phase: 'Running', podIP: /^\d/ })
   }
   await cluster.kubectl(['delete', 'deployment', 'web'])
-  await eventually(async () => (await podsOf('web')).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf('web')).length === 0, { what: 'the pods are deleted' })
 })
 
 t.test('cluster: completes a Job after each of its pods has succeeded, and deletes its pods with it', async (t) => {
@@ -77,7 +77,7 @@ t.test('cluster: completes a Job after each of its pods has succeeded, and delet
     ['Succeeded', 'Succeeded'],
   )
   await cluster.kubectl(['delete', 'job', 'batch'])
-  await eventually(async () => (await podsOf('batch')).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf('batch')).length === 0, { what: 'the pods are deleted' })
 })
 
 t.test('cluster: a terminating pod stays for the delay of its annotation', async (t) => {

@@ -192,7 +192,7 @@ t.test('operator shape: the objects of a deleted BrowserPool are garbage-collect
   // The garbage collector discovers a new kind of object within 30 s.
   await eventually(async () => (await cluster.get<{ items: [] }>('deployment,pdb,pods')).items.length === 0, {
     withinMs: 90_000,
-    what: 'everything of all pools is gone',
+    what: 'all objects of all pools are deleted',
   })
   t.strictSame(fleet.busyEnds(), [])
 })

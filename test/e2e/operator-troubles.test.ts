@@ -27,7 +27,7 @@ const serves = (name: string, ready: number) =>
   eventually(async () => (await poolOf(name)).status?.readyReplicas === ready, {
     what: `${ready} workers take captures`,
   })
-const says = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
+const conditionIn = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
   conditions.find((condition) => condition.type === type)
 
 /** Waits until the trouble is reported as condition, event and metric; returns the condition. */
@@ -37,7 +37,7 @@ const shows = async (name: string, trouble: { word: string; type: PoolConditionT
   await world.tells(name, reason)
   const line = new RegExp(`^shutterfleet_pool_workers_stuck\\{.*trouble="${word}".*\\} [1-9]`, 'm')
   await eventually(async () => line.test(await operator.metrics()), { what: `the metric of ${word}` })
-  return says((await poolOf(name)).status ?? {}, type)
+  return conditionIn((await poolOf(name)).status ?? {}, type)
 }
 
 const cases = [
@@ -45,23 +45,23 @@ const cases = [
     word: 'image-pull',
     reason: 'ImagePull',
     fault: { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' },
-    says: /cannot get their image.*Back-off pulling image/,
+    message: /cannot get their image.*Back-off pulling image/,
   },
   {
     word: 'config-error',
     reason: 'ConfigError',
     fault: { kind: 'hindered', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
-    says: /cannot be set up by their node.*cannot load seccomp profile "x"/,
+    message: /cannot be set up by their node.*cannot load seccomp profile "x"/,
   },
   {
     word: 'crash-looping',
     reason: 'CrashLooping',
     fault: { kind: 'ends', exitCode: 70 },
-    says: /end soon after they start/,
+    message: /end soon after they start/,
   },
 ] as const
 
-for (const { word, reason, fault, says: message } of cases)
+for (const { word, reason, fault, message } of cases)
   t.test(`operator troubles: workers in ${word} are no capacity, are reported, and no more are created`, async (t) => {
     const image = word
     imageFaults.set(image, fault)

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { lossUnconfirmed } from './world/missing-guards.ts'
-import type { Meddling } from './world/meddling.ts'
+import type { Interceptors } from './world/interceptors.ts'
 import type { NodesOptions } from './world/nodes.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { readyWorkers } from './world/view.ts'
 import { createWorld } from './world/world.ts'
 
@@ -17,20 +17,21 @@ type Case = {
   readonly seed: number
   readonly nodes: NodesOptions
   readonly lost: readonly string[]
-  readonly meddling?: Meddling
+  readonly interceptors?: Interceptors
 }
 
 /** Removes zones under load; `readyMs` is the time until all 12 workers take captures again. */
-const recovery = async ({ seed, nodes, lost, meddling = {} }: Case) => {
-  const world = createWorld({ seed, nodes, meddling, pools: { standard: pool } })
+const recovery = async ({ seed, nodes, lost, interceptors = {} }: Case) => {
+  const world = createWorld({ seed, nodes, interceptors, pools: { standard: pool } })
   const load = () => {
     while (world.ledger.open().length < 16) world.ledger.accept('standard')
   }
-  await goOn(world, lostMs, load)
+  await runUntil(world, lostMs, load)
   for (const zone of lost) world.loseZone(zone)
-  while (readyWorkers(world) < 12 && world.clock.nowMs() < 400_000) await goOn(world, world.clock.nowMs() + 500, load)
+  while (readyWorkers(world) < 12 && world.clock.nowMs() < 400_000)
+    await runUntil(world, world.clock.nowMs() + 500, load)
   const readyMs = world.clock.nowMs() - lostMs
-  await goOn(world, world.clock.nowMs() + 90_000)
+  await runUntil(world, world.clock.nowMs() + 90_000)
   for (const { kill } of world.replicas) kill()
   return { readyMs, damages: world.audit.damages, open: world.ledger.open().length }
 }
@@ -51,8 +52,8 @@ t.test('nodes lost: all workers are replaced when Kubernetes has lost their comm
 })
 
 t.test(`planted fault: recovery is too slow when ${lossUnconfirmed.name}`, async (t) => {
-  const meddling = lossUnconfirmed.meddling ?? {}
-  const { readyMs } = await recovery({ seed: 1, nodes: single, lost: ['a'], meddling })
+  const interceptors = lossUnconfirmed.interceptors ?? {}
+  const { readyMs } = await recovery({ seed: 1, nodes: single, lost: ['a'], interceptors })
   t.ok(readyMs > boundMs, `ready again after ${readyMs} ms`)
 })
 

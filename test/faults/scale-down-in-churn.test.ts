@@ -3,7 +3,7 @@ import { browserPools } from '#shared/kube/browser-pool.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit, podsOf, targetOf, tryOut } from './world/by-hand.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { conditionOf, readyWorkers, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
@@ -19,7 +19,7 @@ const pool = {
 /** A world whose pool was scaled up to 20 workers. */
 const grown = async (seed: number): Promise<World> => {
   const world = createWorld({ seed, pools: { standard: pool } })
-  await goOn(world, 60_000, () => {
+  await runUntil(world, 60_000, () => {
     while (world.ledger.open().length < 30) world.ledger.accept('standard')
   })
   return world
@@ -35,7 +35,7 @@ t.test('scale down in churn: a pool scales down although some workers are always
     t.equal(sizeOf(world, 'standard'), 20)
     const load = usually(world)
     let calmLooks = 0
-    await goOn(world, 130_000, () => {
+    await runUntil(world, 130_000, () => {
       load()
       // Stop counting in a small pool.
       if (sizeOf(world, 'standard') <= 6) return
@@ -50,7 +50,7 @@ t.test('scale down in churn: a pool scales down although some workers are always
     })
     t.ok(calmLooks <= 8, `seed ${seed}: no worker was starting in ${calmLooks} samples`)
     t.ok(sizeOf(world, 'standard') <= 4, `seed ${seed}: ${sizeOf(world, 'standard')} workers are left`)
-    await goOn(world, 200_000)
+    await runUntil(world, 200_000)
     t.strictSame(world.audit.damages, [])
     t.equal(world.ledger.open().length, 0, 'all captures end')
     for (const { kill } of world.replicas) kill()
@@ -66,7 +66,7 @@ t.test('scale down in churn: a hanging rollout does not prevent a scale-down', a
     })
     const load = usually(world)
     let least = 20
-    await goOn(world, 150_000, () => {
+    await runUntil(world, 150_000, () => {
       load()
       least = Math.min(least, sizeOf(world, 'standard'))
     })
@@ -74,7 +74,7 @@ t.test('scale down in churn: a hanging rollout does not prevent a scale-down', a
     t.ok(readyWorkers(world) >= 1, 'one worker is ready')
     t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'ImagePull' })
     world.troubles.clear()
-    await goOn(world, 240_000)
+    await runUntil(world, 240_000)
     t.equal(world.ledger.open().length, 0, 'all captures end')
     t.strictSame(world.audit.damages, [])
     for (const { kill } of world.replicas) kill()

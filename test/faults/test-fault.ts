@@ -31,10 +31,10 @@ export const testFault = (t: TAP, fault: () => Fault, canaries: readonly Canary[
 
 const isShown = async (fault: () => Fault, missing: () => MissingGuard, shows: Damage['what']): Promise<boolean> => {
   for (const seed of canarySeeds) {
-    const { meddling, take } = missing()
+    const { interceptors, take } = missing()
     const taken = take?.()
     try {
-      const { damages } = await playFault({ seed, fault: fault(), ...(meddling && { meddling }) })
+      const { damages } = await playFault({ seed, fault: fault(), ...(interceptors && { interceptors }) })
       if (damages.some(({ what }) => what === shows)) return true
     } finally {
       taken?.[Symbol.dispose]()

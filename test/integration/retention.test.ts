@@ -168,11 +168,11 @@ t.test('retention: an object that a younger record shares is kept', async (t) =>
 
 t.test('retention: deletions that the store rejected are retried later, completed ones are not', async (t) => {
   const refusing = new Set<string>()
-  const asked: string[] = []
+  const requested: string[] = []
   const { database, ledger } = await start({
     objects: {
       delete: async (keys) => {
-        asked.push(...keys)
+        requested.push(...keys)
         return keys.filter((key) => refusing.has(key)).map((key) => ({ key, reason: 'AccessDenied' }))
       },
       list: async function* list() {},
@@ -191,7 +191,7 @@ t.test('retention: deletions that the store rejected are retried later, complete
     [['objectsRemoved', 100]],
   )
   await removeObjects(ledger)
-  t.equal(asked.length, 600, 'rejected deletions are not retried immediately')
+  t.equal(requested.length, 600, 'rejected deletions are not retried immediately')
   refusing.clear()
   await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
   await removeObjects(ledger)
@@ -200,11 +200,11 @@ t.test('retention: deletions that the store rejected are retried later, complete
 
 t.test('retention: concurrent ledgers delete each object once', async (t) => {
   const gate = Promise.withResolvers<void>()
-  const asked: string[] = []
+  const requested: string[] = []
   const { database, ledger } = await start({
     objects: {
       delete: async (keys) => {
-        asked.push(...keys)
+        requested.push(...keys)
         await gate.promise
         return []
       },
@@ -214,12 +214,12 @@ t.test('retention: concurrent ledgers delete each object once', async (t) => {
   const keys = Array.from({ length: 700 }, () => newObjectKey(randomUUID(), new Date()))
   await database.query('insert into object_removal select unnest($1::text[]), now()', [keys])
   const first = removeObjects(ledger)
-  await eventually(() => asked.length === 500)
+  await eventually(() => requested.length === 500)
   const second = removeObjects(ledger)
-  await eventually(() => asked.length > 500)
+  await eventually(() => requested.length > 500)
   gate.resolve()
   await Promise.all([first, second])
-  t.same(asked.toSorted(), keys.toSorted())
+  t.same(requested.toSorted(), keys.toSorted())
   t.same(await removals(database), [])
 })
 
@@ -315,20 +315,20 @@ t.test('retention: orphaned objects are found when they are two days old', async
   t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'no orphan is found twice')
 })
 
-/** A ledger with a store that contains `keys`; `asked` are the start positions of its list requests. */
+/** A ledger with a store that contains `keys`; `requested` are the start positions of its list requests. */
 const withKeys = async (keys: readonly string[]) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const list = async function* listed(_prefix: string, after = '') {
-    asked.push(after)
+    requested.push(after)
     yield* keys.filter((key) => key > after)
   }
-  return { ...(await start({ objects: { delete: async () => [], list } })), asked }
+  return { ...(await start({ objects: { delete: async () => [], list } })), requested }
 }
 
 t.test('retention: any ledger continues a sweep page by page, and keys of unknown format are ignored', async (t) => {
   const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
   const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
-  const { database, ledger, asked } = await withKeys(keys)
+  const { database, ledger, requested } = await withKeys(keys)
   t.equal(await sweepOrphans(ledger, now), true, 'there are more pages')
   t.ok((await removals(database)).length >= 998)
   t.ok((await removals(database)).length <= 1000)
@@ -337,12 +337,12 @@ t.test('retention: any ledger continues a sweep page by page, and keys of unknow
     await removals(database),
     keys.filter((key) => !strange.includes(key)),
   )
-  t.same(asked, ['', keys[999]])
+  t.same(requested, ['', keys[999]])
 })
 
 t.test('retention: a finished sweep continues with newly aged keys, and restarts after seven days', async (t) => {
   const last = newObjectKey(randomUUID(), ago(72))
-  const { database, ledger, asked } = await withKeys([last])
+  const { database, ledger, requested } = await withKeys([last])
   await sweepOrphans(ledger, now)
   await sweepOrphans(ledger, now)
   const daysLater = (days: number) =>
@@ -352,27 +352,27 @@ t.test('retention: a finished sweep continues with newly aged keys, and restarts
   await daysLater(7)
   await sweepOrphans(ledger, now)
   await sweepOrphans(ledger, now)
-  t.same(asked, ['', last, last, last, ''])
+  t.same(requested, ['', last, last, last, ''])
 })
 
 t.test('retention: a page is swept by one ledger until its claim has expired', async (t) => {
   const listing = Promise.withResolvers<void>()
   const pages: string[][] = [[newObjectKey(randomUUID(), ago(72))], []]
-  let asked = 0
+  let requested = 0
   const list = async function* listed() {
-    asked += 1
-    const page = pages[asked - 1] ?? []
-    if (asked === 1) await listing.promise
+    requested += 1
+    const page = pages[requested - 1] ?? []
+    if (requested === 1) await listing.promise
     yield* page
   }
   const { database, ledger } = await start({ objects: { delete: async () => [], list } })
   const first = sweepOrphans(ledger, now)
-  await eventually(() => asked === 1)
+  await eventually(() => requested === 1)
   await sweepOrphans(ledger, now)
-  t.equal(asked, 1)
+  t.equal(requested, 1)
   await database.query(`update orphan_sweep set claimed_until = now()`)
   await sweepOrphans(ledger, now)
-  t.equal(asked, 2)
+  t.equal(requested, 2)
   listing.resolve()
   await first
 })

@@ -126,12 +126,12 @@ t.test('webhooks: a failed attempt is retried with the same bytes', async (t) =>
   const [first, second] = s.receiver.received
   t.equal(second?.body, first?.body, 'sent_at included')
   const { sent_at: sentAt } = JSON.parse(first?.body ?? '') as { sent_at: string }
-  const told = await s.database.query(
+  const checks = await s.database.query(
     `select d.created_at < $2 as after, a.at >= $2::timestamptz - interval '100 milliseconds' as before, d.sent_at = $2 as kept
        from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id and a.number = 1 where d.capture_id = $1`,
     [id, sentAt],
   )
-  t.strictSame(told, [{ after: true, before: true, kept: true }], 'set when the first attempt begins')
+  t.strictSame(checks, [{ after: true, before: true, kept: true }], 'set when the first attempt begins')
 })
 
 t.test('webhooks: a delivery fails after its last attempt, and its capture is not changed', async (t) => {

@@ -5,8 +5,8 @@ import { holds } from '#test/helpers/model-api/pods.ts'
 import { keyIn, type StoreEvent } from '#test/helpers/model-api/store.ts'
 import type { ModelApi } from '#test/helpers/model-api.ts'
 import { objectName } from '#shared/kube/names.ts'
-import type { PlayedLedger } from './ledger.ts'
-import type { PlayedWorker } from './worker.ts'
+import type { SimulatedLedger } from './ledger.ts'
+import type { SimulatedWorker } from './worker.ts'
 
 /** Damage that no fault may cause. */
 export const damages = [
@@ -33,10 +33,10 @@ export type Damage = { readonly what: (typeof damages)[number]; readonly atMs: n
 export type AuditDeps = {
   readonly clock: Clock
   readonly model: ModelApi
-  readonly ledger: PlayedLedger
+  readonly ledger: SimulatedLedger
   /** The newest worker of a pod, and of a Job. */
-  readonly workerOf: (name: string) => PlayedWorker | undefined
-  readonly running: () => readonly PlayedWorker[]
+  readonly workerOf: (name: string) => SimulatedWorker | undefined
+  readonly running: () => readonly SimulatedWorker[]
 }
 
 type Holder = { readonly fromMs: number; readonly client: string | undefined }
@@ -55,7 +55,7 @@ const isEnding = ({ type, object, before }: StoreEvent): boolean =>
   (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)
 
 /** Whether a worker serves a capture and was not stopped before. */
-const isBusy = (worker: PlayedWorker | undefined): boolean =>
+const isBusy = (worker: SimulatedWorker | undefined): boolean =>
   worker !== undefined && worker.isAlive && !worker.isStopping && worker.lifecycle.captures().length > 0
 
 /** Records every damage in a world. */

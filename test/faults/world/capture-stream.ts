@@ -4,7 +4,7 @@ import type { Clock } from '#controller/kube/clock.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 
 /** A delivered capture. */
-export type Handed = {
+export type StreamDelivery = {
   readonly id: string
   /** Removes the capture from the stream. */
   readonly ack: () => void
@@ -17,7 +17,7 @@ export type Handed = {
 const onWayMs = 1
 
 type Held = { readonly id: string; readonly pool: Pool; timer: Disposable | undefined }
-type Taker = (handed: Handed) => void
+type Taker = (delivery: StreamDelivery) => void
 
 /** Captures that wait for a worker, delivered as by JetStream's work queue: to one worker, redelivered after the ack wait. */
 export class CaptureStream {
@@ -67,7 +67,7 @@ export class CaptureStream {
       if (!taker) return
       takers?.delete(taker)
       this.#keep(held)
-      taker(this.#handed(held))
+      taker(this.#deliveryOf(held))
     }
   }
 
@@ -82,7 +82,7 @@ export class CaptureStream {
     this.#handOutSoon(held.pool)
   }
 
-  #handed(held: Held): Handed {
+  #deliveryOf(held: Held): StreamDelivery {
     return {
       id: held.id,
       ack: () => this.purge(held.id),

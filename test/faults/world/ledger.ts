@@ -20,7 +20,7 @@ const freshMs = 5000
 const arrivalsMs = 10_000
 
 /** The rows of all captures, with the reports and decisions of the real ledger. */
-export class PlayedLedger {
+export class SimulatedLedger {
   readonly rows = new Map<string, Row>()
   readonly #deps: { readonly clock: Clock; readonly bus: Bus; readonly stream: CaptureStream }
   readonly #waitMs: number

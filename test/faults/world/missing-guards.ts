@@ -5,10 +5,14 @@ import type { KubeObject } from '#shared/kube/resource.ts'
 import { Term } from '#controller/kube/term.ts'
 import { type HeartbeatMessage, poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
-import { changingMessages, changingRequests, changingText, type Meddling, withBody } from './meddling.ts'
+import { changingMessages, changingRequests, changingText, type Interceptors, withBody } from './interceptors.ts'
 
-/** Removes a safeguard: from all code until disposed (`take`), or from single controllers (`meddling`). */
-export type MissingGuard = { readonly name: string; readonly meddling?: Meddling; readonly take?: () => Disposable }
+/** Removes a safeguard: from all code until disposed (`take`), or from single controllers (`interceptors`). */
+export type MissingGuard = {
+  readonly name: string
+  readonly interceptors?: Interceptors
+  readonly take?: () => Disposable
+}
 
 /** Replaces methods of a class until disposed. */
 const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unknown>>): Disposable => {
@@ -24,7 +28,7 @@ const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unkn
 }
 
 /** A leader never stops leading: no fence throws, and no term expires. */
-export const ledForEver: MissingGuard = {
+export const termNeverEnds: MissingGuard = {
   name: 'a term never ends',
   take: () => replacing(Term.prototype, { isValid: () => true, [Symbol.dispose]: () => {} }),
 }
@@ -36,7 +40,7 @@ export const noFence: MissingGuard = {
 }
 
 /** A cache that a new list does not replace: it applies only newer objects. */
-export const copiesOnlyGrow: MissingGuard = {
+export const listIgnoresAbsence: MissingGuard = {
   name: 'a new list does not replace the cache',
   take: () =>
     replacing(ObjectCache.prototype, {
@@ -50,7 +54,7 @@ const isCreation = ({ method, path }: KubeRequest) => method === 'POST' && path.
 const isOfLease = ({ path }: KubeRequest) => path.includes('/leases/')
 
 /** A retried creation of a Job uses another name. */
-export const createFreshNames = (): MissingGuard => {
+export const createNewNamesOnRetry = (): MissingGuard => {
   const asked = new Map<string, number>()
   const rename = (request: KubeRequest) => {
     if (!isCreation(request)) return request
@@ -60,13 +64,13 @@ export const createFreshNames = (): MissingGuard => {
     asked.set(name, times + 1)
     return times === 0 ? request : { ...request, body: { type, text: text.replaceAll(name, `${name}-${times}`) } }
   }
-  return { name: 'a retry creates a Job with another name', meddling: { send: changingRequests(rename) } }
+  return { name: 'a retry creates a Job with another name', interceptors: { send: changingRequests(rename) } }
 }
 
 /** Candidates acquire a Lease that has not expired. */
 export const leaseNotAwaited: MissingGuard = {
   name: 'candidates do not wait for the Lease to expire',
-  meddling: {
+  interceptors: {
     send: changingText(isOfLease, (text) => text.replace(/"leaseDurationSeconds":\d+/, '"leaseDurationSeconds":0')),
   },
 }
@@ -74,7 +78,7 @@ export const leaseNotAwaited: MissingGuard = {
 /** The expiry of a Lease is computed from the clocks of two machines. */
 export const leaseByCalendar: MissingGuard = {
   name: 'the local date decides whether a Lease has expired',
-  meddling: {
+  interceptors: {
     send: changingText(isOfLease, (text, { clock }) => {
       const { spec } = JSON.parse(text) as { spec?: { renewTime: string; leaseDurationSeconds: number } }
       if (!spec) return text
@@ -90,7 +94,7 @@ const heartbeatOf = (subject: string, data: Uint8Array): HeartbeatMessage | unde
 /** A draining worker is removed although it still serves a capture. */
 export const drainsNotAwaited: MissingGuard = {
   name: 'a draining worker counts as drained',
-  meddling: {
+  interceptors: {
     queue: changingMessages((message) => {
       const heartbeat = heartbeatOf(message.subject, message.data)
       if (heartbeat?.state !== 'draining') return message
@@ -103,9 +107,9 @@ export const drainsNotAwaited: MissingGuard = {
 }
 
 /** The Unknown phase and readiness of pods are ignored. */
-export const unknownLooksWell: MissingGuard = {
+export const unknownPhaseIgnored: MissingGuard = {
   name: 'the Unknown phase of pods is ignored',
-  meddling: {
+  interceptors: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
       (text) =>
@@ -119,7 +123,7 @@ export const unknownLooksWell: MissingGuard = {
 /** The controller cannot observe that Kubernetes has lost a node. */
 export const lossUnconfirmed: MissingGuard = {
   name: 'missing heartbeats on a node that Kubernetes has lost are handled as on any other node',
-  meddling: {
+  interceptors: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
       (text) =>
@@ -129,9 +133,9 @@ export const lossUnconfirmed: MissingGuard = {
 }
 
 /** A refused connection is handled as one that broke: a restart of the server goes unnoticed. */
-export const refusedIsNothingSpecial: MissingGuard = {
+export const restartUnnoticed: MissingGuard = {
   name: 'a watch resumes from its version after the server was down',
-  meddling: {
+  interceptors: {
     send: (send) => async (request) => {
       try {
         return await send(request)
@@ -145,11 +149,11 @@ export const refusedIsNothingSpecial: MissingGuard = {
 const never = new Promise<KubeAnswer>(() => {})
 
 /** A controller that once received 404 for BrowserPools never requests them again. */
-export const createGivingUp = (): MissingGuard => {
+export const createNoRetryAfter404 = (): MissingGuard => {
   const lost = new WeakSet()
   return {
     name: 'a watch that received 404 is not retried',
-    meddling: {
+    interceptors: {
       send:
         (send, { process }) =>
         async (request) => {
@@ -164,11 +168,11 @@ export const createGivingUp = (): MissingGuard => {
 }
 
 /** A controller whose Job was once rejected by a quota never creates another. */
-export const createRefusedForEver = (): MissingGuard => {
+export const createNoRetryAfterQuota = (): MissingGuard => {
   const refused = new WeakMap<object, KubeAnswer>()
   return {
     name: 'a creation that a quota rejected is not retried',
-    meddling: {
+    interceptors: {
       send:
         (send, { process }) =>
         async (request) => {
@@ -183,9 +187,9 @@ export const createRefusedForEver = (): MissingGuard => {
 }
 
 /** A scale-down removes one worker more than has drained. */
-export const oneTooFew: MissingGuard = {
+export const scaleDownByOneMore: MissingGuard = {
   name: 'a scale-down removes more workers than have drained',
-  meddling: {
+  interceptors: {
     send: changingRequests((request) => {
       if (!request.path.endsWith('/scale')) return request
       return withBody(request, (body) => {
@@ -199,16 +203,16 @@ export const oneTooFew: MissingGuard = {
 /** The capture of a killed worker is not redelivered. */
 export const acknowledgedEarly: MissingGuard = {
   name: 'a capture is acknowledged before its end',
-  meddling: { acknowledgesEarly: true },
+  interceptors: { acknowledgesEarly: true },
 }
 
 const silentAfterMs = 5000
 const reportEveryMs = 1000
 
 /** A controller that cannot read reports that no worker can be started. */
-export const unknownIsTrouble: MissingGuard = {
+export const readFailureIsTrouble: MissingGuard = {
   name: 'a failed read counts as a trouble of the pool',
-  meddling: {
+  interceptors: {
     send: (send, { process, queue }) => {
       let answeredMs = process.clock.nowMs()
       const report = () => {

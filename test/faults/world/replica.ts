@@ -6,7 +6,7 @@ import type { ModelClient } from '#test/helpers/model-api/connection.ts'
 import { type ClockFault, createProcess, type SimulatedProcess } from '#test/helpers/simulated-process.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { Bus } from './bus.ts'
-import type { Meddling } from './meddling.ts'
+import type { Interceptors } from './interceptors.ts'
 
 /** A controller replica. */
 export type Replica = {
@@ -27,7 +27,7 @@ export type ReplicaDeps = {
   readonly bus: Bus
   readonly published: (replica: string, subject: string) => void
   readonly logger: Logger
-  readonly meddling: Meddling
+  readonly interceptors: Interceptors
 }
 
 const config = {
@@ -56,12 +56,12 @@ const silentMetrics = (): Metrics => {
 
 /** Starts the real controller in a simulated process. */
 export const startReplica = (deps: ReplicaDeps, name: string, clockFault: ClockFault = {}): Replica => {
-  const { clock, random, model, bus, logger, meddling } = deps
+  const { clock, random, model, bus, logger, interceptors } = deps
   const process = createProcess({ name, clock, random }, clockFault)
   const client = model.connect({ name, deliver: process.deliver })
   const honest = bus.connect(process, (subject) => deps.published(name, subject))
-  const queue = meddling.queue?.(honest) ?? honest
-  const connection = { ...client, send: meddling.send?.(client.send, { process, queue: honest }) ?? client.send }
+  const queue = interceptors.queue?.(honest) ?? honest
+  const connection = { ...client, send: interceptors.send?.(client.send, { process, queue: honest }) ?? client.send }
   const operator = process.run(() =>
     openOperator({ config, connection, queue, clock: process.clock, random, logger, metrics: silentMetrics() }),
   )

@@ -4,7 +4,7 @@ import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import type { ClockFault } from '#test/helpers/simulated-process.ts'
 import type { Damage } from './audit.ts'
 import type { Row } from './ledger.ts'
-import type { Meddling } from './meddling.ts'
+import type { Interceptors } from './interceptors.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
 /** A fault that lasts for a limited time. */
@@ -24,7 +24,7 @@ export type Run = {
   readonly seed: number
   readonly fault: Fault
   readonly log?: WorldOptions['log']
-  readonly meddling?: Meddling
+  readonly interceptors?: Interceptors
 }
 
 const stepMs = 500
@@ -59,7 +59,7 @@ const isAtRest = ({ ledger, model: { server } }: World): boolean => {
 }
 
 /** Advances the clock to `untilMs`, and calls `each` every 500 ms. */
-export const goOn = async ({ clock }: Pick<World, 'clock'>, untilMs: number, each: () => void = () => {}) => {
+export const runUntil = async ({ clock }: Pick<World, 'clock'>, untilMs: number, each: () => void = () => {}) => {
   while (clock.nowMs() < untilMs) {
     each()
     await clock.advance(stepMs)
@@ -70,20 +70,20 @@ export const goOn = async ({ clock }: Pick<World, 'clock'>, untilMs: number, eac
 export type Outcome = { readonly damages: readonly Damage[]; readonly rows: readonly Row[] }
 
 /** Runs a world through a fault until it is at rest again. */
-export const playFault = async ({ seed, fault, log, meddling }: Run): Promise<Outcome> => {
+export const playFault = async ({ seed, fault, log, interceptors }: Run): Promise<Outcome> => {
   const random = seededRandom(seed * 7919)
   const clockFaults = fault.clocks?.(random) ?? []
-  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(meddling && { meddling }) })
+  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(interceptors && { interceptors }) })
   const load = createLoad(world, random)
-  await goOn(world, warmMs + random() * burst.everyMs, load)
+  await runUntil(world, warmMs + random() * burst.everyMs, load)
   fault.begin(world, random)
   let ticks = 0
-  await goOn(world, world.clock.nowMs() + fault.lastsMs(random), () => {
+  await runUntil(world, world.clock.nowMs() + fault.lastsMs(random), () => {
     load()
     if ((ticks += 1) % 2 === 0) fault.tick?.(world, random)
   })
   fault.end?.(world, random)
-  await goOn(world, world.clock.nowMs() + loadAfterMs, load)
+  await runUntil(world, world.clock.nowMs() + loadAfterMs, load)
   const limitMs = world.clock.nowMs() + restMs
   while (!isAtRest(world) && world.clock.nowMs() < limitMs) await world.clock.advance(stepMs)
   world.audit.close()

@@ -7,12 +7,12 @@ import { logNormal } from '#test/helpers/pool-simulation.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
 import { publishHeartbeat, createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle/lifecycle.ts'
-import type { CaptureStream, Handed } from './capture-stream.ts'
+import type { CaptureStream, StreamDelivery } from './capture-stream.ts'
 
 /** Called when a worker begins or completes a capture. */
 export type WorkerEvents = {
-  readonly begun: (id: string, worker: PlayedWorker) => void
-  readonly completed: (id: string, worker: PlayedWorker) => void
+  readonly begun: (id: string, worker: SimulatedWorker) => void
+  readonly completed: (id: string, worker: SimulatedWorker) => void
 }
 
 /** Dependencies of a simulated worker. */
@@ -33,7 +33,7 @@ const serviceSigma = 0.5
 const serviceMsMax = 40_000
 
 /** A worker of a pool or a Job: the real lifecycle and heartbeats, with a browser that only takes time. */
-export class PlayedWorker implements Container {
+export class SimulatedWorker implements Container {
   readonly spec: WorkerSpec
   readonly lifecycle: WorkerLifecycle
   readonly #deps: WorkerDeps
@@ -126,33 +126,33 @@ export class PlayedWorker implements Container {
     }
     const { pool, slots } = this.spec
     while (this.#hasRoom() && this.#pulls.size + this.#serving.size < slots) {
-      const pull = this.#deps.stream.pull(pool, (handed) => {
+      const pull = this.#deps.stream.pull(pool, (delivery) => {
         this.#pulls.delete(pull)
-        if (this.#hasRoom()) this.#serve(handed)
-        else handed.nak()
+        if (this.#hasRoom()) this.#serve(delivery)
+        else delivery.nak()
       })
       this.#pulls.add(pull)
     }
   }
 
-  #serve(handed: Handed) {
+  #serve(delivery: StreamDelivery) {
     const { clock, random, queue, events } = this.#deps
     const { pool, worker, isSingleUse } = this.spec
-    const { id } = handed
+    const { id } = delivery
     const beganMs = clock.nowMs()
     const timers = new DisposableStack()
     this.#taken += 1
     this.#serving.set(id, timers)
     events.begun(id, this)
     queue.publish(startedSubject({ pool, id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: worker }))
-    if (this.#deps.acknowledgesEarly) handed.ack()
+    if (this.#deps.acknowledgesEarly) delivery.ack()
     const running = this.lifecycle.serve(id)
-    repeat(clock, workingMs, handed.working, timers)
+    repeat(clock, workingMs, delivery.working, timers)
     const done = () => {
       timers.dispose()
       this.#serving.delete(id)
       events.completed(id, this)
-      handed.ack()
+      delivery.ack()
       this.#service.add(clock.nowMs() - beganMs)
       // As in main-job.ts: drain first, so that no heartbeat reports a free slot.
       if (isSingleUse) this.lifecycle.drain()

@@ -13,11 +13,11 @@ import { type PodObject, workerSpecOf } from '#test/helpers/worker-pod-object.ts
 import { Audit } from './audit.ts'
 import { type Bus, createBus } from './bus.ts'
 import { CaptureStream } from './capture-stream.ts'
-import { PlayedLedger } from './ledger.ts'
-import type { Meddling } from './meddling.ts'
+import { SimulatedLedger } from './ledger.ts'
+import type { Interceptors } from './interceptors.ts'
 import { Nodes, type NodesOptions } from './nodes.ts'
 import { type Replica, startReplica } from './replica.ts'
-import { PlayedWorker, type WorkerEvents } from './worker.ts'
+import { SimulatedWorker, type WorkerEvents } from './worker.ts'
 
 /** A simulated Kubernetes, queue, ledger, workers and controllers on one clock. */
 export type World = {
@@ -27,7 +27,7 @@ export type World = {
   readonly model: ModelApi
   readonly bus: Bus
   readonly stream: CaptureStream
-  readonly ledger: PlayedLedger
+  readonly ledger: SimulatedLedger
   readonly audit: Audit
   readonly replicas: Replica[]
   /** Starts one more controller. */
@@ -38,7 +38,7 @@ export type World = {
   readonly troubles: Map<Pool, string>
   readonly nodes: Nodes
   /** Running workers, whatever the state of their pods. */
-  readonly workers: () => readonly PlayedWorker[]
+  readonly workers: () => readonly SimulatedWorker[]
   /** Kills all nodes of a zone. */
   readonly loseZone: (zone: string) => void
 }
@@ -49,7 +49,7 @@ export type WorldOptions = {
   /** Receives the log of the controllers. */
   readonly log?: (atMs: number, replica: string, words: readonly unknown[]) => void
   readonly clockFaults?: readonly ClockFault[]
-  readonly meddling?: Meddling
+  readonly interceptors?: Interceptors
   readonly nodes?: NodesOptions
   /** Delay until Kubernetes' controllers observe a change; 5 to 50 ms by default. */
   readonly lagMs?: () => number
@@ -99,13 +99,13 @@ export const createPool = ({ model }: Pick<World, 'model'>, name: string, spec =
 /** The container runtime: runs all simulated workers in one simulated process. */
 const createRuntime = (
   parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger' | 'nodes'>,
-  { acknowledgesEarly = false }: Meddling,
+  { acknowledgesEarly = false }: Interceptors,
   world: () => World,
 ) => {
   const { clock, random, bus, stream, ledger } = parts
-  const workers = new Map<string, PlayedWorker>()
+  const workers = new Map<string, SimulatedWorker>()
   /** Workers by pod and by the name in their heartbeats, which is the Job's for single-use workers. */
-  const named = new Map<string, PlayedWorker>()
+  const named = new Map<string, SimulatedWorker>()
   const process = createProcess({ name: 'node', clock, random })
   const queue = bus.connect(process)
   const running = () => [...workers.values()].filter(({ isAlive }) => isAlive)
@@ -125,7 +125,7 @@ const createRuntime = (
     start: (pod, told) => {
       const spec = specOf(pod)
       const deps = { clock: process.clock, random, queue, stream, events, acknowledgesEarly }
-      const worker = process.run(() => new PlayedWorker(deps, spec, told))
+      const worker = process.run(() => new SimulatedWorker(deps, spec, told))
       workers.set(spec.pod, worker)
       named.set(spec.pod, worker).set(spec.worker, worker)
       return { stop: () => process.run(worker.stop), kill: () => process.run(worker.kill) }
@@ -136,15 +136,15 @@ const createRuntime = (
 
 /** Creates a world and starts two controllers. */
 export const createWorld = (options: WorldOptions): World => {
-  const { seed, log = () => {}, clockFaults = [], meddling = {}, pools: specs = usualPools } = options
+  const { seed, log = () => {}, clockFaults = [], interceptors = {}, pools: specs = usualPools } = options
   const random = seededRandom(seed)
   const clock = createHandClock({ turns: 1 })
   const stream = new CaptureStream(clock)
   const bus = createBus(clock, jetStreamOf(stream))
-  const ledger = new PlayedLedger({ clock, bus, stream }, proxiedWaitMs)
+  const ledger = new SimulatedLedger({ clock, bus, stream }, proxiedWaitMs)
   const nodes = new Nodes({ clock, random }, options.nodes ?? usualNodes)
   const parts = { clock, random, bus, stream, ledger, nodes }
-  const node = createRuntime(parts, meddling, () => world)
+  const node = createRuntime(parts, interceptors, () => world)
   const wrote = (write: SeenWrite) => world.audit.wrote(write)
   const model = createModelApi({
     clock,
@@ -164,7 +164,7 @@ export const createWorld = (options: WorldOptions): World => {
       const write = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
       const logger: Logger = { debug: write, info: write, warn: write, error: write }
       const published = (client: string, subject: string) => world.audit.published(client, subject)
-      const replica = startReplica({ clock, random, model, bus, published, logger, meddling }, name, clockFault)
+      const replica = startReplica({ clock, random, model, bus, published, logger, interceptors }, name, clockFault)
       replicas.push(replica)
       return replica
     },

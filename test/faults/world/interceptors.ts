@@ -5,11 +5,11 @@ import type { SimulatedProcess } from '#test/helpers/simulated-process.ts'
 type Send = KubeConnection['send']
 
 /** The process whose requests and messages are changed. */
-export type Victim = { readonly process: SimulatedProcess; readonly queue: Queue }
+export type InterceptedProcess = { readonly process: SimulatedProcess; readonly queue: Queue }
 
 /** Changes the controllers' requests and received messages, or the workers' behaviour. */
-export type Meddling = {
-  readonly send?: (send: Send, of: Victim) => Send
+export type Interceptors = {
+  readonly send?: (send: Send, of: InterceptedProcess) => Send
   readonly queue?: (queue: Queue) => Queue
   /** Whether workers acknowledge a capture when it begins instead of at its end. */
   readonly acknowledgesEarly?: boolean
@@ -17,7 +17,7 @@ export type Meddling = {
 
 /** Changes requests before they are sent. */
 export const changingRequests =
-  (change: (request: KubeRequest) => KubeRequest): NonNullable<Meddling['send']> =>
+  (change: (request: KubeRequest) => KubeRequest): NonNullable<Interceptors['send']> =>
   (send) =>
   (request) =>
     send(change(request))
@@ -27,7 +27,7 @@ export const changingText =
   (
     isMeant: (request: KubeRequest) => boolean,
     change: (text: string, process: SimulatedProcess) => string,
-  ): NonNullable<Meddling['send']> =>
+  ): NonNullable<Interceptors['send']> =>
   (send, { process }) =>
   async (request) => {
     const answer = await send(request)
@@ -41,7 +41,7 @@ async function* changed(body: AsyncIterable<Buffer>, change: (text: string) => s
 
 /** Changes messages before they are delivered. */
 export const changingMessages =
-  (change: (message: Incoming) => Incoming): NonNullable<Meddling['queue']> =>
+  (change: (message: Incoming) => Incoming): NonNullable<Interceptors['queue']> =>
   (queue) => ({ ...queue, subscribe: (filter, take) => queue.subscribe(filter, (message) => take(change(message))) })
 
 /** The request with another body. */
