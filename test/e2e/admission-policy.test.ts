@@ -89,21 +89,18 @@ await eventually(async () => (await tryOut(withContainer({ image: 'other' }))) !
   what: 'the policy is in force',
 })
 
-t.test(
-  'admission policy: the controller scales and creates workers under the policy, and other users may write',
-  async (t) => {
-    await applyPool('web', { autoscaling: { enabled: false }, replicas: 2 })
-    await settles('web', 2)
-    const name = workersName('web')
-    await cluster.kubectl(['label', 'deployment', name, 'app.kubernetes.io/managed-by-'])
-    await applyPool('web', { autoscaling: { enabled: false }, replicas: 1 })
-    await settles('web', 1)
-    t.match(await errorOf(['rollout', 'restart', 'deployment', name]), '', 'other users may write too')
-    await applyPool('jobs', { pool: 'proxied' })
-    await world.queue.send(1, { pool: 'proxied' })
-    await world.queue.allEnded()
-  },
-)
+t.test('admission policy: the controller scales and creates workers under it; other users may write', async (t) => {
+  await applyPool('web', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('web', 2)
+  const name = workersName('web')
+  await cluster.kubectl(['label', 'deployment', name, 'app.kubernetes.io/managed-by-'])
+  await applyPool('web', { autoscaling: { enabled: false }, replicas: 1 })
+  await settles('web', 1)
+  t.match(await errorOf(['rollout', 'restart', 'deployment', name]), '', 'other users may write too')
+  await applyPool('jobs', { pool: 'proxied' })
+  await world.queue.send(1, { pool: 'proxied' })
+  await world.queue.allEnded()
+})
 
 t.test('admission policy: a BrowserPool with a foreign image is Stalled with the reason', async (t) => {
   await applyPool('foreign', { autoscaling: { enabled: false }, template: { image: 'foreign:1' } })
@@ -125,116 +122,110 @@ t.test('admission policy: sidecars with pinned images and ConfigMap volumes are 
   t.match(await tryOut(withSidecar('foreign:1')), /images of workers are pinned; not allowed: foreign:1/)
 })
 
-t.test(
-  'admission policy: worker pods use only pinned images and allowed Secrets, without further privileges',
-  async (t) => {
-    t.equal(await tryOut(pod), '')
-    t.equal(await tryOut(withContainer({ image: 'none' })), '')
-    const rejected: readonly (readonly [string, object, RegExp])[] = [
-      ['image', withContainer({ image: 'other' }), /not allowed: other/],
-      ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
-      ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
-      [
-        'Secret of the worker in another container',
-        withSpec({ containers: [container, { ...container, name: 'x' }] }),
-        /only the container worker mounts the volume secrets/,
-      ],
-      ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
-      [
-        'token',
-        withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
-        /Secrets that are allowed/,
-      ],
-      ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
-      [
-        'variable of a Secret',
-        withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
-        /Secrets that are allowed/,
-      ],
-      [
-        'variables of a Secret',
-        withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
-        /Secrets that are allowed/,
-      ],
-      ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
-      ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
-      ['IPC of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
-      ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
-      [
-        'no seccomp profile',
-        withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
-        /seccomp profile/,
-      ],
-      ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
-      ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
-      ['escalation', withSecurity({ allowPrivilegeEscalation: true }), /are unprivileged/],
-      ['capability', withSecurity({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /without capabilities/],
-      ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
-      ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
-      ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
-      ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
-      ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
-      ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
-    ]
-    for (const [what, object, message] of rejected) t.match(await tryOut(object), message, what)
-    t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
-    const [worker] = await world.podsOf('web')
-    const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
-    t.match(await errorOf(debug), /not allowed: other/, 'an ephemeral container')
-  },
-)
-
-t.test(
-  'admission policy: the controller writes only objects of its installation, without further privileges',
-  async (t) => {
-    t.equal(await tryOut(deployment(), ...asController), '')
-    t.match(await tryOut(deployment({}), ...asController), /labels of its installation/)
-    t.match(
-      await tryOut(deployment(undefined, withContainer({ image: 'other' }).spec), ...asController),
-      /not allowed: other/,
-    )
-    const other = { ...template.metadata.labels, 'app.kubernetes.io/instance': 'other' }
-    t.match(await tryOut(deployment(other), ...asController), /labels of its installation/)
-    const withToken = withSpec({ automountServiceAccountToken: undefined }).spec
-    t.match(await tryOut(deployment(undefined, withToken), ...asController), /no token/)
-    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried' } }
-    const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
-    t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
-    t.match(
-      await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
+t.test('admission policy: worker pods have only pinned images, allowed Secrets and no privileges', async (t) => {
+  t.equal(await tryOut(pod), '')
+  t.equal(await tryOut(withContainer({ image: 'none' })), '')
+  const rejected: readonly (readonly [string, object, RegExp])[] = [
+    ['image', withContainer({ image: 'other' }), /not allowed: other/],
+    ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
+    ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
+    [
+      'Secret of the worker in another container',
+      withSpec({ containers: [container, { ...container, name: 'x' }] }),
+      /only the container worker mounts the volume secrets/,
+    ],
+    ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
+    [
+      'token',
+      withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
       /Secrets that are allowed/,
-    )
+    ],
+    ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
+    [
+      'variable of a Secret',
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
+      /Secrets that are allowed/,
+    ],
+    [
+      'variables of a Secret',
+      withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
+      /Secrets that are allowed/,
+    ],
+    ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
+    ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
+    ['IPC of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
+    ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
+    [
+      'no seccomp profile',
+      withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
+      /seccomp profile/,
+    ],
+    ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
+    ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
+    ['escalation', withSecurity({ allowPrivilegeEscalation: true }), /are unprivileged/],
+    ['capability', withSecurity({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /without capabilities/],
+    ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
+    ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
+    ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
+    ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
+    ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
+    ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
+  ]
+  for (const [what, object, message] of rejected) t.match(await tryOut(object), message, what)
+  t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
+  const [worker] = await world.podsOf('web')
+  const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
+  t.match(await errorOf(debug), /not allowed: other/, 'an ephemeral container')
+})
 
-    const foreign = { labels: { a: 'b' }, spec: { containers: [{ name: 'x', image: 'foreign' }] } }
-    await cluster.apply(deployment(foreign.labels, foreign.spec))
-    await cluster.apply({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'foreign', namespace: 'default' },
-      spec: foreign.spec,
-    })
-    await using connection = openConnection({ kubeconfig: cluster.controllerKubeconfig, userAgent: 'test' })
-    const api = createKubeApi(connection)
-    const refusal = (request: Promise<unknown>) => request.then(() => '', String)
-    const ref = (resource: Resource, name: string) => ({ resource, namespace: 'default', name })
-    const { labels } = template.metadata
-    const label = { kind: 'merge', body: { metadata: { labels } } } as const
-    const takeOver = { kind: 'merge', body: { metadata: { labels }, spec: deployment().spec } } as const
-    t.match(await refusal(api.patch(ref(deployments, 'tried'), takeOver)), /labels of its installation/)
-    const scale = { ...ref(deployments, 'tried'), subresource: 'scale' } as const
-    t.match(await refusal(api.patch(scale, { kind: 'merge', body: { spec: { replicas: 0 } } })), /size only/)
-    const metadata = { name: 'foreign', namespace: 'default' }
-    await cluster.apply({ apiVersion: budgets.apiVersion, kind: budgets.kind, metadata, spec: { maxUnavailable: 1 } })
-    t.match(await refusal(api.patch(ref(budgets, 'foreign'), label)), /labels of its installation/)
-    t.match(await refusal(api.remove(ref(pods, 'foreign'))), /labels of its installation/)
-    t.match(await refusal(api.patch(ref(pods, 'foreign'), label)), /labels of its installation/)
-    const [worker] = await world.podsOf('web')
-    const own = ref(pods, worker!.metadata.name)
-    const image = [{ op: 'replace', path: '/spec/containers/0/image', value: podSettings.podImage }]
-    t.match(await refusal(api.patch(own, { kind: 'json', body: image })), /only its metadata/)
-    t.equal(await refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations: { a: 'b' } } } })), '')
-  },
-)
+t.test('admission policy: the controller writes only objects of its installation, without privileges', async (t) => {
+  t.equal(await tryOut(deployment(), ...asController), '')
+  t.match(await tryOut(deployment({}), ...asController), /labels of its installation/)
+  t.match(
+    await tryOut(deployment(undefined, withContainer({ image: 'other' }).spec), ...asController),
+    /not allowed: other/,
+  )
+  const other = { ...template.metadata.labels, 'app.kubernetes.io/instance': 'other' }
+  t.match(await tryOut(deployment(other), ...asController), /labels of its installation/)
+  const withToken = withSpec({ automountServiceAccountToken: undefined }).spec
+  t.match(await tryOut(deployment(undefined, withToken), ...asController), /no token/)
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried' } }
+  const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
+  t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
+  t.match(
+    await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
+    /Secrets that are allowed/,
+  )
+
+  const foreign = { labels: { a: 'b' }, spec: { containers: [{ name: 'x', image: 'foreign' }] } }
+  await cluster.apply(deployment(foreign.labels, foreign.spec))
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'foreign', namespace: 'default' },
+    spec: foreign.spec,
+  })
+  await using connection = openConnection({ kubeconfig: cluster.controllerKubeconfig, userAgent: 'test' })
+  const api = createKubeApi(connection)
+  const refusal = (request: Promise<unknown>) => request.then(() => '', String)
+  const ref = (resource: Resource, name: string) => ({ resource, namespace: 'default', name })
+  const { labels } = template.metadata
+  const label = { kind: 'merge', body: { metadata: { labels } } } as const
+  const takeOver = { kind: 'merge', body: { metadata: { labels }, spec: deployment().spec } } as const
+  t.match(await refusal(api.patch(ref(deployments, 'tried'), takeOver)), /labels of its installation/)
+  const scale = { ...ref(deployments, 'tried'), subresource: 'scale' } as const
+  t.match(await refusal(api.patch(scale, { kind: 'merge', body: { spec: { replicas: 0 } } })), /size only/)
+  const metadata = { name: 'foreign', namespace: 'default' }
+  await cluster.apply({ apiVersion: budgets.apiVersion, kind: budgets.kind, metadata, spec: { maxUnavailable: 1 } })
+  t.match(await refusal(api.patch(ref(budgets, 'foreign'), label)), /labels of its installation/)
+  t.match(await refusal(api.remove(ref(pods, 'foreign'))), /labels of its installation/)
+  t.match(await refusal(api.patch(ref(pods, 'foreign'), label)), /labels of its installation/)
+  const [worker] = await world.podsOf('web')
+  const own = ref(pods, worker!.metadata.name)
+  const image = [{ op: 'replace', path: '/spec/containers/0/image', value: podSettings.podImage }]
+  t.match(await refusal(api.patch(own, { kind: 'json', body: image })), /only its metadata/)
+  t.equal(await refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations: { a: 'b' } } } })), '')
+})
 
 t.test('admission policy: a namespace for workers only admits no other pod', async (t) => {
   const other = { ...withContainer({ image: 'other' }), metadata: { name: 'other' } }

@@ -149,20 +149,17 @@ t.test(
   },
 )
 
-t.test(
-  'cluster fleet: a deleted busy worker finishes within its grace period and is recorded as ended busy',
-  async (t) => {
-    const [pod] = await deploy('deleted', 1)
-    await ready(pod)
-    serviceMs = 1500
-    const ids = await queue.send(1)
-    await eventually(() => isBusy(pod))
-    await remove('deleted')
-    serviceMs = 50
-    t.match(attemptsOf(ids), [{ pod, outcome: 'completed' }])
-    t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
-  },
-)
+t.test('cluster fleet: a deleted busy worker finishes within its grace period and is recorded', async (t) => {
+  const [pod] = await deploy('deleted', 1)
+  await ready(pod)
+  serviceMs = 1500
+  const ids = await queue.send(1)
+  await eventually(() => isBusy(pod))
+  await remove('deleted')
+  serviceMs = 50
+  t.match(attemptsOf(ids), [{ pod, outcome: 'completed' }])
+  t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
+})
 
 t.test('cluster fleet: a Job succeeds after one capture, or without one after the spare time', async (t) => {
   await runJob('one')

@@ -69,34 +69,31 @@ const freezeInMidWork = async (leader: OperatorProcess, proxy: FaultyProxy) => {
   await eventually(() => performance.now() - frozenAtMs > (leaseMs * 2) / 3, { what: 'its term is over' })
 }
 
-t.test(
-  'faults leaders: one of three controllers leads at a time although their clocks differ by an hour',
-  async (t) => {
-    await endure(t, async () => {
-      const ahead = await startAnother('ahead', { skewMs: hourMs })
-      const { handovers } = await lease()
-      await delay(1.5 * leaseMs)
-      t.strictSame(
-        await lease(),
-        { holder: 'after', handovers },
-        'a controller whose clock is ahead does not acquire the Lease early',
-      )
-      await after?.kill()
-      await leads('ahead')
-      t.match(ahead.log(), /became leader/)
-      const behind = await startAnother('behind')
-      await delay(1.5 * leaseMs)
-      t.strictSame(
-        await lease(),
-        { holder: 'ahead', handovers: handovers + 1 },
-        'nor does a controller whose clock is behind',
-      )
-      await ahead.kill()
-      // The last renewal is an hour in the future by the clock of `behind`.
-      await leads('behind')
-      await startAnother('last')
-      await behind.stop()
-      await leads('last')
-    })
-  },
-)
+t.test('faults leaders: one of three controllers leads at a time while their clocks differ by an hour', async (t) => {
+  await endure(t, async () => {
+    const ahead = await startAnother('ahead', { skewMs: hourMs })
+    const { handovers } = await lease()
+    await delay(1.5 * leaseMs)
+    t.strictSame(
+      await lease(),
+      { holder: 'after', handovers },
+      'a controller whose clock is ahead does not acquire the Lease early',
+    )
+    await after?.kill()
+    await leads('ahead')
+    t.match(ahead.log(), /became leader/)
+    const behind = await startAnother('behind')
+    await delay(1.5 * leaseMs)
+    t.strictSame(
+      await lease(),
+      { holder: 'ahead', handovers: handovers + 1 },
+      'nor does a controller whose clock is behind',
+    )
+    await ahead.kill()
+    // The last renewal is an hour in the future by the clock of `behind`.
+    await leads('behind')
+    await startAnother('last')
+    await behind.stop()
+    await leads('last')
+  })
+})

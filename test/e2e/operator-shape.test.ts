@@ -45,31 +45,28 @@ const assertBackOff = async (pool: string) => {
   t.ok(Math.max(...earlyRetriesMs(pool)) <= 5, `${pool}: ${earlyRetriesMs(pool).join(', ')}`)
 }
 
-t.test(
-  'operator shape: a BrowserPool gets a Deployment of its size, and replicas have a separate field owner',
-  async (t) => {
-    await applyPool('first', { autoscaling: { minReplicas: 3 } })
-    await settles('first', 3)
-    const { metadata, spec } = await deploymentOf('first')
-    t.equal(spec.replicas, 3)
-    t.match(metadata.labels, poolLabels('shutterfleet', 'first'))
-    await eventually(async () => {
-      const managed = (await deploymentOf('first')).metadata.managedFields
-      const ofSize = managed.filter(({ manager }) => manager === replicasOwner)
-      return JSON.stringify(ofSize.map(({ fieldsV1 }) => fieldsV1)) === '[{"f:spec":{"f:replicas":{}}}]'
-    })
-    const owned = metadata.managedFields.find(({ manager }) => manager === fieldOwner)?.fieldsV1['f:spec'] ?? {}
-    t.ok('f:template' in owned)
-    t.notOk('f:replicas' in owned)
+t.test('operator shape: a BrowserPool gets a Deployment whose replicas have a separate field owner', async (t) => {
+  await applyPool('first', { autoscaling: { minReplicas: 3 } })
+  await settles('first', 3)
+  const { metadata, spec } = await deploymentOf('first')
+  t.equal(spec.replicas, 3)
+  t.match(metadata.labels, poolLabels('shutterfleet', 'first'))
+  await eventually(async () => {
+    const managed = (await deploymentOf('first')).metadata.managedFields
+    const ofSize = managed.filter(({ manager }) => manager === replicasOwner)
+    return JSON.stringify(ofSize.map(({ fieldsV1 }) => fieldsV1)) === '[{"f:spec":{"f:replicas":{}}}]'
+  })
+  const owned = metadata.managedFields.find(({ manager }) => manager === fieldOwner)?.fieldsV1['f:spec'] ?? {}
+  t.ok('f:template' in owned)
+  t.notOk('f:replicas' in owned)
 
-    const budget = await cluster.get<object>('pdb', workersName('first'))
-    t.match(budget, { spec: { maxUnavailable: '20%', unhealthyPodEvictionPolicy: 'AlwaysAllow' } })
-    await eventually(async () => {
-      const { status } = await cluster.get<{ status: { expectedPods: number } }>('pdb', workersName('first'))
-      return status.expectedPods === 3
-    })
-  },
-)
+  const budget = await cluster.get<object>('pdb', workersName('first'))
+  t.match(budget, { spec: { maxUnavailable: '20%', unhealthyPodEvictionPolicy: 'AlwaysAllow' } })
+  await eventually(async () => {
+    const { status } = await cluster.get<{ status: { expectedPods: number } }>('pdb', workersName('first'))
+    return status.expectedPods === 3
+  })
+})
 
 t.test('operator shape: changes of the template are applied to the Deployment, and its size stays', async (t) => {
   const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
@@ -149,26 +146,23 @@ t.test('operator shape: orphaned workers of a deleted Deployment are all adopted
   t.strictSame((await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted(), before)
 })
 
-t.test(
-  "operator shape: another owner's Deployment of that name is not changed, and the pool is Degraded",
-  async (t) => {
-    const labels = { app: 'other' }
-    const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'none' }] } }
-    const name = workersName('foreign')
-    const spec = { replicas: 0, selector: { matchLabels: labels }, template }
-    await applyAsOther({ apiVersion, kind: 'Deployment', metadata: { name }, spec })
-    t.teardown(() => cluster.kubectl(['delete', 'deployment', name, '--ignore-not-found']))
-    await applyPool('foreign', {})
-    await world.holds('foreign', 'Degraded', 'True ApplyFailed')
-    t.match(await world.conditionOf('foreign', 'Degraded'), { message: /does not belong to this pool/ })
-    await assertBackOff('foreign')
-    t.notOk((await deploymentOf('foreign')).metadata.labels?.[appliedAnnotation])
-    t.notOk(hasNoOtherOwner(await deploymentOf('foreign')))
-    await cluster.kubectl(['delete', 'deployment', name])
-    await settles('foreign', 1)
-    await world.holds('foreign', 'Degraded', 'False AsExpected')
-  },
-)
+t.test("operator shape: another owner's Deployment of that name is kept, and the pool is Degraded", async (t) => {
+  const labels = { app: 'other' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'none' }] } }
+  const name = workersName('foreign')
+  const spec = { replicas: 0, selector: { matchLabels: labels }, template }
+  await applyAsOther({ apiVersion, kind: 'Deployment', metadata: { name }, spec })
+  t.teardown(() => cluster.kubectl(['delete', 'deployment', name, '--ignore-not-found']))
+  await applyPool('foreign', {})
+  await world.holds('foreign', 'Degraded', 'True ApplyFailed')
+  t.match(await world.conditionOf('foreign', 'Degraded'), { message: /does not belong to this pool/ })
+  await assertBackOff('foreign')
+  t.notOk((await deploymentOf('foreign')).metadata.labels?.[appliedAnnotation])
+  t.notOk(hasNoOtherOwner(await deploymentOf('foreign')))
+  await cluster.kubectl(['delete', 'deployment', name])
+  await settles('foreign', 1)
+  await world.holds('foreign', 'Degraded', 'False AsExpected')
+})
 
 t.test(
   'operator shape: a pool whose Deployment is rejected is Degraded with the reason, and recovers when corrected',

@@ -90,39 +90,36 @@ t.test('operator size: a drained worker that is needed again is kept, and its de
   t.strictSame((await namesOf('again')).toSorted(), before)
 })
 
-t.test(
-  'operator size: with autoscaling off kubectl scale sets the size, and a paused pool does not change',
-  async (t) => {
-    await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
-    await settles('fixed', 1)
-    await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
-    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
-    await settles('fixed', 3)
-    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
-    await settles('fixed', 2)
-    t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
+t.test('operator size: with autoscaling off kubectl scale sets the size; a paused pool does not change', async (t) => {
+  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
+  await settles('fixed', 1)
+  await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
+  await settles('fixed', 3)
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
+  await settles('fixed', 2)
+  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
 
-    const patch = (spec: object) =>
-      cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
-    await patch({ paused: true })
-    await world.holds('fixed', 'ScalingActive', 'False Paused')
-    const before = (await namesOf('fixed')).toSorted()
-    await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
-    await eventually(async () => {
-      const { metadata, status } = await poolOf('fixed')
-      return status?.observedGeneration === metadata.generation
-    })
-    t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
-    t.strictSame((await namesOf('fixed')).toSorted(), before)
-    t.equal(await sizeOf('fixed'), 2)
-    await patch({ paused: false })
-    // Size and template are set by two loops: four workers may exist before the first is replaced.
-    const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
-    await eventually(isReplaced, { withinMs: 60_000, what: 'all workers have the new template' })
-    await settles('fixed', 4)
-    t.strictSame(fleet.busyEnds(), [])
-  },
-)
+  const patch = (spec: object) =>
+    cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
+  await patch({ paused: true })
+  await world.holds('fixed', 'ScalingActive', 'False Paused')
+  const before = (await namesOf('fixed')).toSorted()
+  await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
+  await eventually(async () => {
+    const { metadata, status } = await poolOf('fixed')
+    return status?.observedGeneration === metadata.generation
+  })
+  t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
+  t.strictSame((await namesOf('fixed')).toSorted(), before)
+  t.equal(await sizeOf('fixed'), 2)
+  await patch({ paused: false })
+  // Size and template are set by two loops: four workers may exist before the first is replaced.
+  const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
+  await eventually(isReplaced, { withinMs: 60_000, what: 'all workers have the new template' })
+  await settles('fixed', 4)
+  t.strictSame(fleet.busyEnds(), [])
+})
 
 t.test('operator size: a worker without heartbeats is replaced if others send heartbeats', async (t) => {
   await applyPool('silent', { autoscaling: { enabled: false }, replicas: 3 })
@@ -156,30 +153,27 @@ t.test('operator size: a pool scales to zero after the cooldown, and to one for 
   await settles('zero', 0)
 })
 
-t.test(
-  'operator size: the older of two pools serves their common queue, the younger one after its deletion',
-  async (t) => {
-    await applyPool('b-older', { autoscaling: quick, scaleDown })
-    await settles('b-older', 1)
-    await eventually(async () => {
-      const { creationTimestamp } = (await poolOf('b-older')).metadata
-      return Date.now() - Date.parse(creationTimestamp) > 1100
-    })
-    await applyPool('a-younger', { autoscaling: quick, scaleDown })
-    await world.holds('a-younger', 'Degraded', 'True PoolTaken')
-    t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
-    t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
-    await t.rejects(deploymentOf('a-younger'), /not found/)
-    await world.tells('a-younger', 'PoolTaken')
+t.test('operator size: the older of two pools serves their queue, the younger one after its deletion', async (t) => {
+  await applyPool('b-older', { autoscaling: quick, scaleDown })
+  await settles('b-older', 1)
+  await eventually(async () => {
+    const { creationTimestamp } = (await poolOf('b-older')).metadata
+    return Date.now() - Date.parse(creationTimestamp) > 1100
+  })
+  await applyPool('a-younger', { autoscaling: quick, scaleDown })
+  await world.holds('a-younger', 'Degraded', 'True PoolTaken')
+  t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
+  t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
+  await t.rejects(deploymentOf('a-younger'), /not found/)
+  await world.tells('a-younger', 'PoolTaken')
 
-    // A pool of fixed size may serve the same queue in addition.
-    await applyPool('beside', { autoscaling: { enabled: false }, replicas: 2 })
-    await settles('beside', 2)
-    await cluster.kubectl(['delete', 'bp', 'b-older'])
-    await settles('a-younger', 1)
-    await world.holds('a-younger', 'Degraded', 'False AsExpected')
-  },
-)
+  // A pool of fixed size may serve the same queue in addition.
+  await applyPool('beside', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('beside', 2)
+  await cluster.kubectl(['delete', 'bp', 'b-older'])
+  await settles('a-younger', 1)
+  await world.holds('a-younger', 'Degraded', 'False AsExpected')
+})
 
 t.test(
   'operator size: without backlog reports of the ledger the size is frozen, and the pool reports BacklogUnknown',

@@ -64,14 +64,11 @@ t.test('worker host: a full page is captured in each format with its lazy images
 })
 
 // Contract: Full page
-t.test(
-  'worker host: late images in view are waited for, and a page that grows when scrolled is truncated',
-  async (t) => {
-    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
-    const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
-    t.match(grown, { height: 20_000, warnings: [{ code: 'truncated' }] })
-  },
-)
+t.test('worker host: late images in view are awaited, and a page that grows when scrolled is truncated', async (t) => {
+  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
+  const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
+  t.match(grown, { height: 20_000, warnings: [{ code: 'truncated' }] })
+})
 
 // Contract: HTML source
 t.test('worker host: a url and an html source load public sub-resources', async (t) => {
@@ -96,14 +93,11 @@ t.test('worker host: a page that requires a password is captured as its 401 page
 })
 
 // Contract: Error mapping
-t.test(
-  'worker host: pages with dialogs, popups, poisoned globals or requests to private addresses are captured',
-  async (t) => {
-    for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
-      t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
-    }
-  },
-)
+t.test('worker host: pages with dialogs, popups, poisoned globals or private requests are captured', async (t) => {
+  for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
+    t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
+  }
+})
 
 // Contract: Defaults of the page's world
 t.test("worker host: a page has the locale en-US and the time zone UTC, whatever the node's are", async (t) => {
@@ -127,25 +121,22 @@ t.test("worker host: a page has the locale en-US and the time zone UTC, whatever
 })
 
 // Contract: Full page
-t.test(
-  'worker host: a page that is too tall is cut with a warning, and rejected if the format cannot contain it',
-  async (t) => {
-    const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
-    t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
-    const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
-    t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
-    await using low = await startTestHost(wayOut, { heightMax: 1500 })
-    const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
-    t.match(
-      cut,
-      { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } },
-      'the configured height',
-    )
-    await using high = await startTestHost(wayOut, { heightMax: 70_000 })
-    const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
-    t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
-  },
-)
+t.test('worker host: too tall a page is cut with a warning, and rejected if too tall for the format', async (t) => {
+  const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
+  t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
+  const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
+  t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
+  await using low = await startTestHost(wayOut, { heightMax: 1500 })
+  const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
+  t.match(
+    cut,
+    { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } },
+    'the configured height',
+  )
+  await using high = await startTestHost(wayOut, { heightMax: 70_000 })
+  const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
+  t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
+})
 
 t.test('worker host: reports do not contain passwords of URLs', async (t) => {
   const site = new URL(pages.url).host
@@ -245,43 +236,37 @@ t.test("worker host: a caller's proxy that cannot be used fails the capture, and
   t.strictSame(pages.hits, [])
 })
 
-t.test(
-  "worker host: the canary detects a browser without the flags, and no connection of a host's browser",
-  async (t) => {
-    const canary = createCanary(() => {})
-    canary.server.listen(0, '127.0.0.1')
-    await once(canary.server, 'listening')
-    t.teardown(() => void canary.server.close())
-    const { port } = canary.server.address() as AddressInfo
-    const bare = await startBareBrowser()
-    const page = await bare.newPage()
-    await page.setContent(canaryPage(port))
-    await page.waitForSelector('#settled')
-    await bare.close()
-    t.equal(canary.connections(), 3, 'picture, fetch and socket')
-    await warmUp(host, { port, connections: canary.connections }, 'shell')
-    await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
-    await warmUp(byFlags, { port, connections: canary.connections }, 'shell')
-    t.equal(canary.connections(), 3)
-  },
-)
+t.test("worker host: the canary detects a browser without the flags, and none of a host's browsers", async (t) => {
+  const canary = createCanary(() => {})
+  canary.server.listen(0, '127.0.0.1')
+  await once(canary.server, 'listening')
+  t.teardown(() => void canary.server.close())
+  const { port } = canary.server.address() as AddressInfo
+  const bare = await startBareBrowser()
+  const page = await bare.newPage()
+  await page.setContent(canaryPage(port))
+  await page.waitForSelector('#settled')
+  await bare.close()
+  t.equal(canary.connections(), 3, 'picture, fetch and socket')
+  await warmUp(host, { port, connections: canary.connections }, 'shell')
+  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
+  await warmUp(byFlags, { port, connections: canary.connections }, 'shell')
+  t.equal(canary.connections(), 3)
+})
 
-t.test(
-  'worker host: a browser is replaced after its maximum of captures, and a page may not exceed its bytes',
-  async (t) => {
-    await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
-    const hostPid = childrenOf(process.pid).at(-1) ?? 0
-    const browsers = new Set<number>()
-    for (let count = 0; count < 6; count += 1) {
-      t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-      for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
-    }
-    // Three serve and one is spare; more if a context was slow to close. One browser per capture would be 7.
-    t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
-    t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
+t.test('worker host: a browser is replaced after its maximum of captures; a page has a limit of bytes', async (t) => {
+  await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
+  const hostPid = childrenOf(process.pid).at(-1) ?? 0
+  const browsers = new Set<number>()
+  for (let count = 0; count < 6; count += 1) {
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-  },
-)
+    for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
+  }
+  // Three serve and one is spare; more if a context was slow to close. One browser per capture would be 7.
+  t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
+  t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
+  t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
+})
 
 t.test('worker host: a browser that is killed during a capture interrupts it, and is replaced', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length

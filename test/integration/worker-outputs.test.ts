@@ -23,18 +23,15 @@ t.test('worker outputs: an element is captured alone, wherever it is, in whole p
   t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
 })
 
-t.test(
-  'worker outputs: lazy images of an element are loaded, and those above the viewport are not waited for',
-  async (t) => {
-    const url = `${pages.url}/stripes`
-    const whole = await shotOf({ url, selector: 'body' })
-    t.match(whole, { height: 4000, warnings: [] })
-    for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
-    const last = await shotOf({ url, scroll_to: 'div:last-child img' })
-    t.same(last.warnings, [])
-    t.strictSame(await pixel(last, 50, 650), red)
-  },
-)
+t.test('worker outputs: lazy images of an element are loaded; those above the viewport are not awaited', async (t) => {
+  const url = `${pages.url}/stripes`
+  const whole = await shotOf({ url, selector: 'body' })
+  t.match(whole, { height: 4000, warnings: [] })
+  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
+  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
+  t.same(last.warnings, [])
+  t.strictSame(await pixel(last, 50, 650), red)
+})
 
 t.test('worker outputs: scroll_to scrolls to an element before the viewport is captured', async (t) => {
   const html = redPage(
@@ -45,21 +42,18 @@ t.test('worker outputs: scroll_to scrolls to an element before the viewport is c
 })
 
 // Contract: `resize_width` + `resize_height`
-t.test(
-  'worker outputs: omit_background makes the background transparent, and resizing keeps the aspect ratio',
-  async (t) => {
-    const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
-    for (const format of ['png', 'webp'] as const) {
-      const { bytes } = await shotOf({ html, format, omit_background: true })
-      const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-      const alphaAt = (x: number, y: number) => data[(y * info.width + x) * info.channels + 3]
-      t.same([alphaAt(50, 50), alphaAt(600, 600)], [255, 0], format)
-    }
-    t.match(await shotOf({ html, resize_width: 320 }), { width: 320, height: 200 })
-    const thumb = await shotOf({ html, resize_height: 100, resize_width: 100, format: 'jpeg', retina: true })
-    t.match(await sharp(thumb.bytes).metadata(), { width: 100, height: 63, format: 'jpeg' })
-  },
-)
+t.test('worker outputs: omit_background makes it transparent, and resizing keeps the aspect ratio', async (t) => {
+  const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
+  for (const format of ['png', 'webp'] as const) {
+    const { bytes } = await shotOf({ html, format, omit_background: true })
+    const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    const alphaAt = (x: number, y: number) => data[(y * info.width + x) * info.channels + 3]
+    t.same([alphaAt(50, 50), alphaAt(600, 600)], [255, 0], format)
+  }
+  t.match(await shotOf({ html, resize_width: 320 }), { width: 320, height: 200 })
+  const thumb = await shotOf({ html, resize_height: 100, resize_width: 100, format: 'jpeg', retina: true })
+  t.match(await sharp(thumb.bytes).metadata(), { width: 100, height: 63, format: 'jpeg' })
+})
 
 for (const [format, decoded] of [
   ['avif', 'heif'],
@@ -81,35 +75,29 @@ const pdfOf = (bytes: Uint8Array) => {
 }
 
 // Contract: `width`, `height` of a PDF
-t.test(
-  'worker outputs: a PDF has the requested page format and margins, and reports its size in CSS pixels',
-  async (t) => {
-    const html = redPage('<h1>PDF</h1><div style="height:3000px"></div>')
-    const a4 = await shotOf({ html, format: 'pdf' })
-    t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
-    t.match(pdfOf(a4.bytes), { isPdf: true, pages: 3 })
-    const sizes = {
-      A3: [842, 1191],
-      A4: [595, 842],
-      A5: [420, 595],
-      Letter: [612, 792],
-      Legal: [612, 1008],
-      Tabloid: [792, 1224],
-    } as const
-    for (const [name, [width, height]] of Object.entries(sizes)) {
-      const pdf_page_format = name as keyof typeof sizes
-      const turned = pdfOf((await shotOf({ html, format: 'pdf', pdf_page_format, pdf_landscape: true })).bytes)
-      t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
-    }
-    const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
-    t.ok(
-      pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20,
-      'margins reduce the content of a page',
-    )
-    const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
-    t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
-  },
-)
+t.test('worker outputs: a PDF has the requested page format and margins; its size is in CSS pixels', async (t) => {
+  const html = redPage('<h1>PDF</h1><div style="height:3000px"></div>')
+  const a4 = await shotOf({ html, format: 'pdf' })
+  t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
+  t.match(pdfOf(a4.bytes), { isPdf: true, pages: 3 })
+  const sizes = {
+    A3: [842, 1191],
+    A4: [595, 842],
+    A5: [420, 595],
+    Letter: [612, 792],
+    Legal: [612, 1008],
+    Tabloid: [792, 1224],
+  } as const
+  for (const [name, [width, height]] of Object.entries(sizes)) {
+    const pdf_page_format = name as keyof typeof sizes
+    const turned = pdfOf((await shotOf({ html, format: 'pdf', pdf_page_format, pdf_landscape: true })).bytes)
+    t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
+  }
+  const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
+  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins reduce the content of a page')
+  const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
+  t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
+})
 
 // Contract: `full_page` + PDF
 t.test('worker outputs: a PDF of a full page or an element is one page of its size plus margins', async (t) => {
@@ -126,51 +114,48 @@ t.test('worker outputs: a PDF of a full page or an element is one page of its si
 })
 
 // Contract: Markdown
-t.test(
-  'worker outputs: Markdown is rendered with tables, tasks, highlighted code, dark mode and sanitised HTML',
-  async (t) => {
-    const markdown = [
-      '# Title',
-      '',
-      '| a | b |',
-      '| - | :-: |',
-      '| 1 | 2 |',
-      '',
-      '- [x] done',
-      '- [ ] open',
-      '',
-      '~~gone~~ https://example.com/',
-      '',
-      '```js',
-      'const a = 1',
-      '```',
-      '',
-      '<details><summary>more</summary>in</details>',
-      '<script>document.body.innerHTML = ""</script><img src=x onerror="document.body.innerHTML = 1"><iframe src="//a"></iframe>',
-    ].join('\n')
-    const found = (selector: string, count: number) => `document.querySelectorAll('${selector}').length === ${count}`
-    const wants = [
-      found('h1', 1),
-      found('td', 2),
-      found('li.task input', 2),
-      found('input[checked]', 1),
-      found('s', 1),
-      found('a[href="https://example.com/"]', 1),
-      found('.hljs-keyword', 1),
-      found('details', 1),
-      found('script, iframe, [onerror]', 0),
-      "getComputedStyle(document.querySelectorAll('td')[1]).textAlign === 'center'",
-    ]
-    for (const want of wants) {
-      const shot = await shotOf({ markdown, js: `if (${want}) document.body.style.background = 'rgb(0,0,255)'` })
-      t.strictSame(await pixel(shot, 5, 400), blue, want)
-    }
-    t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
-    t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
-    await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
-    t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without an isolated file tree')
-  },
-)
+t.test('worker outputs: Markdown has tables, tasks, highlighted code, dark mode and sanitised HTML', async (t) => {
+  const markdown = [
+    '# Title',
+    '',
+    '| a | b |',
+    '| - | :-: |',
+    '| 1 | 2 |',
+    '',
+    '- [x] done',
+    '- [ ] open',
+    '',
+    '~~gone~~ https://example.com/',
+    '',
+    '```js',
+    'const a = 1',
+    '```',
+    '',
+    '<details><summary>more</summary>in</details>',
+    '<script>document.body.innerHTML = ""</script><img src=x onerror="document.body.innerHTML = 1"><iframe src="//a"></iframe>',
+  ].join('\n')
+  const found = (selector: string, count: number) => `document.querySelectorAll('${selector}').length === ${count}`
+  const wants = [
+    found('h1', 1),
+    found('td', 2),
+    found('li.task input', 2),
+    found('input[checked]', 1),
+    found('s', 1),
+    found('a[href="https://example.com/"]', 1),
+    found('.hljs-keyword', 1),
+    found('details', 1),
+    found('script, iframe, [onerror]', 0),
+    "getComputedStyle(document.querySelectorAll('td')[1]).textAlign === 'center'",
+  ]
+  for (const want of wants) {
+    const shot = await shotOf({ markdown, js: `if (${want}) document.body.style.background = 'rgb(0,0,255)'` })
+    t.strictSame(await pixel(shot, 5, 400), blue, want)
+  }
+  t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
+  t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
+  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
+  t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without an isolated file tree')
+})
 
 t.test('worker outputs: an avif is truncated where its encoder would need too much time and memory', async (t) => {
   const html = redPage('<div style="height:9000px"><p>tall</p></div>')

@@ -16,21 +16,15 @@ t.test("worker quality: a vendor's challenge instead of a page causes a warning"
   }
 })
 
-t.test(
-  "worker quality: an ordinary page is not reported as a challenge, not even with a vendor's widget",
-  async (t) => {
-    t.ok(cleanPages.length >= 50)
-    for (const html of cleanPages) t.notOk((await codesOf(`<!doctype html>${html}`)).includes('challenge'), html)
-  },
-)
+t.test("worker quality: an ordinary page is not reported as a challenge, even with a vendor's widget", async (t) => {
+  t.ok(cleanPages.length >= 50)
+  for (const html of cleanPages) t.notOk((await codesOf(`<!doctype html>${html}`)).includes('challenge'), html)
+})
 
-t.test(
-  'worker quality: a page with more than a few words is not reported as a challenge, whatever it embeds',
-  async (t) => {
-    const long = `${challengePages['Cloudflare']}<p>${'An article about gardens. '.repeat(100)}`
-    t.notOk((await codesOf(long)).includes('challenge'))
-  },
-)
+t.test('worker quality: a page with more than a few words is no challenge, whatever it embeds', async (t) => {
+  const long = `${challengePages['Cloudflare']}<p>${'An article about gardens. '.repeat(100)}`
+  t.notOk((await codesOf(long)).includes('challenge'))
+})
 
 t.test('worker quality: a blank page is captured once more before it is reported as blank', async (t) => {
   const late = `<!doctype html><script>

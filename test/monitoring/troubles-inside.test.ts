@@ -62,7 +62,7 @@ t.test('alerts: in a crash loop workers are not ready and captures do not start'
 })
 
 t.test(
-  'alerts: with the DNS of egress down only the DNS alert fires, and no capture counts as a service fault',
+  'alerts: with the DNS of egress down only the DNS alert fires, and no service fault counts',
   { skip: notRoot },
   async (t) => {
     await using folder = await makeFolder()
