@@ -36,8 +36,8 @@ const schemaOf = async (): Promise<Properties> =>
 const numbered = (index: number) => `case-${index}`
 
 /**
- * Lets the API server judge objects, numbered in their order, in one go. Answers what it said of those that it refused;
- * rejects where kubectl says anything else.
+ * Sends numbered objects to the API server as one dry run. Returns the errors of the rejected ones by name;
+ * throws if kubectl prints any other error.
  */
 const refusals = async (objects: readonly object[], ...args: string[]): Promise<Map<string, string>> => {
   const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
@@ -45,8 +45,8 @@ const refusals = async (objects: readonly object[], ...args: string[]): Promise<
   try {
     await cluster.kubectl([...args, '--dry-run=server', '--validate=ignore', '-f', '-'], items)
   } catch (error) {
-    const rest = (error as { stderr: string }).stderr.replaceAll(refusal, (_, name: string, said: string) => {
-      refused.set(name, said)
+    const rest = (error as { stderr: string }).stderr.replaceAll(refusal, (_, name: string, reason: string) => {
+      refused.set(name, reason)
       return ''
     })
     if (rest !== '') throw error
@@ -55,11 +55,11 @@ const refusals = async (objects: readonly object[], ...args: string[]): Promise<
 }
 const refusal = /^(?:Error from server .*|The BrowserPool )"(case-\d+)" is invalid: ([^]*?)\n(?=Error|The|$(?!\n))/gm
 
-/** The same objects as a kind that has the same fields and no bounds and rules. */
+/** The same objects as a kind with the same fields but without bounds and rules. */
 const asLoose = (objects: readonly object[]) =>
   objects.map((each) => ({ ...each, apiVersion: 'loose.example.com/v1beta1' }))
 
-await t.test('browser pool: is accepted without a warning, and served', async (t) => {
+await t.test('browser pool: the definition is accepted without a warning and served', async (t) => {
   await cluster.kubectl(['apply', '--server-side', '--warnings-as-errors', '-f', '-'], crd)
   await cluster.applyCrd(crd)
   const { status } = await cluster.get<Conditions>('crd', crdName)
@@ -73,7 +73,7 @@ await t.test('browser pool: is accepted without a warning, and served', async (t
   await cluster.applyCrd(JSON.stringify(loose).replaceAll('shutterfleet.dev', 'loose.example.com'))
 })
 
-t.test('browser pool: is refused where it is broken', async (t) => {
+t.test('browser pool: the API server rejects invalid variants of the definition', async (t) => {
   const broken = [
     ['maxItems: 50', 'minItems: 0', /estimated rule cost exceeds budget/],
     ['self.minReplicas <= self.maxReplicas', 'self.minReplicas <= self.mostReplicas', /undefined field 'mostReplicas'/],
@@ -82,14 +82,14 @@ t.test('browser pool: is refused where it is broken', async (t) => {
     ['statusReplicasPath: .status.replicas', 'statusReplicasPath: .spec.count', /should be a json path under .status/],
     ['- whenUnsatisfiable', '- whenSatisfiable', /must all be names of item properties/],
   ] as const
-  for (const [from, to, says] of broken) {
+  for (const [from, to, error] of broken) {
     t.equal(crd.includes(from), true, from)
-    await t.rejects(tryCrd(crd.replace(from, to)), says, to)
+    await t.rejects(tryCrd(crd.replace(from, to)), error, to)
   }
   await tryCrd(crd)
 })
 
-t.test('browser pool: has its defaults where nothing is given', async (t) => {
+t.test('browser pool: omitted fields have their defaults', async (t) => {
   const { spec, status } = await make('plain')
   const autoscaling = {
     enabled: true,
@@ -119,17 +119,17 @@ t.test('browser pool: has its defaults where nothing is given', async (t) => {
   t.strictSame(some.spec.scaleDown, { ...scaleDown, periodSeconds: 1 })
 })
 
-t.test('browser pool: keeps everything that is given', async (t) => {
+t.test('browser pool: the API server prunes and changes no given field', async (t) => {
   t.strictSame((await make('full', fullSpec)).spec, fullSpec)
 })
 
-t.test('browser pool: takes the example of the documentation', async (t) => {
+t.test('browser pool: the example of the documentation is accepted', async (t) => {
   const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
   await cluster.apply(/```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
   t.match(await poolOf('standard'), { spec: { autoscaling: { maxReplicas: 20, enabled: true } } })
 })
 
-t.test('browser pool: documents each rule', async (t) => {
+t.test('browser pool: each validation rule is documented', async (t) => {
   const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
   for (const rule of rulesOf((await schemaOf()).spec, 'spec')) {
     const [, path, message] = /^(?:spec\.)?(\S+): (.*)$/.exec(rule) ?? []
@@ -137,7 +137,7 @@ t.test('browser pool: documents each rule', async (t) => {
   }
 })
 
-t.test('mount paths: nothing leads out of a folder, and sidecars have a /tmp of their own', async (t) => {
+t.test('mount paths: paths that are not normalized are rejected, and sidecars may mount their own /tmp', async (t) => {
   const volumes = [{ name: 'a', emptyDir: { sizeLimit: '1Mi' } }]
   const mounted = (worker: string, sidecar: string) => ({
     volumes,
@@ -155,15 +155,15 @@ t.test('mount paths: nothing leads out of a folder, and sidecars have a /tmp of 
     [...refused.keys()],
     objects.slice(1).map((each) => each.metadata.name),
   )
-  for (const said of refused.values()) t.match(said, /volumeMounts\[0\]\.mountPath in body should match/)
+  for (const reason of refused.values()) t.match(reason, /volumeMounts\[0\]\.mountPath in body should match/)
 })
 
-t.test('browser pool: refuses a field that does not exist', async (t) => {
+t.test('browser pool: an unknown field is rejected', async (t) => {
   const misspelt = named('misspelt', { spec: { pool: 'standard', autoscaling: { maxReplica: 9 } } })
   await t.rejects(cluster.apply(misspelt), /field not declared in schema|unknown field/)
 })
 
-t.test('browser pool: refuses what breaks a rule, and says why', async (t) => {
+t.test('browser pool: a violated validation rule is rejected with its field and message', async (t) => {
   const objects = ruleCases.map(([, , , spec], index) =>
     named(numbered(index), { spec: { pool: 'standard', ...spec } }),
   )
@@ -182,11 +182,11 @@ t.test('browser pool: refuses what breaks a rule, and says why', async (t) => {
   t.strictSame(
     rulesOf((await schemaOf()).spec, 'spec').toSorted(),
     [...known, ...transitions].toSorted(),
-    'no rule is without a case',
+    'each rule has a test case',
   )
 })
 
-t.test('browser pool: refuses a specification out of bounds, and names the field', async (t) => {
+t.test('browser pool: a spec out of bounds is rejected with the name of the field', async (t) => {
   const bounds = boundsOf((await schemaOf()).spec, { spec: fullSpec }, ['spec'])
   t.ok(bounds.length > 60)
   const objects = bounds.map(({ keys, bad }, index) => named(numbered(index), replaceAt({ spec: fullSpec }, keys, bad)))
@@ -197,7 +197,7 @@ t.test('browser pool: refuses a specification out of bounds, and names the field
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })
 
-t.test('browser pool: refuses a status out of bounds, and names the field', async (t) => {
+t.test('browser pool: a status out of bounds is rejected with the name of the field', async (t) => {
   const bounds = boundsOf((await schemaOf()).status, { status: fullStatus }, ['status'])
   t.ok(bounds.length > 20)
   const spec = { pool: 'standard' }
@@ -217,7 +217,7 @@ t.test('browser pool: refuses a status out of bounds, and names the field', asyn
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })
 
-t.test('browser pool: never changes its pool', async (t) => {
+t.test('browser pool: spec.pool is immutable', async (t) => {
   await make('kept')
   const changed = patch('kept', { spec: { pool: 'stealth' } })
   await t.rejects(changed, /spec.pool: Invalid value.*: pool cannot be changed; make another BrowserPool/)
@@ -225,12 +225,12 @@ t.test('browser pool: never changes its pool', async (t) => {
   t.match(await poolOf('kept'), { spec: { pool: 'standard', paused: true } })
 })
 
-t.test('browser pool: keeps specification and status apart', async (t) => {
+t.test('browser pool: updates of the status do not change the spec, nor the reverse', async (t) => {
   const before = await make('apart')
   await patch('apart', { status: fullStatus, spec: { replicas: 9 } }, '--subresource=status')
-  const told = await poolOf('apart')
-  t.strictSame(told.status, fullStatus)
-  t.strictSame([told.spec, told.metadata.generation], [before.spec, before.metadata.generation])
+  const updated = await poolOf('apart')
+  t.strictSame(updated.status, fullStatus)
+  t.strictSame([updated.spec, updated.metadata.generation], [before.spec, before.metadata.generation])
 
   await patch('apart', { status: { queue: 0 }, spec: { paused: true } })
   const changed = await poolOf('apart')
@@ -238,7 +238,7 @@ t.test('browser pool: keeps specification and status apart', async (t) => {
   t.equal(changed.metadata.generation, before.metadata.generation + 1)
 })
 
-t.test('browser pool: has one condition of each type', async (t) => {
+t.test('browser pool: two conditions of the same type are rejected', async (t) => {
   await make('twice')
   const [one] = fullStatus.conditions ?? []
   const twice = { conditions: [one, { ...one, status: 'False' }] }
@@ -247,23 +247,26 @@ t.test('browser pool: has one condition of each type', async (t) => {
 
 const byReplicas = { pool: 'standard', autoscaling: { enabled: false } }
 
-t.test('scale subresource: refused while the queue sizes the pool, in one change with autoscaling taken', async (t) => {
-  await make('queue-sized')
-  const scaled = cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=3'])
-  await t.rejects(scaled, /spec.replicas: .*the queue sizes the pool: replicas have no effect/)
-  await patch('queue-sized', { spec: { replicas: 3, autoscaling: { enabled: false } } })
-  await cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=4'])
-  t.equal((await poolOf('queue-sized')).spec.replicas, 4)
-})
+t.test(
+  'scale subresource: replicas are rejected while autoscaling is enabled, and accepted when disabled in one change',
+  async (t) => {
+    await make('queue-sized')
+    const scaled = cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=3'])
+    await t.rejects(scaled, /spec.replicas: .*the queue sizes the pool: replicas have no effect/)
+    await patch('queue-sized', { spec: { replicas: 3, autoscaling: { enabled: false } } })
+    await cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=4'])
+    t.equal((await poolOf('queue-sized')).spec.replicas, 4)
+  },
+)
 
-t.test('replicas: can be taken out while the queue sizes the pool', async (t) => {
+t.test('replicas: can be removed while autoscaling is enabled', async (t) => {
   await make('left-over', { ...byReplicas, replicas: 3 })
   await patch('left-over', { spec: { autoscaling: { enabled: true } } })
   await patch('left-over', { spec: { replicas: null } })
   t.equal((await poolOf('left-over')).spec.replicas, 1)
 })
 
-t.test('scale subresource: takes the ownership of replicas over from a server-side apply', async (t) => {
+t.test('scale subresource: takes over the field ownership of replicas from a server-side apply', async (t) => {
   const applied = (spec: object) =>
     cluster.kubectl(
       ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
@@ -271,14 +274,14 @@ t.test('scale subresource: takes the ownership of replicas over from a server-si
     )
   await applied({ replicas: 2 })
   await cluster.kubectl(['scale', 'bp', 'owned', '--replicas=5'])
-  await t.rejects(applied({ replicas: 2 }), /conflict.*\.spec\.replicas/s, 'the manifest would set it back')
+  await t.rejects(applied({ replicas: 2 }), /conflict.*\.spec\.replicas/s, 'the manifest would reset the size')
   await applied({})
-  t.equal((await poolOf('owned')).spec.replicas, 5, 'a manifest without replicas leaves the size alone')
+  t.equal((await poolOf('owned')).spec.replicas, 5, 'a manifest without replicas does not change the size')
   await cluster.kubectl(['scale', 'bp', 'owned', '--replicas=6'])
   t.equal((await poolOf('owned')).spec.replicas, 6)
 })
 
-t.test('browser pool: is scaled by kubectl, within its bounds', async (t) => {
+t.test('browser pool: kubectl scales it within its bounds', async (t) => {
   await make('scaled', byReplicas)
   await patch('scaled', { status: fullStatus }, '--subresource=status')
   await cluster.kubectl(['scale', 'bp', 'scaled', '--replicas=7'])
@@ -293,7 +296,7 @@ t.test('browser pool: is scaled by kubectl, within its bounds', async (t) => {
   await t.rejects(tooMany, /spec.replicas in body should be less than or equal to 1000/)
 })
 
-t.test('browser pool: tells how it stands in one line', async (t) => {
+t.test('browser pool: kubectl get prints its columns', async (t) => {
   await make('shown')
   const line = async (...args: string[]) =>
     (await cluster.kubectl(['get', 'bp', 'shown', ...args]))
@@ -312,23 +315,23 @@ t.test('browser pool: tells how it stands in one line', async (t) => {
   ])
 })
 
-t.test('browser pool: explains its fields', async (t) => {
+t.test('browser pool: kubectl explain describes its fields', async (t) => {
   const text = await cluster.kubectl(['explain', 'bp.spec.autoscaling'])
   t.match(text, /minReplicas\s+<integer>\s+Fewest workers/)
   t.notMatch(text, /-required-/)
 })
 
-t.test('browser pool: lets a pool from before a bound live on, until that field is changed', async (t) => {
+t.test('browser pool: an existing pool beyond a new bound remains valid until that field is changed', async (t) => {
   const untried = () =>
     cluster.kubectl(
       ['create', '--dry-run=server', '-f', '-'],
       JSON.stringify(named('new', { spec: { pool: 'standard', replicas: 2000 } })),
     )
   await cluster.applyCrd(crd.replace('maximum: 1000', 'maximum: 5000'))
-  await eventually(async () => (await untried()) !== '', { what: 'the wider bound holds' })
+  await eventually(async () => (await untried()) !== '', { what: 'the wider bound in force' })
   await make('old', { ...byReplicas, replicas: 2000 })
   await cluster.applyCrd(crd)
-  await eventually(async () => (await untried().catch(() => 'refused')) === 'refused', { what: 'the bound holds' })
+  await eventually(async () => (await untried().catch(() => 'refused')) === 'refused', { what: 'the bound in force' })
 
   await patch('old', { spec: { paused: true } })
   await patch('old', { status: fullStatus }, '--subresource=status')

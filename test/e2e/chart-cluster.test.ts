@@ -19,23 +19,23 @@ const cluster = await startCluster(t)
 const { kubectl, apply } = cluster
 await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
 for (const name of ['shots', 'shots-workers', 'browsers']) await cluster.addNamespace(name)
-// A pod is refused whose account is not there, others are looked at when they make pods.
+// Pods are rejected if their service account is missing; other objects only when they create pods.
 for (const name of ['shots', 'shots-shutterfleet'])
   await kubectl(['create', 'serviceaccount', name, '--namespace=shots'])
 
 await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
 
-/** Kinds of operators that this cluster has not. */
+/** Whether the object is of an operator that is not installed in this cluster. */
 const isForeign = ({ apiVersion }: ChartObject) =>
   /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
 
-type Outcome = { readonly code: number; readonly said: string }
-const outcomeOf = (running: Promise<unknown>): Promise<Outcome> =>
+type CommandResult = { readonly code: number; readonly output: string }
+const outcomeOf = (running: Promise<unknown>): Promise<CommandResult> =>
   running.then(
-    (printed) => ({ code: 0, said: String(printed) }),
-    ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+    (printed) => ({ code: 0, output: String(printed) }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, output: stderr }),
   )
-const dryRun = (objects: readonly object[]): Promise<Outcome> =>
+const dryRun = (objects: readonly object[]): Promise<CommandResult> =>
   outcomeOf(
     kubectl(
       ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-'],
@@ -43,14 +43,14 @@ const dryRun = (objects: readonly object[]): Promise<Outcome> =>
     ),
   )
 
-t.test('chart: an API server takes every object of every values file', async (t) => {
+t.test('chart: an API server accepts every object of every values file', async (t) => {
   for (const name of await ciNames()) {
     const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
-    const { code, said } = await dryRun(objects)
-    t.equal(code, 0, code === 0 ? name : `${name}: ${said.slice(-2000)}`)
+    const { code, output } = await dryRun(objects)
+    t.equal(code, 0, code === 0 ? name : `${name}: ${output.slice(-2000)}`)
   }
   const first = objectsOf(await renderText(ciPath('minimal'))).find(({ kind }) => kind === 'Deployment')
-  t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { said: /replica/ })
+  t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { output: /replica/ })
 })
 
 const levels = ['restricted', 'baseline', 'privileged'] as const
@@ -71,7 +71,7 @@ const admission = (
     },
   ])
 
-t.test('chart: all pods but workers are admitted where Pod Security is restricted', async (t) => {
+t.test('chart: all pods except workers are admitted at the Pod Security level restricted', async (t) => {
   for (const name of ['complete', 'evaluation-full']) {
     for (const pod of podsOf(objectsOf(await renderText(ciPath(name))))) {
       const of = pod.metadata.labels['app.kubernetes.io/component']
@@ -79,7 +79,7 @@ t.test('chart: all pods but workers are admitted where Pod Security is restricte
       t.match(await admission('restricted', { ...pod, spec }), { code: 0 }, `${name}: ${of}`)
       const [container] = spec.containers
       const loose = { ...spec, containers: [{ ...container, securityContext: {} }] }
-      t.match(await admission('restricted', { ...pod, spec: loose }), { said: /violates PodSecurity/ })
+      t.match(await admission('restricted', { ...pod, spec: loose }), { output: /violates PodSecurity/ })
     }
   }
 })
@@ -105,7 +105,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
     },
   })
 
-t.test('chart: workers are admitted where its namespace for them says so', async (t) => {
+t.test('chart: the worker namespace has the Pod Security level that admits workers', async (t) => {
   const namespaceOf = async (name: string, version: string) =>
     objectsOf(await renderText(ciPath(name), 'helm4', [`--kube-version=${version}`])).find(
       ({ kind }) => kind === 'Namespace',
@@ -120,7 +120,7 @@ t.test('chart: workers are admitted where its namespace for them says so', async
   t.equal(await levelOf('complete', '1.36.0'), 'privileged')
 
   t.match(await admission('baseline', worker('namespace')), { code: 0 })
-  t.match(await admission('restricted', worker('namespace')), { said: /violates PodSecurity[^]*procMount/ })
+  t.match(await admission('restricted', worker('namespace')), { output: /violates PodSecurity[^]*procMount/ })
   t.match(await admission('restricted', worker('flags-only')), { code: 0 })
 })
 
@@ -129,23 +129,23 @@ type PlainPod = {
   readonly spec: { readonly containers: readonly object[]; readonly volumes: readonly object[] }
 }
 
-t.test('chart: no image and no Secret but those of the release get into the namespace of the workers', async (t) => {
+t.test('chart: the worker namespace admits only images and Secrets of the release', async (t) => {
   const objects = objectsOf(await renderText(ciPath('minimal')))
   for (const object of objects.filter(
     ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'admission',
   )) {
     await apply(object)
   }
-  // The generated types are classes, of which no copy is one.
+  // Copied as JSON, because the generated types are classes.
   const { metadata, spec } = JSON.parse(JSON.stringify(worker('namespace'))) as PlainPod
   const [container] = spec.containers
   const foreign = { metadata: {}, spec: { ...spec, containers: [{ ...container, image: 'miner' }] } }
-  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).said)
+  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).output)
   await eventually(isRefused, { what: 'the policy is in force' })
   t.match(await admission('shots-workers', { metadata, spec }), { code: 0 })
   const volumes = [...spec.volumes.slice(1), { name: 'secrets', secret: { secretName: 'another' } }]
   const curious = { metadata, spec: { ...spec, volumes } }
-  t.match(await admission('shots-workers', curious), { said: /Secrets that are allowed/ })
+  t.match(await admission('shots-workers', curious), { output: /Secrets that are allowed/ })
 })
 
 /** A kubeconfig of a service account of the release. */
@@ -170,7 +170,7 @@ const dataOf = async (name: string, namespace = 'shots') => {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
 }
 
-t.test('chart: hooks make keys and the first account, and may do nothing else', async (t) => {
+t.test('chart: hooks create the keys and the first account, and have no other permissions', async (t) => {
   const objects = objectsOf(await renderText(ciPath('evaluation-full')))
   const own = objects.filter(
     ({ kind, metadata }) =>
@@ -192,7 +192,7 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
     })
   }
   t.notMatch(await makeKeys(), /key-pepper/)
-  t.strictSame(await dataOf('shots-shutterfleet-keys'), keys, 'what is there stays')
+  t.strictSame(await dataOf('shots-shutterfleet-keys'), keys, 'existing keys are not replaced')
 
   await using postgres = await startPostgres()
   await using database = await postgres.createDatabase()
@@ -209,13 +209,13 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
   const found = await database.query('select from api_key where key_hash = $1', [
     hashKey(keys['key-pepper'] ?? '', first['api-key'] ?? ''),
   ])
-  t.equal(found.length, 1, 'the key is that of the database')
+  t.equal(found.length, 1, 'the database contains the key')
   t.match(await bootstrap(), /is there/)
   const drop = JSON.stringify({ data: { 'api-key': null } })
   await kubectl(['patch', 'secret', 'shots-shutterfleet-first-key', '-n', 'shots', '--type=merge', '-p', drop])
   t.match(await bootstrap(), /on plan unlimited/)
   const again = await dataOf('shots-shutterfleet-first-key')
-  t.equal(again['account-id'], first['account-id'], 'a retry goes on with the account')
+  t.equal(again['account-id'], first['account-id'], 'a retry reuses the account')
   t.not(again['api-key'], first['api-key'])
 
   const may = (verb: string, what: string, as: string) =>
@@ -238,39 +238,40 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
   t.match(await may('get', 'secrets/shots-shutterfleet-keys', 'bootstrap'), { code: 1 })
 })
 
-t.test('chart: a hook brings the definition of pools to that of the release, and may change no other', async (t) => {
-  const objects = objectsOf(await renderText(ciPath('minimal')))
-  const isOfHook = ({ kind, metadata }: ChartObject) =>
-    metadata.labels?.['app.kubernetes.io/component'] === 'crd' &&
-    /^(ServiceAccount|ClusterRole|ClusterRoleBinding)$/.test(kind)
-  for (const object of objects.filter(isOfHook)) await apply(object)
-  const map = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-crd'))
-  const text = (map?.['data'] as Readonly<Record<string, string>> | undefined)?.['crd.json'] ?? ''
-  const column = '"name":"Ready","type":"integer"'
-  t.ok(text.includes(column))
-  const file = join(t.testdir(), 'crd.json')
-  const kubeconfig = await kubeconfigOf(t, 'shots-shutterfleet-crd')
-  const change = async (json: string, SHUTTERFLEET_KUBECONFIG: string) => {
-    await writeFile(file, json)
-    return run(shutterfleet, ['cluster', 'crd', file], { env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG } })
-  }
-  const upgrade = async (json: string) => {
-    await change(json, kubeconfig)
-    return kubectl([
-      'get',
-      'crd',
-      'browserpools.shutterfleet.dev',
-      '-o',
-      'jsonpath={..additionalPrinterColumns[*].name}',
-    ])
-  }
-  t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
-  t.match(await upgrade(text), /^Ready /, 'what a release has no more goes')
-  const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
-  t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
-  t.match(
-    (await change(foreign, cluster.kubeconfig)).stdout,
-    /is not there/,
-    'what is installed later is not waited for',
-  )
-})
+t.test(
+  "chart: a hook upgrades the BrowserPool definition to the release's, and may change no other definition",
+  async (t) => {
+    const objects = objectsOf(await renderText(ciPath('minimal')))
+    const isOfHook = ({ kind, metadata }: ChartObject) =>
+      metadata.labels?.['app.kubernetes.io/component'] === 'crd' &&
+      /^(ServiceAccount|ClusterRole|ClusterRoleBinding)$/.test(kind)
+    for (const object of objects.filter(isOfHook)) await apply(object)
+    const map = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-crd'))
+    const text = (map?.['data'] as Readonly<Record<string, string>> | undefined)?.['crd.json'] ?? ''
+    const column = '"name":"Ready","type":"integer"'
+    t.ok(text.includes(column))
+    const file = join(t.testdir(), 'crd.json')
+    const kubeconfig = await kubeconfigOf(t, 'shots-shutterfleet-crd')
+    const change = async (json: string, SHUTTERFLEET_KUBECONFIG: string) => {
+      await writeFile(file, json)
+      return run(shutterfleet, ['cluster', 'crd', file], {
+        env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG },
+      })
+    }
+    const upgrade = async (json: string) => {
+      await change(json, kubeconfig)
+      return kubectl([
+        'get',
+        'crd',
+        'browserpools.shutterfleet.dev',
+        '-o',
+        'jsonpath={..additionalPrinterColumns[*].name}',
+      ])
+    }
+    t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
+    t.match(await upgrade(text), /^Ready /, 'a column that the release does not define is removed')
+    const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
+    t.match(await outcomeOf(upgrade(foreign)), { code: 1, output: /ponds\.example\.com/ })
+    t.match((await change(foreign, cluster.kubeconfig)).stdout, /is not there/, 'a missing definition is skipped')
+  },
+)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { chartFolder, ciPath, helm, helms } from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 
-// Pods and Jobs of fake nodes do nothing and succeed.
+// Pods and Jobs on fake nodes run no program and succeed.
 const cluster = await startCluster(t)
 const { kubectl } = cluster
 const crd = 'browserpools.shutterfleet.dev'
@@ -38,28 +38,28 @@ const inPlace = (which: string) => [`--namespace=${which}`, `--values=${ciPath('
 const install = (which: (typeof helms)[number]) => helm(which, ['install', which, chartFolder, ...inPlace(which)], env)
 
 t.test(
-  'chart: both versions of Helm install, upgrade and uninstall it, and releases share the definition of pools',
+  'chart: Helm 3 and 4 install, upgrade, roll back and uninstall it, and releases share the BrowserPool definition',
   async (t) => {
     for (const which of helms) {
       await prepare(which)
       t.match(await install(which), /get secret .*-first-key/)
       const pools = await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name'])
       t.match(pools, /proxied[^]*standard/)
-      // As the Job does, which is not run here.
+      // The Job that creates the keys is not run here.
       const data = JSON.stringify({ data: { 'key-pepper': 'a2VwdA==' } })
       await kubectl(['patch', 'secret', `${which}-shutterfleet-keys`, '-n', which, '--type=merge', '-p', data])
     }
     const pepper = (which: string) =>
       kubectl(['get', 'secret', `${which}-shutterfleet-keys`, '-n', which, '-o', 'jsonpath={.data.key-pepper}'])
 
-    // What a later release has of it comes with the upgrade of any.
+    // The releases share the definition of pools: an upgrade of either updates it.
     const values = join(t.testdir(), 'values.yaml')
     await writeFile(values, 'pools: { proxied: { enabled: false } }')
     for (const which of helms) {
       const uids = () => kubectl(['get', 'deploy', '-n', which, '-o', 'jsonpath={.items[*].metadata.generation}'])
       const before = await uids()
       await helm(which, ['upgrade', which, chartFolder, ...inPlace(which), `--values=${values}`], env)
-      t.equal(await uids(), before, 'what has not changed is not rolled')
+      t.equal(await uids(), before, 'unchanged Deployments are not rolled')
       t.notMatch(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
       await helm(which, ['upgrade', which, chartFolder, ...inPlace(which), '--set=image.worker.tag=next'], env)
       const policy = `${which}-shutterfleet-${which}`
@@ -67,11 +67,11 @@ t.test(
       t.match(
         await kubectl(['get', 'validatingadmissionpolicy', policy, '-o', images]),
         /worker:next.*worker:0\.1\.0/,
-        'workers of before may be made until they are replaced',
+        'the previous worker image stays allowed until the workers are replaced',
       )
       await helm(which, ['rollback', which, '1', `--namespace=${which}`, '--wait', '--timeout=50s'], env)
       t.match(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
-      t.equal(await pepper(which), 'a2VwdA==', 'keys stay')
+      t.equal(await pepper(which), 'a2VwdA==', 'the keys are kept')
     }
 
     for (const which of helms) {
@@ -88,7 +88,7 @@ t.test(
       t.equal(ofCluster, '')
     }
 
-    // Its keys were kept, and are taken over.
+    // The keys of the uninstalled release were kept and are adopted.
     t.match(await install('helm4'), /get secret .*-first-key/)
     t.equal(await pepper('helm4'), 'a2VwdA==')
   },

@@ -33,7 +33,7 @@ const podOf = (name: string): ChartPod => {
   return pod
 }
 
-// The servers of the release, as its keys have them.
+// The servers of the release, configured with its keys.
 const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
 const accounts = keys['nats.conf'] ?? ''
 const nats = await startNats(t, { config: accounts.slice(accounts.indexOf('accounts {')) })
@@ -50,7 +50,7 @@ const ownPorts: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   egress: { EGRESS_PORT: egress },
   'webhook-egress': { EGRESS_PORT: webhookEgress },
 }
-/** What a cluster's DNS and volumes are here. */
+/** Replaces the addresses and paths of the cluster with local ones. */
 const places = [
   ['shots-shutterfleet-gateway.shots.svc:80', `127.0.0.1:${gateway}`],
   ['shots-shutterfleet-objects.shots.svc:8082', `127.0.0.1:${stored}`],
@@ -62,7 +62,7 @@ const places = [
 ] as const
 const here = (text: string) => places.reduce((each, [there, place]) => each.replace(there, place), text)
 
-/** The environment of a container, its files and volumes in a folder of its own. */
+/** The environment of a container; writes its files and volumes to a separate folder. */
 const environmentOf = async (
   name: string,
   env: readonly { readonly name: string; readonly value?: string }[],
@@ -84,7 +84,7 @@ const environmentIn = (name: string, pod: ChartPod) => {
   return environmentOf(name, pod.spec.containers[0].env ?? [], Object.fromEntries(contents))
 }
 
-/** Runs a container's command until the test's end; resolves once it is ready. */
+/** Runs a container's command until the end of the test; resolves when it is ready. */
 const start = async (name: string, args: readonly string[], env: Readonly<Record<string, string>>) => {
   const port = await freePort()
   const ports = { ...ownPorts[name], PROBE_PORT: port }
@@ -109,7 +109,7 @@ const start = async (name: string, args: readonly string[], env: Readonly<Record
   if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
 }
 
-/** Starts a worker as the controller makes its pod. */
+/** Starts a worker with the pod spec that the controller creates. */
 const startWorker = async () => {
   const settings = readOperator(await environmentIn('controller', podOf('controller')))
   const { spec } = workerPod({
@@ -122,7 +122,7 @@ const startWorker = async () => {
   await start('worker', container?.args ?? [], { ...env, SHUTTERFLEET_CHROMIUM: chromiumPath, TMPDIR: folder })
 }
 
-t.test('chart: what its containers run serves a capture', async (t) => {
+t.test('chart: the commands of its containers serve a capture', async (t) => {
   for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'webhooks']) {
     const pod = podOf(name)
     await start(name, pod.spec.containers[0].args, await environmentIn(name, pod))

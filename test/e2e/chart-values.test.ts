@@ -6,7 +6,7 @@ import { leavesOf, readValues } from '#tools/docs/chart/read-values.ts'
 
 const leaves = leavesOf(readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8')))
 
-t.test('chart: every value is documented, and used', async (t) => {
+t.test('chart: every value is documented and used', async (t) => {
   const undocumented = (all: typeof leaves) => all.filter(({ help }) => help === '').map(({ path }) => path.join('.'))
   t.strictSame(undocumented(leaves), [])
   t.strictSame(undocumented(leavesOf(readValues('a:\n  # About b.\n  b: 1\n  c: 2\n'))), ['a.c'])

@@ -31,7 +31,7 @@ const goldenFolder = resolve(import.meta.dirname, '../fixtures/chart')
 const names = await ciNames()
 const minimal = ciPath('minimal')
 const noCrd = ['--set=crds.upgrade=false']
-/** Of the four services that have a `readConfig` each, egress twice. */
+/** The configuration reader of each service, by its entry point. */
 const readers: Readonly<Record<string, (env: Env) => object>> = {
   'services/gateway/main.ts': readGateway,
   'services/ledger/main.ts': readLedger,
@@ -46,12 +46,12 @@ const refusalOf = (args: readonly string[], file = minimal) =>
     ({ stderr }: { stderr: string }) => stderr,
   )
 
-/** Without what differs from run to run, in one order. */
+/** The objects in a stable order. */
 const comparable = (text: string) => objectsOf(text).toSorted((one, other) => idOf(one).localeCompare(idOf(other)))
 const idOf = ({ kind, metadata }: ChartObject) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`
 
 for (const which of helms) {
-  t.test(`chart: ${which} lints every values file without a complaint`, async (t) => {
+  t.test(`chart: ${which} lints every values file without errors`, async (t) => {
     t.ok(names.length >= 12, `${names.length} files`)
     for (const name of names) {
       const printed = await helm(which, [
@@ -66,26 +66,26 @@ for (const which of helms) {
   })
 }
 
-t.test('chart: Helm 3 and 4 make the same of it', async (t) => {
+t.test('chart: Helm 3 and 4 render the same objects', async (t) => {
   for (const name of names) {
     const [three, four] = await Promise.all(helms.map((which) => renderText(ciPath(name), which)))
     t.strictSame(comparable(three ?? ''), comparable(four ?? ''), name)
   }
 })
 
-t.test('chart: the schema refuses what is no value', async (t) => {
+t.test('chart: the values schema rejects unknown and invalid values', async (t) => {
   t.match(await refusalOf(['--set=gateway.replica=2']), /additional properties 'replica' not allowed/)
   t.match(await refusalOf(['--set-string=gateway.replicas=2']), /got string, want integer/)
   t.match(await refusalOf(['--set=logLevel=loud']), /must be one of/)
   t.match(await refusalOf(['--set=pools.fast.enabled=true']), /additional properties 'fast' not allowed/)
   t.match(await refusalOf(['--set-string=gateway.settings.NOT_A_SETTING=1']), /invalid propertyName 'NOT_A_SETTING'/)
-  // What the chart decides, or reads from a Secret, is no setting of its user's.
+  // Variables that the chart sets itself or reads from a Secret are no settings.
   t.match(await refusalOf(['--set-string=gateway.settings.KEY_PEPPER=1']), /invalid propertyName 'KEY_PEPPER'/)
   t.match(await refusalOf(['--set-string=gateway.settings.GATEWAY_PORT=1']), /invalid propertyName 'GATEWAY_PORT'/)
   t.equal(await refusalOf(['--set-string=gateway.settings.SYNC_QUEUE_MS=1']), 'rendered')
 })
 
-t.test('chart: says what is missing', async (t) => {
+t.test('chart: rendering fails with the name of a missing or unsupported value', async (t) => {
   const empty = join(t.testdir(), 'empty.yaml')
   await writeFile(empty, '{}')
   t.match(await refusalOf([], empty), /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/)
@@ -99,7 +99,7 @@ t.test('chart: says what is missing', async (t) => {
   t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
 })
 
-t.test('chart: what values add to a pod is beside what the chart has', async (t) => {
+t.test('chart: values add containers, volumes and variables to those of the chart', async (t) => {
   const gateway = podsOf(objectsOf(await renderText(ciPath('complete')))).find(
     ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'gateway',
   )
@@ -113,14 +113,14 @@ t.test('chart: what values add to a pod is beside what the chart has', async (t)
   t.ok(variables?.includes('MINE') && variables.includes('SHUTTERFLEET_GATEWAY_PORT'), String(variables))
 })
 
-t.test('chart: the admission policy allows the images of sidecars in templates of pools', async (t) => {
+t.test('chart: the admission policy allows the images of sidecars in pool templates', async (t) => {
   const policy = objectsOf(await renderText(ciPath('complete'))).find(
     ({ kind }) => kind === 'ValidatingAdmissionPolicy',
   )
   t.ok(policy?.metadata.annotations?.['shutterfleet.dev/images']?.split(',').includes('exporter:1'))
 })
 
-t.test('chart: renders what it did', async (t) => {
+t.test('chart: renders the golden files', async (t) => {
   const documentsOf = async (name: string) => (await renderText(ciPath(name), 'helm4', noCrd)).split(/^---$/m)
   const common = new Set(await documentsOf('minimal'))
   for (const name of ['minimal', 'evaluation', 'network']) {
@@ -133,7 +133,7 @@ t.test('chart: renders what it did', async (t) => {
 })
 
 t.test(
-  'chart: filters reach an upstream proxy outside of the denied networks, or where the operator says',
+  'chart: egress may reach an upstream proxy outside of the denied networks, or at the configured address',
   async (t) => {
     const outOf = async (args: readonly string[], file = minimal) => {
       const policies = objectsOf(await renderText(file, 'helm4', args)).filter(({ kind }) => kind === 'NetworkPolicy')
@@ -143,10 +143,10 @@ t.test(
     }
     const world = (await outOf([])).map((rules) => rules.at(-1)?.to)
     t.match(world[0], [{ ipBlock: { except: ['0.0.0.0/8', '10.0.0.0/8'] } }, { ipBlock: { cidr: '::/0' } }])
-    const behind = await outOf(['--set=upstreamProxy.existingSecret=proxy'])
+    const withProxy = await outOf(['--set=upstreamProxy.existingSecret=proxy'])
     const ports = [{ port: 3128 }, { port: 8080 }]
     t.strictSame(
-      behind.map((rules) => rules.at(-1)),
+      withProxy.map((rules) => rules.at(-1)),
       world.map((to) => ({ to, ports })),
     )
     const named = await outOf([], ciPath('upstream-proxy'))
@@ -157,7 +157,7 @@ t.test(
   },
 )
 
-/** What a container reads, its files in `folder`. */
+/** The environment of a container with its files in `folder`. */
 const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (spec.containers[0].env ?? []).map(({ name, value = 'pod' }) => [
@@ -166,7 +166,7 @@ const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, stri
     ]),
   )
 
-/** Files that containers of a pod are told of and do not have. */
+/** Paths of files in the environment of a pod's containers that no volume mount contains. */
 const unmountedIn = ({ spec }: ChartPod): readonly string[] =>
   [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env = [], volumeMounts }) =>
     env
@@ -175,7 +175,7 @@ const unmountedIn = ({ spec }: ChartPod): readonly string[] =>
       .filter((path) => !volumeMounts.some(({ mountPath }) => path.startsWith(`${mountPath}/`))),
   )
 
-t.test('chart: services and hooks understand what they are given', async (t) => {
+t.test('chart: services and hooks accept their environment, files and arguments', async (t) => {
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
   const outside: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://a:b@postgres/c',
@@ -198,14 +198,14 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
       const [program, main = '', ...words] = pod.spec.containers[0].args
       if (program === 'node') t.ok(readers[main]?.(envOf(pod, folder)), `${name}: ${main}`)
       if (program !== 'shutterfleet' || name !== 'complete') continue
-      // A flag that the command does not know is refused before help is given.
+      // An unknown flag is rejected before the help is printed.
       const { stdout } = await run(shutterfleet, [main, ...words, '--help'])
       t.match(stdout, /^usage: /, [main, ...words].join(' '))
     }
   }
 })
 
-t.test('chart: what sends traces is let out to the receiver, and has its headers from a Secret', async (t) => {
+t.test('chart: services that send traces may reach the receiver, and read its headers from a Secret', async (t) => {
   const rendered = objectsOf(await renderText(ciPath('complete')))
   const nameOf = (env: readonly { readonly name: string }[] = []) => env.map(({ name }) => name)
   const pods = podsOf(rendered)

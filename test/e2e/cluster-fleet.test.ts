@@ -13,13 +13,13 @@ import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 const cluster = await startCluster(t, { kwokPlaysWorkers: false })
 const queue = await startClusterQueue()
 let serviceMs = 50
-/** What is wrong with pods to come, by the name of what they belong to. */
-const wrong = new Map<string, Fault>()
+/** Faults of pods to be created, by the label `app`. */
+const plannedFaults = new Map<string, Fault>()
 const fleet = await startFleet({
   cluster,
   queue,
   serviceMs: () => serviceMs,
-  faultOf: (pod) => wrong.get(pod.metadata.labels?.['app'] ?? ''),
+  faultOf: (pod) => plannedFaults.get(pod.metadata.labels?.['app'] ?? ''),
   restartMs: 300,
 })
 t.teardown(async () => {
@@ -58,7 +58,7 @@ const template = (app: string, program: 'main' | 'main-job', env: Readonly<Recor
   },
 })
 
-/** Makes a Deployment, and answers the names of its pods once there are so many. */
+/** Creates a Deployment; returns the names of its pods when all exist. */
 const deploy = async (app: string, replicas: number, slots = 1) => {
   await cluster.apply({
     apiVersion: 'apps/v1',
@@ -75,7 +75,7 @@ const deploy = async (app: string, replicas: number, slots = 1) => {
   return names as [string, ...string[]]
 }
 
-/** Makes a Job whose worker is known by the Job's name. */
+/** Creates a Job whose worker uses the Job's name in its heartbeats. */
 const runJob = (name: string, spareSeconds = 600) =>
   cluster.apply({
     apiVersion: 'batch/v1',
@@ -106,7 +106,7 @@ const ready = (...names: string[]) =>
   })
 const remove = async (app: string) => {
   await cluster.kubectl(['delete', 'deployment', app])
-  await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods are deleted' })
 }
 const attemptsOf = (ids: readonly string[]) => fleet.attempts.filter(({ id }) => ids.includes(id))
 
@@ -125,28 +125,31 @@ t.test('cluster fleet: a Deployment of workers serves every capture once', async
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('cluster fleet: a drained worker finishes, takes nothing and is not ready, until it is undrained', async (t) => {
-  const [pod] = await deploy('draining', 1)
-  await ready(pod)
-  serviceMs = 1000
-  const [first] = await queue.send(1)
-  await eventually(() => isBusy(pod))
-  controller.publish(drainSubject({ pool: 'standard', pod }), new Uint8Array())
-  await eventually(() => heartbeats.get(pod)?.state === 'draining')
-  await eventually(() => heartbeats.get(pod)?.state === 'drained')
-  t.equal(queue.rows.get(first!)?.results.length, 1)
-  await eventually(async () => !isReady(await podOf('draining')), { what: 'the pod is not ready' })
-  serviceMs = 50
-  const [second] = await queue.send(1)
-  const { count } = heartbeats.get(pod)!
-  await eventually(() => heartbeats.get(pod)!.count > count + 1)
-  t.strictSame(attemptsOf([second!]), [])
-  controller.publish(undrainSubject({ pool: 'standard', pod }), new Uint8Array())
-  await queue.allEnded()
-  await remove('draining')
-})
+t.test(
+  'cluster fleet: a draining worker finishes its capture; drained, it takes none and is not Ready until undrained',
+  async (t) => {
+    const [pod] = await deploy('draining', 1)
+    await ready(pod)
+    serviceMs = 1000
+    const [first] = await queue.send(1)
+    await eventually(() => isBusy(pod))
+    controller.publish(drainSubject({ pool: 'standard', pod }), new Uint8Array())
+    await eventually(() => heartbeats.get(pod)?.state === 'draining')
+    await eventually(() => heartbeats.get(pod)?.state === 'drained')
+    t.equal(queue.rows.get(first!)?.results.length, 1)
+    await eventually(async () => !isReady(await podOf('draining')), { what: 'the pod is not ready' })
+    serviceMs = 50
+    const [second] = await queue.send(1)
+    const { count } = heartbeats.get(pod)!
+    await eventually(() => heartbeats.get(pod)!.count > count + 1)
+    t.strictSame(attemptsOf([second!]), [])
+    controller.publish(undrainSubject({ pool: 'standard', pod }), new Uint8Array())
+    await queue.allEnded()
+    await remove('draining')
+  },
+)
 
-t.test('cluster fleet: a busy worker that is deleted finishes within its grace, and is told of', async (t) => {
+t.test('cluster fleet: a deleted busy worker finishes within its grace period and is recorded', async (t) => {
   const [pod] = await deploy('deleted', 1)
   await ready(pod)
   serviceMs = 1500
@@ -158,7 +161,7 @@ t.test('cluster fleet: a busy worker that is deleted finishes within its grace, 
   t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
 })
 
-t.test('cluster fleet: a Job serves one capture and succeeds, as one does that gets none in time', async (t) => {
+t.test('cluster fleet: a Job succeeds after one capture, or without one after the spare time', async (t) => {
   await runJob('one')
   await runJob('spare', 1)
   await eventually(async () => (await jobOf('spare')).status.succeeded === 1, { what: 'the spare Job succeeds' })
@@ -173,12 +176,16 @@ t.test('cluster fleet: a Job serves one capture and succeeds, as one does that g
 })
 
 t.test(
-  'cluster fleet: a container that does not come to run, ends or stays cold looks as under a kubelet',
+  'cluster fleet: a container that is not pulled, exits or never becomes ready has the status of a real kubelet',
   async (t) => {
-    wrong.set('unpulled', { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' })
-    wrong.set('crashing', { kind: 'ends', exitCode: 1 })
-    wrong.set('cold', { kind: 'never-ready' })
-    wrong.set('failing', { kind: 'ends', exitCode: 70 })
+    plannedFaults.set('unpulled', {
+      kind: 'hindered',
+      reason: 'ImagePullBackOff',
+      message: 'Back-off pulling image "none"',
+    })
+    plannedFaults.set('crashing', { kind: 'ends', exitCode: 1 })
+    plannedFaults.set('cold', { kind: 'never-ready' })
+    plannedFaults.set('failing', { kind: 'ends', exitCode: 70 })
     const [unpulled] = await deploy('unpulled', 1)
     await deploy('crashing', 1)
     const [cold] = await deploy('cold', 1)
@@ -198,7 +205,7 @@ t.test(
     })
     t.notOk(heartbeats.has(unpulled))
 
-    wrong.clear()
+    plannedFaults.clear()
     fleet.heal(unpulled)
     await ready(unpulled)
     for (const app of ['unpulled', 'crashing', 'cold']) await remove(app)
@@ -206,9 +213,9 @@ t.test(
 )
 
 t.test(
-  'cluster fleet: what a worker held that is frozen or dies is served by others, and what thaws reports too',
+  'cluster fleet: captures of a frozen or crashed worker are redelivered, and a thawed worker reports its result too',
   async (t) => {
-    wrong.set('dying', { kind: 'dies-serving', exitCode: 139 })
+    plannedFaults.set('dying', { kind: 'dies-serving', exitCode: 139 })
     serviceMs = 500
     const [frozen] = await deploy('frozen', 1)
     await ready(frozen)
@@ -219,7 +226,7 @@ t.test(
     await ready(dying)
     const lost = await queue.send(1)
     await eventually(() => attemptsOf(lost).length === 1)
-    wrong.clear()
+    plannedFaults.clear()
     await eventually(async () => (await podOf('dying')).status!.containerStatuses![0]!.restartCount === 1)
     const { count } = heartbeats.get(frozen)!
     await queue.allEnded()
@@ -234,12 +241,12 @@ t.test(
   },
 )
 
-t.test('cluster fleet: a worker that does not end is killed at the end of its grace', async (t) => {
+t.test('cluster fleet: a worker that does not exit is killed at the end of its grace period', async (t) => {
   const [pod] = await deploy('stuck', 1)
   await ready(pod)
   fleet.afflict(pod, { kind: 'frozen' })
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=1', '--wait=false'])
-  await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   t.match(
     fleet.ends.filter((end) => end.pod === pod),
     [{ how: 'told to end' }, { how: 'killed' }],
@@ -247,7 +254,7 @@ t.test('cluster fleet: a worker that does not end is killed at the end of its gr
   await remove('stuck')
 })
 
-t.test('cluster fleet: a silent worker serves, and an evicted one is replaced', async (t) => {
+t.test('cluster fleet: a worker without heartbeats serves captures, and an evicted one is replaced', async (t) => {
   const names = await deploy('odd', 2)
   const [silent, evicted] = names as [string, string]
   await ready(...names)
@@ -258,12 +265,12 @@ t.test('cluster fleet: a silent worker serves, and an evicted one is replaced', 
   t.ok(attemptsOf(ids).some(({ pod }) => pod === silent))
   t.equal(heartbeats.get(silent)!.count, count)
   fleet.evict(evicted)
-  await eventually(async () => (await podsOf('odd')).length === 3, { what: 'another comes for the evicted one' })
+  await eventually(async () => (await podsOf('odd')).length === 3, { what: 'a replacement for the evicted pod' })
   t.match(await cluster.get('pod', evicted), { status: { phase: 'Failed', reason: 'Evicted' } })
   await remove('odd')
 })
 
-t.test('cluster fleet: a pod whose node is cut off stays as Kubernetes last saw it, and works on', async (t) => {
+t.test('cluster fleet: a pod on a partitioned node keeps its last status and serves captures', async (t) => {
   const [pod] = await deploy('far', 1)
   await ready(pod)
   fleet.afflict(pod, { kind: 'cut-off' })
@@ -273,6 +280,6 @@ t.test('cluster fleet: a pod whose node is cut off stays as Kubernetes last saw 
   t.ok(attemptsOf(ids).some((each) => each.pod === pod))
   t.match(await cluster.get('pod', pod), { metadata: { deletionTimestamp: String }, status: { phase: 'Running' } })
   fleet.heal(pod)
-  await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   await remove('far')
 })

@@ -60,7 +60,7 @@ const isReady = (pod: PodObject | undefined) =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
 t.test(
-  'cluster workers: the real worker of a pod is ready when it says so, serves, and finishes before it goes',
+  'cluster workers: the pod of a real worker becomes Ready, serves, and finishes its capture before it terminates',
   async (t) => {
     await cluster.apply({
       apiVersion: 'apps/v1',
@@ -71,7 +71,7 @@ t.test(
     await cluster.kubectl(['wait', 'deployment/real', '--for=condition=Available', '--timeout=60s'])
     const [pod] = await podsOf('main')
     const ids = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-    await eventually(() => held.length > 0, { what: 'the page is asked for' })
+    await eventually(() => held.length > 0, { what: 'the page is requested' })
     await cluster.kubectl(['delete', 'deployment', 'real'])
     await eventually(async () => (await podsOf('main'))[0]?.metadata.deletionTimestamp !== undefined)
     for (const answer of held.splice(0)) answer()
@@ -80,12 +80,12 @@ t.test(
       starts: [{ kind: 'begun', pod: pod!.metadata.name }],
       results: [{ outcome: 'completed', targetStatus: 200 }],
     })
-    await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod goes' })
+    await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod is deleted' })
     t.equal(workers.processOf(pod!.metadata.name)?.exitCode, 0)
   },
 )
 
-t.test('cluster workers: the real single-use worker of a Job serves one capture, and the Job succeeds', async (t) => {
+t.test('cluster workers: a real single-use worker serves one capture, and its Job succeeds', async (t) => {
   await cluster.apply({
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -102,7 +102,7 @@ t.test('cluster workers: the real single-use worker of a Job serves one capture,
 })
 
 t.test(
-  'cluster workers: real workers that the operator asks for drain before they go, and serve captures as Jobs',
+  'cluster workers: real workers of the operator drain before they terminate, and serve captures as Jobs',
   async (t) => {
     await cluster.applyCrd(
       await readFile(resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml'), 'utf8'),
@@ -117,15 +117,15 @@ t.test(
     await size(1)
     await applyPool('single', { pool: 'proxied' })
     const podOf = async () => (await podsBy(selectorOf(poolLabels('shutterfleet', 'fixed'))))[0]
-    await eventually(async () => (await podOf()) !== undefined, { what: 'a pod comes' })
+    await eventually(async () => (await podOf()) !== undefined, { what: 'a pod' })
     const { name } = (await podOf())!.metadata
     const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-    await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is asked for' })
+    await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is requested' })
     await size(0)
     await eventually(async () => !isReady(await podOf()), { what: 'it drains' })
     t.match(await podOf(), { metadata: { name, deletionTimestamp: undefined } })
     for (const answer of held.splice(0)) answer()
-    await eventually(async () => (await podOf()) === undefined, { what: 'the pod goes' })
+    await eventually(async () => (await podOf()) === undefined, { what: 'the pod is deleted' })
     t.match(queue.rows.get(held1!), { starts: [{ pod: name }], results: [{ outcome: 'completed' }] })
     t.equal(workers.processOf(name)?.exitCode, 0)
 
@@ -133,7 +133,7 @@ t.test(
     await queue.allEnded(60_000)
     t.match(queue.rows.get(id!), { results: [{ outcome: 'completed' }] })
     const claimed = async () => cluster.get<{ items: object[] }>('jobs', '-l', `${captureLabel}=${id}`)
-    await eventually(async () => (await claimed()).items.length === 1, { what: 'its Job shows the capture' })
+    await eventually(async () => (await claimed()).items.length === 1, { what: "a Job with the capture's label" })
     t.strictSame(queue.endedTwice(), [])
   },
 )

@@ -39,14 +39,14 @@ const completed = (name: string) =>
   cluster.kubectl(['wait', `job/${name}`, '--for=condition=Complete', '--timeout=30s'])
 const dataOf = async (name: string) => (await cluster.get<{ data: unknown }>('configmap', name)).data
 
-t.test('cluster: tells the version that was pinned', async (t) => {
+t.test('cluster: kubectl reports a release version', async (t) => {
   const { serverVersion } = JSON.parse(await cluster.kubectl(['version', '-o', 'json'])) as {
     serverVersion: { gitVersion: string; major: string; minor: string }
   }
   t.match(serverVersion, { gitVersion: /^v1\.\d+\.\d+$/, major: '1', minor: /^\d+$/ })
 })
 
-t.test('cluster: has as many nodes as were asked for, all Ready', async (t) => {
+t.test('cluster: has the requested number of nodes, all Ready', async (t) => {
   const { items } = await cluster.get<List<Conditions>>('nodes')
   t.equal(items.length, 2)
   for (const { status } of items)
@@ -56,7 +56,7 @@ t.test('cluster: has as many nodes as were asked for, all Ready', async (t) => {
     )
 })
 
-t.test('cluster: runs the pods of a Deployment on its nodes, and removes them with it', async (t) => {
+t.test('cluster: runs the pods of a Deployment on its nodes, and deletes them with it', async (t) => {
   await cluster.apply(deployment('web', 3))
   await cluster.kubectl(['rollout', 'status', 'deployment/web', '--timeout=30s'])
   const pods = await podsOf('web')
@@ -66,10 +66,10 @@ t.test('cluster: runs the pods of a Deployment on its nodes, and removes them wi
     t.match(status, { phase: 'Running', podIP: /^\d/ })
   }
   await cluster.kubectl(['delete', 'deployment', 'web'])
-  await eventually(async () => (await podsOf('web')).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf('web')).length === 0, { what: 'the pods are deleted' })
 })
 
-t.test('cluster: completes a Job once each of its pods succeeded, and removes it', async (t) => {
+t.test('cluster: completes a Job after each of its pods has succeeded, and deletes its pods with it', async (t) => {
   await cluster.apply(job('batch', 2))
   await completed('batch')
   t.strictSame(
@@ -77,10 +77,10 @@ t.test('cluster: completes a Job once each of its pods succeeded, and removes it
     ['Succeeded', 'Succeeded'],
   )
   await cluster.kubectl(['delete', 'job', 'batch'])
-  await eventually(async () => (await podsOf('batch')).length === 0, { what: 'the pods go' })
+  await eventually(async () => (await podsOf('batch')).length === 0, { what: 'the pods are deleted' })
 })
 
-t.test('cluster: lets a pod drain for as long as its annotation says', async (t) => {
+t.test('cluster: a terminating pod stays for the delay of its annotation', async (t) => {
   await cluster.apply({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -93,7 +93,7 @@ t.test('cluster: lets a pod drain for as long as its annotation says', async (t)
   await cluster.kubectl(['delete', 'pod', 'slow', '--force', '--grace-period=0'])
 })
 
-t.test('cluster: serves a new kind of object as soon as it was applied, and keeps its rules', async (t) => {
+t.test('cluster: serves a custom resource as soon as its definition is applied, and enforces its rules', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -121,7 +121,7 @@ t.test('cluster: serves a new kind of object as soon as it was applied, and keep
   t.match(await cluster.get('pond', 'one'), { spec: { min: 1, max: 2 } })
 })
 
-t.test('cluster: keeps what it held when kube-apiserver and etcd are killed, and everybody works on', async (t) => {
+t.test('cluster: keeps its objects when kube-apiserver and etcd are killed, and its controllers resume', async (t) => {
   await cluster.apply(configMap('kept', { a: '1' }))
   await cluster.kill('kube-apiserver')
   await t.rejects(cluster.kubectl(['get', 'configmap', 'kept']), /refused/)
@@ -133,14 +133,14 @@ t.test('cluster: keeps what it held when kube-apiserver and etcd are killed, and
   await completed('later')
 })
 
-t.test('cluster: answers nobody while kube-apiserver is frozen, and goes on where it was', async (t) => {
+t.test('cluster: requests time out while kube-apiserver is frozen, and succeed afterwards', async (t) => {
   cluster.freeze('kube-apiserver')
   await t.rejects(cluster.kubectl(['get', 'nodes', '--request-timeout=1s']), /Timeout|timeout|deadline/)
   cluster.thaw('kube-apiserver')
   t.equal((await cluster.get<List<unknown>>('nodes')).items.length, 2)
 })
 
-t.test('cluster: has namespaces in which pods can be made, as many as their quota allows', async (t) => {
+t.test('cluster: an added namespace admits as many pods as its quota allows', async (t) => {
   await cluster.addNamespace('small', { pods: '1' })
   const pod = (name: string) => ({
     apiVersion: 'v1',
@@ -152,7 +152,7 @@ t.test('cluster: has namespaces in which pods can be made, as many as their quot
   await t.rejects(cluster.apply(pod('two')), /exceeded quota/)
 })
 
-t.test('cluster: leaves pods of workers to others where it is told to', async (t) => {
+t.test('cluster: with kwokPlaysWorkers false it does not run worker pods', async (t) => {
   await using other = await startCluster(undefined, { kwokPlaysWorkers: false })
   const pod = (name: string, component: string) => ({
     apiVersion: 'v1',
@@ -167,7 +167,7 @@ t.test('cluster: leaves pods of workers to others where it is told to', async (t
   t.match(await other.get('pod', 'worker'), { status: { phase: 'Pending' } })
 })
 
-t.test('cluster: goes back to what it held at a snapshot, and works on', async (t) => {
+t.test('cluster: restores the objects of a snapshot, and its controllers resume', async (t) => {
   await cluster.apply(configMap('old', { a: '1' }))
   const snapshot = await cluster.snapshot()
   await cluster.apply(configMap('old', { a: '2' }))
@@ -180,7 +180,7 @@ t.test('cluster: goes back to what it held at a snapshot, and works on', async (
   await completed('after')
 })
 
-t.test('cluster: is an API alone where neither controllers nor nodes are wanted', async (t) => {
+t.test('cluster: without controller manager and kwok it is an API server without nodes', async (t) => {
   await using bare = await startCluster(undefined, { controllerManager: false, kwok: false })
   t.not(bare.server, cluster.server)
   t.strictSame((await bare.get<List<unknown>>('nodes')).items, [])

@@ -24,16 +24,16 @@ const runDoctor = async (kubeconfig: string, ...args: readonly string[]) => {
   )
 }
 
-/** What was found of the installation of this test. */
+/** The doctor's findings about the installation of this test. */
 const examined = async (kubeconfig = cluster.kubeconfig) => {
   const { stdout } = await runDoctor(kubeconfig, '--namespace', namespace, '--json')
   return (JSON.parse(stdout) as { checks: readonly Finding[] }).checks
 }
 
-/** A trouble of a part of which these words are, with such a piece of advice. */
+/** A failed check, with patterns of its detail and its advice. */
 type Expected = readonly [name: string, detail: RegExp, advice: RegExp]
 
-/** Waits until all of these are found. */
+/** Waits until all expected troubles are found; returns those that are missing after 30 s. */
 const areFound = async (expected: readonly Expected[]) => {
   let missing = expected
   const isFound = async () => {
@@ -43,7 +43,7 @@ const areFound = async (expected: readonly Expected[]) => {
     missing = expected.filter((each) => !isMeant(each))
     return missing.length === 0
   }
-  await eventually(isFound, { what: 'all are found', withinMs: 30_000 }).catch(() => undefined)
+  await eventually(isFound, { what: 'all expected troubles are found', withinMs: 30_000 }).catch(() => undefined)
   return missing
 }
 
@@ -66,8 +66,8 @@ const conditions = (changed: Readonly<Record<string, readonly [status: string, r
     }),
   )
 }
-/** Says of a pool what its controller would. */
-const sayOf = (pool: string, changed: Parameters<typeof conditions>[0]) =>
+/** Writes a pool's status as its controller would. */
+const writeStatus = (pool: string, changed: Parameters<typeof conditions>[0]) =>
   kubectl([
     ...['patch', 'bp', pool, '-n', workers, '--subresource=status', '--type=merge', '-p'],
     JSON.stringify({
@@ -90,24 +90,20 @@ t.before(async () => {
     ['install', 'shots', chartFolder, `--namespace=${namespace}`, `--values=${ciPath('minimal')}`, '--wait'],
     { KUBECONFIG: cluster.kubeconfig },
   )
-  // What the Job and the controller do, which are not run here.
+  // The Job for the keys and the controller are not run here.
   await give(namespace, `${instance}-keys`, keys)
   for (const pool of ['standard', 'proxied'] as const) {
     await give(workers, `${instance}-worker-${pool}`, workerKeys(pool, keys, { natsUrls: {}, authorities: undefined }))
-    await sayOf(pool, {})
+    await writeStatus(pool, {})
   }
 })
 
-t.test('doctor: finds nothing wrong with an installation as the chart makes it', async (t) => {
+t.test('doctor: finds no trouble in an installation by the chart', async (t) => {
   const { code, stdout } = await runDoctor(cluster.kubeconfig)
   t.equal(code, 0, stdout)
   t.match(stdout, /^ok +cluster +Kubernetes v1\.\d+\.\d+/m)
   t.match(stdout, /^ok +definition +browserpools\.shutterfleet\.dev serves /m)
-  t.match(
-    stdout,
-    /^ok +installation +release shots in shots/m,
-    'the only one of the cluster is found from another namespace',
-  )
+  t.match(stdout, /^ok +installation +release shots in shots/m, 'the only installation is found from another namespace')
   t.match(stdout, /^ok +nodes +1 of 1 take pods, 1 can run the sandbox/m)
   t.match(stdout, /^ok +deployments +6 with all their pods ready/m)
   t.match(
@@ -120,7 +116,7 @@ t.test('doctor: finds nothing wrong with an installation as the chart makes it',
   t.notMatch(stdout, new RegExp(keys['key-pepper']?.slice(0, 8) ?? 'no pepper'))
 })
 
-t.test('doctor: works for a reader, who sees no Secrets and no nodes, and says what it did not check', async (t) => {
+t.test('doctor: works for a user without access to Secrets and nodes, and reports skipped checks', async (t) => {
   await apply(await readFile(join(root, 'k8s/user-roles.yaml'), 'utf8'))
   await kubectl(['create', 'serviceaccount', 'reader', '-n', namespace])
   for (const where of [namespace, workers]) {
@@ -133,7 +129,7 @@ t.test('doctor: works for a reader, who sees no Secrets and no nodes, and says w
   const kubeconfig = join(t.testdir(), 'reader')
   await writeFile(kubeconfig, JSON.stringify(config))
   await eventually(async () => (await examined(kubeconfig)).some(({ name, ok }) => name === 'pools' && ok), {
-    what: 'Kubernetes has added the rules to its roles',
+    what: 'the rules are aggregated to the cluster roles',
   })
   const { code, stdout } = await runDoctor(kubeconfig, '--namespace', namespace)
   t.equal(code, 0, stdout)
@@ -145,14 +141,14 @@ t.test('doctor: works for a reader, who sees no Secrets and no nodes, and says w
   t.match(stdout, /^ok +pools/m)
 })
 
-t.test('doctor: names a release that is not there', async (t) => {
+t.test('doctor: reports a namespace without an installation', async (t) => {
   const { code, stdout } = await runDoctor(cluster.kubeconfig, '--namespace', workers)
   t.equal(code, 1)
   t.match(stdout, /^FAIL +installation +no Deployment of a controller in namespace shots-workers: name its namespace/m)
   t.match(stdout, /^- +secrets +not checked, since installation failed/m)
 })
 
-t.test('doctor: each planted trouble is found, with what to do', async (t) => {
+t.test('doctor: finds each planted trouble and gives advice', async (t) => {
   await merge(['secret', 'bucket', '-n', namespace], { data: { url: null } })
   await merge(['secret', `${instance}-worker-standard`, '-n', workers], { data: { 'opening-keys': null } })
 
@@ -170,7 +166,7 @@ t.test('doctor: each planted trouble is found, with what to do', async (t) => {
     },
   })
 
-  await sayOf('standard', { Ready: ['False', 'WorkersMissing'], Degraded: ['True', 'ImagePull'] })
+  await writeStatus('standard', { Ready: ['False', 'WorkersMissing'], Degraded: ['True', 'ImagePull'] })
   await merge(['bp', 'proxied', '-n', workers], { spec: { jobs: { max: 7 } } })
 
   const hard = { metadata: { name: 'narrow', namespace }, spec: { hard: { services: '1' } } }

@@ -8,19 +8,19 @@ const world = await startFaultedCluster(t)
 const { cluster, queue, endure, poolOf, writesSince } = world
 const proxy = await startFaultyProxy(t, cluster.controllerKubeconfig)
 
-/** Lets nothing be read through the proxy any more, until `see`. */
-const blind = () => {
+/** Makes all reads through the proxy fail until `allowReads`. */
+const failReads = () => {
   const broken = Array.from({ length: 10_000 }, () => ({ kind: 'answer', status: 500 }) as const)
   proxy.faults.watch.push(...broken)
   proxy.faults.list.push(...broken)
   proxy.reset()
 }
-const see = () => {
+const allowReads = () => {
   proxy.faults.watch.splice(0)
   proxy.faults.list.splice(0)
 }
 
-t.test('faults api: without an API server workers serve on, and afterwards everything goes on', (t) =>
+t.test('faults api: workers keep serving during an outage of the API server, and everything resumes after it', (t) =>
   endure(t, async () => {
     await cluster.kill('kube-apiserver')
     await delay(outageMs)
@@ -29,7 +29,7 @@ t.test('faults api: without an API server workers serve on, and afterwards every
   }),
 )
 
-t.test('faults api: an API server that answers by fits and starts does no harm', (t) =>
+t.test('faults api: an API server that freezes repeatedly causes no damage', (t) =>
   endure(t, async () => {
     const end = performance.now() + outageMs
     while (performance.now() < end) {
@@ -41,7 +41,7 @@ t.test('faults api: an API server that answers by fits and starts does no harm',
   }),
 )
 
-t.test('faults api: an API server that is set back to an older state is read anew', async (t) => {
+t.test('faults api: controllers list again after the API server is restored to an older state', async (t) => {
   const kept = new Set<string>()
   const names = async () => {
     const { items } = await cluster.get<{ items: { metadata: { name: string } }[] }>('pods')
@@ -54,44 +54,44 @@ t.test('faults api: an API server that is set back to an older state is read ane
       const snapshot = await cluster.snapshot()
       for (const name of await names()) if (before.has(name)) kept.add(name)
       await delay(2000)
-      // Longer than anybody waits for the next try: who never found the server away takes its versions for new ones.
+      // Longer than any back-off: a client that missed the outage would take the older versions for newer ones.
       await cluster.kill('kube-apiserver')
       await delay(5000)
       await cluster.restore(snapshot)
       await startControllers(cluster)
     },
-    // What was made since then is gone.
+    // Objects that were created after the snapshot are lost.
     { ends: (pod) => !kept.has(pod), revivesJobs: true },
   )
 })
 
-t.test('faults api: what was done without an answer is not done a second time', async (t) => {
+t.test('faults api: a write whose response was lost is not repeated', async (t) => {
   await world.startAnother('two', { kubeconfig: proxy.kubeconfig })
   await world.operator.stop()
   await endure(t, async () => {
     await eventually(async () => (await world.lease()).holder === 'two')
-    // Nor does a watch tell that it was done, for a time for which what was read last still counts.
-    blind()
+    // Watches do not deliver the change either, while the cache still counts as fresh.
+    failReads()
     proxy.faults.write.push(...Array.from({ length: 16 }, () => ({ kind: 'unanswered' }) as const))
     await queue.send(8, { pool: 'proxied' })
     await queue.send(8)
-    await eventually(() => proxy.faults.write.length === 0, { what: 'all answers were lost' })
-    see()
+    await eventually(() => proxy.faults.write.length === 0, { what: 'all responses were lost' })
+    allowReads()
     await delay(leaseMs)
   })
 })
 
-t.test('faults api: while nothing can be read, nothing is changed, though it could be', async (t) => {
+t.test('faults api: while reads fail nothing is written, although writes would succeed', async (t) => {
   await endure(t, async () => {
-    blind()
+    failReads()
     const isUnknown = async (name: string) => (await poolOf(name)).status?.reason === 'workers-unknown'
     await eventually(async () => (await isUnknown('standard')) && isUnknown('proxied'), {
-      what: 'both pools are unknown',
+      what: 'both pools report workers-unknown',
     })
     const sinceMs = Date.now()
     await delay(outageMs / 2)
     const changes = (await writesSince(sinceMs)).filter(({ resource }) => !resource.endsWith('/status'))
-    t.strictSame(changes, [], 'nothing but statuses was written')
-    see()
+    t.strictSame(changes, [], 'only the status was written')
+    allowReads()
   })
 })

@@ -13,7 +13,7 @@ const deployment = workersName('standard')
 const namesOf = async (pool: string) => (await podsOf(pool)).map(({ metadata }) => metadata.name)
 const patch = (args: readonly string[], body: object) =>
   kubectl(['patch', ...args, '--type=merge', '-p', JSON.stringify(body)])
-/** Waits until a worker of the pool serves a capture, and answers its pod. */
+/** Waits until a worker of the pool serves a capture; returns its pod. */
 const busyOne = async (pool: 'standard' | 'proxied', not: ReadonlySet<string> = new Set()): Promise<string> => {
   const find = () =>
     fleet
@@ -25,10 +25,10 @@ const busyOne = async (pool: 'standard' | 'proxied', not: ReadonlySet<string> = 
 const isGone = (pod: string) =>
   eventually(async () => !(await kubectl(['get', 'pods', '-o', 'name'])).includes(pod), {
     withinMs: 30_000,
-    what: `${pod} goes`,
+    what: `${pod} is deleted`,
   })
 
-t.test('faults objects: workers that are deleted or evicted lose no capture', async (t) => {
+t.test('faults objects: no capture is lost when workers are deleted or evicted', async (t) => {
   const victims = new Set<string>()
   const next = async (pool: 'standard' | 'proxied') => {
     const pod = await busyOne(pool, victims)
@@ -43,7 +43,7 @@ t.test('faults objects: workers that are deleted or evicted lose no capture', as
         await kubectl(['delete', 'pod', deleted, '--wait=false'])
         await isGone(deleted)
         const attempt = fleet.attempts.findLast(({ pod }) => pod === deleted)
-        t.equal(attempt?.outcome, 'completed', 'it finished what it did')
+        t.equal(attempt?.outcome, 'completed', 'it finished its capture')
         fleet.evict(await next(pool))
       }
     },
@@ -53,13 +53,13 @@ t.test('faults objects: workers that are deleted or evicted lose no capture', as
 })
 
 t.test(
-  'faults objects: a worker whose node is gone serves on while it is heard, and is replaced when it is not',
+  'faults objects: a worker on a lost node keeps serving while it sends heartbeats, and is replaced without them',
   async (t) => {
     let lost = ''
     await endure(
       t,
       async () => {
-        // None goes because there is less to do.
+        // With a fixed minimum no worker is scaled down.
         await applyPool('standard', {
           ...specs.standard,
           autoscaling: { ...specs.standard.autoscaling, minReplicas: 6 },
@@ -72,13 +72,13 @@ t.test(
         await kubectl(['patch', 'pod', lost, '--subresource=status', '--type=strategic', '-p', status])
         const served = () => fleet.attempts.filter(({ pod, outcome }) => pod === lost && outcome === 'completed').length
         const before = served()
-        await eventually(() => served() > before + 2, { what: 'it serves on' })
+        await eventually(() => served() > before + 2, { what: 'it keeps serving' })
         t.ok((await namesOf('standard')).includes(lost))
 
         fleet.afflict(lost, { kind: 'frozen' })
         await eventually(async () => !(await namesOf('standard')).includes(lost), {
           withinMs: 30_000,
-          what: 'it is told to end',
+          what: 'it is terminating or deleted',
         })
         fleet.heal(lost)
         await isGone(lost)
@@ -89,7 +89,7 @@ t.test(
   },
 )
 
-t.test('faults objects: quotas that are reached in mid-burst limit both pools, and nothing else', async (t) => {
+t.test('faults objects: quotas that are reached during a burst only limit both pools', async (t) => {
   const quota = (name: string, hard: object) =>
     cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard } })
   await endure(t, async () => {
@@ -109,7 +109,7 @@ t.test('faults objects: quotas that are reached in mid-burst limit both pools, a
   })
 })
 
-t.test('faults objects: the definition of the resource may change under a running controller', async (t) => {
+t.test('faults objects: a running controller tolerates changes of the BrowserPool definition', async (t) => {
   const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
   const real = await readFile(file, 'utf8')
   const other = real
@@ -119,7 +119,7 @@ t.test('faults objects: the definition of the resource may change under a runnin
   t.not(other, real)
   await endure(t, async () => {
     await cluster.applyCrd(other)
-    await eventually(async () => 'future' in (await poolOf('standard')).spec, { what: 'the new default shows' })
+    await eventually(async () => 'future' in (await poolOf('standard')).spec, { what: 'the new default is served' })
     const names = await namesOf('standard')
     t.ok(names.length >= 2)
     const { uid } = (await deploymentOf('standard')).metadata
@@ -130,13 +130,15 @@ t.test('faults objects: the definition of the resource may change under a runnin
     await patch(['bp', 'standard'], { spec: { autoscaling: { slots: 1 } } })
     await holds('standard', 'Degraded', 'False AsExpected')
     await cluster.applyCrd(real)
-    await eventually(async () => !('future' in (await poolOf('standard')).spec), { what: 'the default has gone' })
+    await eventually(async () => !('future' in (await poolOf('standard')).spec), {
+      what: 'the new default is no longer served',
+    })
   })
 })
 
-t.test('faults objects: what others change while workers are busy is put right without harm', async (t) => {
+t.test('faults objects: edits of others while workers are busy are reverted without damage', async (t) => {
   const before = new Set<string>()
-  const ofOwnTemplate = (await namesOf('standard'))[0]?.replace(/[^-]*$/, '') ?? ''
+  const podPrefix = (await namesOf('standard'))[0]?.replace(/[^-]*$/, '') ?? ''
   await endure(
     t,
     async () => {
@@ -159,14 +161,14 @@ t.test('faults objects: what others change while workers are busy is put right w
       for (const name of await namesOf('standard')) before.add(name)
       await kubectl(['scale', 'deployment', deployment, '--replicas=0'])
       await eventually(async () => (await deploymentOf('standard')).spec.replicas >= 2, {
-        what: 'there are some again',
+        what: 'at least two replicas again',
       })
 
       for (const name of await namesOf('standard')) before.add(name)
       await kubectl(['set', 'image', `deployment/${deployment}`, 'worker=other'])
       await eventually(async () => (await deploymentOf('standard')).spec.template.spec.containers[0]?.image === 'none')
     },
-    // The scale and the template of others end whomever they like.
-    { ends: (pod) => before.has(pod) || (!pod.startsWith(ofOwnTemplate) && pod.startsWith(deployment)) },
+    // Other users' scale and template may end any worker.
+    { ends: (pod) => before.has(pod) || (!pod.startsWith(podPrefix) && pod.startsWith(deployment)) },
   )
 })

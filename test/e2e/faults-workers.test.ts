@@ -18,13 +18,13 @@ import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 
 const skip = withoutRealProxies()
 const login = { user: 'us3r-7f3a', password: 'p4ss-91c2' }
-/** Only squid's hosts file has it. */
+/** A host name that only squid's hosts file contains. */
 const secretName = 'only-squid-knows.test'
 
-/** Pages are held for as long as an outage lasts. */
+/** Longer than an outage, during which responses of pages are held. */
 const idleMs = 60_000
 const held: ServerResponse[] = []
-const letGo = () => held.splice(0).map((response) => response.end('<h1>at last</h1>'))
+const releaseHeld = () => held.splice(0).map((response) => response.end('<h1>at last</h1>'))
 const site = await listening(
   createServer((_request, response) => {
     held.push(response.writeHead(200, { 'content-type': 'text/html' }))
@@ -59,7 +59,7 @@ const applyPool = (name: string, spec: object) =>
   cluster.apply({ apiVersion: browserPools.apiVersion, kind: 'BrowserPool', metadata: { name }, spec })
 const podsOf = async (name: string) =>
   (await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels('shutterfleet', name)))).items
-/** The API server is away for longer than a Lease lasts. */
+/** Stops the API server for the duration of a Lease. */
 const outage = async () => {
   await cluster.kill('kube-apiserver')
   await delay(leaseMs)
@@ -70,7 +70,7 @@ type Job = { metadata: { name: string }; status: { succeeded?: number } }
 const jobsOf = async (id: string) => (await cluster.get<{ items: Job[] }>('jobs', '-l', `${captureLabel}=${id}`)).items
 
 t.test(
-  "real Jobs serve by the caller's proxies, show their claims, and outlast the API server's absence",
+  "faults workers: real Jobs serve through callers' proxies, show their claims, and survive an API server outage",
   { skip },
   async (t) => {
     await applyPool('single', { pool: 'proxied' })
@@ -82,7 +82,7 @@ t.test(
     const ids = await Promise.all(
       shots.map(async (parameters) => (await queue.send(1, { pool: 'proxied', parameters }))[0] ?? ''),
     )
-    await eventually(() => held.length === 2, { withinMs: 60_000, what: 'both pages are asked for' })
+    await eventually(() => held.length === 2, { withinMs: 60_000, what: 'both pages are requested' })
     const claimed = async () => (await Promise.all(ids.map(jobsOf))).flat().map(({ metadata }) => metadata.name)
     await eventually(async () => (await claimed()).length === 2, { what: 'two Jobs show their claims' })
     const names = await claimed()
@@ -91,10 +91,10 @@ t.test(
       names.map((name) => [name]),
     )
     const shown = await cluster.kubectl(['get', 'jobs,pods,secrets,events,bp', '-o', 'yaml'])
-    t.notOk(shown.includes(login.password), 'no object of Kubernetes holds a credential')
+    t.notOk(shown.includes(login.password), 'no Kubernetes object contains a credential')
 
     await outage()
-    letGo()
+    releaseHeld()
     await queue.allEnded()
     for (const id of ids) t.match(queue.rows.get(id)?.results, [{ outcome: 'completed', targetStatus: 200 }])
     await eventually(
@@ -112,7 +112,7 @@ t.test(
 )
 
 t.test(
-  'faults workers: of real workers one that serves is not the one that goes, and what it serves outlasts an outage',
+  'faults workers: a scale-down ends the idle real worker, and the capture of the busy one survives an outage',
   async (t) => {
     const size = (replicas: number) =>
       applyPool('fixed', {
@@ -127,19 +127,19 @@ t.test(
       what: 'two workers are ready',
     })
     const [id = ''] = await queue.send(1, { parameters: { url: `http://127.0.0.1:${site.port}/`, timeout: 60 } })
-    await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is asked for' })
+    await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is requested' })
     const serving = queue.rows.get(id)?.starts[0]?.pod
     const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''
-    // Heartbeats of a served capture are gathered for half a second: until then both look idle.
+    // Heartbeats are processed in batches every 500 ms: until then both workers seem idle.
     await eventually(async () => (await cluster.get<BrowserPool>('browserpools', 'fixed')).status?.busySlots === 1, {
-      what: 'the operator knows who serves',
+      what: 'the status shows one busy slot',
     })
     await size(1)
     await outage()
-    await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one goes' })
+    await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one worker is left' })
     t.match(await podsOf('fixed'), [{ metadata: { name: serving, deletionTimestamp: undefined } }])
     t.equal(workers.processOf(idle)?.exitCode, 0)
-    letGo()
+    releaseHeld()
     await queue.allEnded()
     t.match(queue.rows.get(id), { starts: [{ pod: serving }], results: [{ outcome: 'completed' }] })
     t.equal(queue.rows.get(id)?.starts.length, 1)

@@ -1,5 +1,5 @@
-// Kubernetes' own HorizontalPodAutoscaler, as kube-controller-manager runs it, sizes a pool; in the place of an adapter this file
-// serves what the controller's /metrics says.
+// Kubernetes' HorizontalPodAutoscaler, run by kube-controller-manager, scales a pool; instead of an adapter this file serves
+// the controller's /metrics.
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ const { cluster, queue, fleet, operator, applyPool, deploymentOf, settles, poolO
 
 const groupVersion = 'external.metrics.k8s.io/v1beta1'
 
-/** The items of an external metric: the series of the controller whose labels the selector names. */
+/** The items of an external metric: the controller's series that the label selector matches. */
 const readMetric = async ({ pathname, searchParams }: URL) => {
   const metricName = pathname.split('/').at(-1) ?? ''
   const [, label, wanted] = /^(\w+)=(\w+)$/.exec(searchParams.get('labelSelector') ?? '') ?? []
@@ -26,7 +26,7 @@ const readMetric = async ({ pathname, searchParams }: URL) => {
   return value === undefined ? [] : [{ metricName, metricLabels: {}, timestamp, value }]
 }
 
-/** Serves the metrics of the controller as Kubernetes asks for them, through its aggregation layer. */
+/** Serves the controller's metrics through Kubernetes' aggregation layer. */
 const serveMetrics = async () => {
   const authority = await makeAuthority()
   const [cert, key] = await Promise.all([readFile(authority.certPath), readFile(authority.keyPath)])
@@ -63,7 +63,7 @@ const serveMetrics = async () => {
 }
 
 t.test(
-  'horizontal autoscaler: the one of the documentation sizes a pool by its waiting captures, whose workers drain before they go',
+  'horizontal autoscaler: the documented one scales a pool by its waiting captures, and workers drain before they end',
   async (t) => {
     await serveMetrics()
     await applyPool('standard', {
@@ -73,7 +73,7 @@ t.test(
     await settles('standard', 1)
     const page = await readFile(join(import.meta.dirname, '../../docs/operator.md'), 'utf8')
     await cluster.apply(/```yaml\n(apiVersion: autoscaling[^]*?)```/.exec(page)?.[1] ?? '')
-    // Its default waits five minutes before it takes one away.
+    // By default it waits five minutes before it scales down.
     const behavior = { scaleDown: { stabilizationWindowSeconds: 0 } }
     await cluster.kubectl(['patch', 'hpa', 'standard', '--type=merge', '-p', JSON.stringify({ spec: { behavior } })])
 
@@ -82,13 +82,13 @@ t.test(
     const size = async () => (await deploymentOf('standard')).spec.replicas
     await eventually(async () => (await size()) >= 4, {
       withinMs: 60_000,
-      what: 'the autoscaler asks for more workers',
+      what: 'the autoscaler scales up',
     })
     t.match(await poolOf('standard'), { status: { reason: 'fixed' } })
     await queue.allEnded(60_000)
-    await eventually(async () => (await size()) === 1, { withinMs: 60_000, what: 'the autoscaler gives them back' })
+    await eventually(async () => (await size()) === 1, { withinMs: 60_000, what: 'the autoscaler scales down' })
     await settles('standard', 1)
-    t.strictSame(fleet.busyEnds(), [], 'no worker went with a capture')
+    t.strictSame(fleet.busyEnds(), [], 'no busy worker was ended')
     t.strictSame(queue.endedTwice(), [])
   },
 )

@@ -14,16 +14,16 @@ import { readEvents } from '#test/helpers/read-events.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 
-// The Ingress of the chart, by a controller that reads it from a real API, in front of a gateway that runs on this machine.
+// The chart's Ingress, served by a controller that reads it from a real API server, in front of a local gateway.
 
 const heldMs = 90_000
 const classes = ['nginx', 'traefik'] as const
-/** By the class of their Ingress. `bare` is one of nginx without the chart's annotations. */
+/** Hosts by the class of their Ingress. `bare` is an nginx Ingress without the chart's annotations. */
 const hosts = { nginx: 'nginx.example.com', traefik: 'traefik.example.com', bare: 'bare.example.com' } as const
 const namespace = 'shots'
 const gatewayName = 'shots-shutterfleet-gateway'
 
-/** The API takes no endpoint on loopback. */
+/** The address of the gateway; Kubernetes rejects endpoints on loopback. */
 const address = Object.values(networkInterfaces())
   .flatMap((each) => each ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
@@ -59,13 +59,13 @@ const { key } = await createKey(database, { accountId, name: 'a', domains: [], p
 
 const image = Buffer.from('an image')
 const held = new Map<string, PromiseWithResolvers<void>>()
-/** A page whose capture goes on until it is let go. */
+/** A page whose capture does not end until `release`. */
 const heldPage = (name: string) => {
   const url = `https://example.com/${name}`
   const gate = Promise.withResolvers<void>()
   held.set(url, gate)
-  const begun = () => fleet.seen.filter(({ part }) => part.options.url === url).length
-  return { url, begun, letGo: gate.resolve }
+  const captureCount = () => fleet.seen.filter(({ part }) => part.options.url === url).length
+  return { url, captureCount, release: gate.resolve }
 }
 const fleet = startStandInFleet(gateway, ({ options: { url } }) => {
   const gate = held.get(url ?? '')
@@ -124,93 +124,95 @@ await cluster.apply({
 })
 const port = await startIngressController(t, cluster)
 
-type Sent = Parameters<typeof requestIngress>[2]
-const ask = (name: keyof typeof hosts, path: string, sent: Sent = {}) =>
+type SentRequest = Parameters<typeof requestIngress>[2]
+const request = (name: keyof typeof hosts, path: string, sent: SentRequest = {}) =>
   requestIngress({ host: hosts[name], port, ca }, `/v1${path}`, {
     ...sent,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...sent.headers },
   })
 const post = (name: keyof typeof hosts, path: string, body: string | object = {}) =>
-  ask(name, path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) })
+  request(name, path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) })
 const capture = (name: keyof typeof hosts, url: string) => post(name, '/screenshots/capture', { url, timeout: 60 })
 const dataOf = async (answer: Response) => ((await answer.json()) as { data: Record<string, string> }).data
 
 for (const name of ['nginx', 'traefik', 'bare'] as const) {
-  await eventually(async () => (await ask(name, '/account')).status === 200, { what: `the Ingress ${name} is served` })
+  await eventually(async () => (await request(name, '/account')).status === 200, {
+    what: `the Ingress ${name} is served`,
+  })
 }
 
 for (const name of classes) {
-  t.test(`ingress ${name}: a capture comes back by TLS with the certificate of the chart's Secret`, async (t) => {
+  t.test(`ingress ${name}: serves a capture over TLS with the certificate of the chart's Secret`, async (t) => {
     const answer = await capture(name, `https://example.com/${name}`)
     t.equal(answer.status, 200)
     t.strictSame(Buffer.from(await answer.arrayBuffer()), image)
   })
 
-  t.test(`ingress ${name}: the largest body and a request line of nearly 64 KiB arrive`, async (t) => {
+  t.test(`ingress ${name}: passes the largest body and a request line of nearly 64 KiB`, async (t) => {
     const html = '\\u0061'.repeat(500_000)
     const body = `{"html":"${html}"}`.padEnd(7 * 1024 * 1024)
     t.equal((await post(name, '/screenshots/capture', body)).status, 200)
-    t.equal((await ask(name, `/screenshots/capture?html=${'a'.repeat(62 * 1024)}`)).status, 200)
+    t.equal((await request(name, `/screenshots/capture?html=${'a'.repeat(62 * 1024)}`)).status, 200)
   })
 
-  t.test(`ingress ${name}: events arrive while the capture goes on`, async (t) => {
+  t.test(`ingress ${name}: passes events while the capture is running`, async (t) => {
     const page = heldPage(`events-${name}`)
     const { id = '' } = await dataOf(await post(name, '/screenshots', { url: page.url }))
-    const { seen, ended } = readEvents(await ask(name, `/screenshots/${id}/events`))
+    const { seen, ended } = readEvents(await request(name, `/screenshots/${id}/events`))
     await eventually(() => seen.length > 0, { what: 'the first event has arrived' })
     t.notMatch(seen.at(-1)?.data, { status: 'completed' })
-    page.letGo()
+    page.release()
     await ended
     t.match(seen.at(-1)?.data, { status: 'completed' })
   })
 
   t.test(
-    `ingress ${name}: links begin with the public URL, and clients are told apart by their addresses`,
+    `ingress ${name}: links begin with the public URL, and clients are identified by their addresses`,
     async (t) => {
       const { id = '' } = await dataOf(await post(name, '/screenshots', { url: 'https://example.com/' }))
       const { url = '' } = await dataOf(await post(name, `/screenshots/${id}/signed-url`))
       t.match(url, `https://${hosts.nginx}/v1/`)
       const wrong = async (localAddress: string, more: Record<string, string> = {}) => {
         const headers = { authorization: `Bearer sk_live_${name.padStart(40, '0')}`, ...more }
-        return (await ask(name, '/account', { localAddress, headers })).status
+        return (await request(name, '/account', { localAddress, headers })).status
       }
       const [one, other] = name === 'nginx' ? ['127.0.0.2', '127.0.0.3'] : ['127.0.0.4', '127.0.0.5']
       t.equal(await wrong(one), 401)
       t.equal(await wrong(one), 429)
-      t.equal(await wrong(one, { 'x-forwarded-for': '198.51.100.7' }), 429, 'not by what a client says of itself')
+      t.equal(await wrong(one, { 'x-forwarded-for': '198.51.100.7' }), 429, "a client's own X-Forwarded-For is ignored")
       t.equal(await wrong(other), 401)
     },
   )
 }
 
-t.test('ingress nginx: without the annotations large bodies are refused and events held back', async (t) => {
-  // Of a larger one the answer may be lost, for the connection is closed under it.
+t.test('ingress nginx: without the annotations large bodies are rejected and events are buffered', async (t) => {
+  // With a larger body the response may be lost, because nginx closes the connection during the upload.
   t.equal((await post('bare', '/screenshots/capture', ''.padEnd(1.25 * 1024 * 1024))).status, 413)
   const page = heldPage('events-bare')
   const { id = '' } = await dataOf(await post('bare', '/screenshots', { url: page.url }))
   let answered = false
-  const events = ask('bare', `/screenshots/${id}/events`).then((answer) => {
+  const events = request('bare', `/screenshots/${id}/events`).then((answer) => {
     answered = true
     return readEvents(answer).ended
   })
-  const { seen } = readEvents(await ask('nginx', `/screenshots/${id}/events`))
-  await eventually(() => seen.length > 0 && page.begun() === 1)
+  const { seen } = readEvents(await request('nginx', `/screenshots/${id}/events`))
+  await eventually(() => seen.length > 0 && page.captureCount() === 1)
   t.notOk(answered)
-  page.letGo()
+  page.release()
   await events
 })
 
-t.test('ingress: 90 s of waiting and of events pass, but not with the time-out of nginx', async (t) => {
+t.test("ingress: requests and event streams of 90 s succeed, but not with nginx's default timeout", async (t) => {
   const begunAt = performance.now()
   const page = heldPage('slow')
   const { id = '' } = await dataOf(await post('nginx', '/screenshots', { url: page.url }))
   const streams = await Promise.all(
-    classes.map(async (name) => readEvents(await ask(name, `/screenshots/${id}/events`))),
+    classes.map(async (name) => readEvents(await request(name, `/screenshots/${id}/events`))),
   )
   const answers = classes.map((name) => capture(name, page.url))
   t.equal((await capture('bare', page.url)).status, 504)
   await eventually(() => performance.now() - begunAt > heldMs, { withinMs: heldMs, what: '90 s have passed' })
-  page.letGo()
+  page.release()
   for (const answer of answers) t.equal((await answer).status, 200)
   for (const { seen, ended } of streams) {
     await ended

@@ -5,38 +5,38 @@ import { parseAllDocuments, stringify } from 'yaml'
 import { chartFolder, type ChartObject, helm, helms, kubeVersion, objectsOf, renderText } from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 
-// The examples of k8s/, as they stand.
+// The unchanged examples of k8s/.
 
 const root = resolve(import.meta.dirname, '../..')
 const cluster = await startCluster(t, { kwok: false })
 await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
 for (const name of ['shots', 'shots-workers', 'shutterfleet-workers']) await cluster.addNamespace(name)
-// A pod is refused whose account is not there.
+// A pod is rejected if its service account is missing.
 await cluster.kubectl(['create', 'serviceaccount', 'shots-shutterfleet', '--namespace=shots'])
 
-/** What an API server says to objects that it would take, or to those that it would not. */
+/** The result of a server-side dry run: 'accepted', or the error. */
 const dryRun = (objects: readonly object[]): Promise<string> => {
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
   const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-']
   return cluster.kubectl(args, list).then(
-    () => 'taken',
+    () => 'accepted',
     ({ stderr }: { stderr: string }) => stderr,
   )
 }
-/** Kinds of operators that this cluster has not. */
+/** Whether the cluster serves the object's kind: the Prometheus operator is not installed. */
 const isOwn = ({ apiVersion }: ChartObject) => !apiVersion.startsWith('monitoring.coreos.com/')
 const documentsIn = async (path: string): Promise<ChartObject[]> =>
   parseAllDocuments(await readFile(join(root, path), 'utf8')).map((each) => each.toJS() as ChartObject)
 
-t.test('pools: an API server takes each example, and refuses a field that is none', async (t) => {
+t.test('pools: an API server accepts each example, and rejects an unknown field', async (t) => {
   const names = await readdir(join(root, 'k8s/pools'))
   t.strictSame(names.toSorted(), ['proxied.yaml', 'standard.yaml', 'stealth.yaml'])
-  for (const name of names) t.equal(await dryRun(await documentsIn(`k8s/pools/${name}`)), 'taken', name)
+  for (const name of names) t.equal(await dryRun(await documentsIn(`k8s/pools/${name}`)), 'accepted', name)
   const [pool] = await documentsIn('k8s/pools/standard.yaml')
   t.match(await dryRun([{ ...pool, spec: { ...(pool?.['spec'] as object), size: 1 } }]), /unknown field "size"/)
 })
 
-t.test('values: both versions of Helm lint each size, and an API server takes what they make', async (t) => {
+t.test('values: Helm 3 and 4 lint each size, and an API server accepts the rendered objects', async (t) => {
   const names = await readdir(join(root, 'k8s/values'))
   t.strictSame(names.toSorted(), ['large.yaml', 'medium.yaml', 'small.yaml'])
   for (const name of names) {
@@ -45,17 +45,17 @@ t.test('values: both versions of Helm lint each size, and an API server takes wh
       const args = ['lint', '--strict', chartFolder, `--values=${path}`, `--kube-version=${kubeVersion}`]
       t.match(await helm(which, args), /0 chart\(s\) failed/, `${which} ${name}`)
     }
-    t.equal(await dryRun(objectsOf(await renderText(path)).filter(isOwn)), 'taken', name)
+    t.equal(await dryRun(objectsOf(await renderText(path)).filter(isOwn)), 'accepted', name)
   }
 })
 
 type Source = { readonly path: string; readonly helm: { readonly valuesObject: object } }
 type Chart = { readonly spec: { readonly chart: string; readonly sourceRef: { readonly name: string } } }
 
-/** Of a document that must be there. */
+/** The spec of a document; empty if the document is missing. */
 const specOf = (object: ChartObject | undefined) => (object ?? { spec: {} })['spec']
 
-t.test('GitOps: the values of both examples are those of the chart, which is where they say', async (t) => {
+t.test('GitOps: both examples name the path of the chart, and their values are valid', async (t) => {
   const [application] = await documentsIn('k8s/argocd/application.yaml')
   const { source } = specOf(application) as { readonly source: Source }
   const [repository, release] = await documentsIn('k8s/flux/helm-release.yaml')
@@ -65,7 +65,7 @@ t.test('GitOps: the values of both examples are those of the chart, which is whe
   const file = join(t.testdir(), 'values.yaml')
   for (const given of [source.helm.valuesObject, values]) {
     await writeFile(file, stringify(given))
-    t.equal(await dryRun(objectsOf(await renderText(file)).filter(isOwn)), 'taken')
+    t.equal(await dryRun(objectsOf(await renderText(file)).filter(isOwn)), 'accepted')
     await writeFile(file, stringify({ ...given, gateway: { replica: 2 } }))
     await t.rejects(renderText(file), /additional properties 'replica' not allowed/)
   }

@@ -34,7 +34,7 @@ const outcomeOfFailed = (promise: Promise<unknown>) =>
     (thrown: unknown) => outcomeOf(thrown) ?? thrown,
   )
 
-t.test('kube api: creates, reads, changes and deletes', async (t) => {
+t.test('kube api: creates, reads, patches and deletes objects', async (t) => {
   await api.create({ resource: configMaps, namespace }, newMap('one'))
   await api.patch(map('one'), { kind: 'json', body: [{ op: 'add', path: '/data/b', value: '2' }] })
   const { data, metadata } = await api.get<Map>(map('one'))
@@ -44,7 +44,7 @@ t.test('kube api: creates, reads, changes and deletes', async (t) => {
   t.equal(await outcomeOfFailed(api.get(map('one'))), 'not-found')
 })
 
-t.test('kube api: tells apart why the real server refuses', async (t) => {
+t.test('kube api: classifies the rejections of a real API server', async (t) => {
   const within = { resource: configMaps, namespace }
   const { metadata } = await api.create<KubeObject>(within, newMap('refused'))
   t.equal(await outcomeOfFailed(api.create(within, newMap('refused'))), 'already-exists')
@@ -63,14 +63,17 @@ t.test('kube api: tells apart why the real server refuses', async (t) => {
   await cluster.kubectl(['delete', 'resourcequota', 'none'])
 })
 
-t.test('kube api: takes over by force what somebody else decided, and removes what it applies no more', async (t) => {
-  await cluster.apply(newMap('applied'))
-  await apply(api, map('applied'), { data: { a: '2', b: '2' } })
-  await apply(api, map('applied'), { data: { a: '3' } })
-  t.strictSame((await api.get<Map>(map('applied'))).data, { a: '3' })
-})
+t.test(
+  'kube api: apply takes over fields of other managers, and removes fields that it no longer applies',
+  async (t) => {
+    await cluster.apply(newMap('applied'))
+    await apply(api, map('applied'), { data: { a: '2', b: '2' } })
+    await apply(api, map('applied'), { data: { a: '3' } })
+    t.strictSame((await api.get<Map>(map('applied'))).data, { a: '3' })
+  },
+)
 
-t.test('kube api: applying the rest of a Deployment leaves the size alone that was set by its scale', async (t) => {
+t.test('kube api: apply of a Deployment does not change the size that was set by its scale subresource', async (t) => {
   const ref = { resource: deployments, namespace, name: 'web' }
   const labels = { app: 'web' }
   const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'one', image }] } })
@@ -87,7 +90,7 @@ t.test('kube api: applying the rest of a Deployment leaves the size alone that w
   t.ok(managers.includes(`${replicasOwner} scale`))
 })
 
-t.test('kube api: applies the status of a custom resource without touching the rest', async (t) => {
+t.test('kube api: apply of the status of a custom resource does not change the rest', async (t) => {
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const schema = { type: 'object', properties: { spec: anything, status: anything } }
   await cluster.applyCrd({
@@ -117,7 +120,7 @@ t.test('kube api: applies the status of a custom resource without touching the r
   t.match(await api.get(ref), { spec: { size: 4 }, status: { fish: 3 } })
 })
 
-t.test('kube api: events and their counts are what the real server takes', async (t) => {
+t.test('kube api: a real API server accepts events and their counts', async (t) => {
   const object = await api.get<KubeObject>({ resource: deployments, namespace, name: 'web' })
   const warnings: unknown[] = []
   const recorder = new Recorder(
@@ -132,7 +135,7 @@ t.test('kube api: events and their counts are what the real server takes', async
   record('ScaledDown', ['first', 'second', 'third'])
   await recorder[Symbol.asyncDispose]()
   t.strictSame(warnings, [])
-  const told = async (reason: string) => {
+  const recordedEvents = async (reason: string) => {
     const { items } = await cluster.get<{ items: { note: string; series?: { count: number } }[] }>(
       'events.events.k8s.io',
       `--field-selector=reason=${reason}`,
@@ -140,10 +143,10 @@ t.test('kube api: events and their counts are what the real server takes', async
     t.ok(items.every((item) => t.match(item, { action: 'Scale', regarding: { kind: 'Deployment' } })))
     return items.map(({ note, series }) => `${note} ${series?.count ?? 1}`).toSorted()
   }
-  t.strictSame(await told('ScaledUp'), ['same 3'])
-  t.strictSame(await told('ScaledDown'), ['first 1', 'third 2'])
+  t.strictSame(await recordedEvents('ScaledUp'), ['same 3'])
+  t.strictSame(await recordedEvents('ScaledDown'), ['first 1', 'third 2'])
 })
 
-t.test('kube api: a moment is written with six digits', async (t) => {
+t.test('kube api: microTime formats a time with six fractional digits', async (t) => {
   t.equal(microTime(new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6))), '2026-01-02T03:04:05.006000Z')
 })

@@ -18,7 +18,7 @@ const program = fileURLToPath(import.meta.resolve('#test/fixtures/elector-proces
 
 type Written = KubeObject & { readonly data?: { readonly writer?: string } }
 
-/** Starts a process that competes, and resolves once it runs. */
+/** Starts a candidate process; resolves when it runs. */
 const compete = async (name: string, fencing = 'fenced'): Promise<ChildProcess> => {
   const { NODE_OPTIONS: _, ...env } = process.env
   const command = ['-u', 'NODE_OPTIONS', process.execPath, program, cluster.kubeconfig, name, fencing]
@@ -28,7 +28,7 @@ const compete = async (name: string, fencing = 'fenced'): Promise<ChildProcess> 
   return child
 }
 
-/** Writers of the ConfigMap in the order in which they wrote, each once for all that it wrote without another between. */
+/** Records the writers of the ConfigMap in order; consecutive writes of the same writer count once. */
 const followWriters = async () => {
   const written = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' } }
   const of = { resource: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }, namespace: 'default' }
@@ -59,7 +59,7 @@ const end = async (child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => {
   await exit
 }
 
-t.test('kube election: who stops hands over in order, and who is killed is followed', async (t) => {
+t.test('kube election: a stopped leader releases the Lease, and a killed leader is replaced', async (t) => {
   await using writes = await followWriters()
   const one = await compete('one')
   await writes.until('one', 10_000)
@@ -73,7 +73,7 @@ t.test('kube election: who stops hands over in order, and who is killed is follo
   await end(three, 'SIGTERM')
 })
 
-/** Freezes a leader until another has followed it, thaws it, and answers who wrote in which order. */
+/** Freezes a leader until another leads, and thaws it; returns the writers in order. */
 const freezeLeader = async (fencing: 'fenced' | 'unfenced') => {
   await using writes = await followWriters()
   const frozen = await compete('frozen', fencing)
@@ -82,17 +82,17 @@ const freezeLeader = async (fencing: 'fenced' | 'unfenced') => {
   frozen.kill('SIGSTOP')
   await writes.until('next', 20_000)
   frozen.kill('SIGCONT')
-  // Its end comes after whatever it would still write.
+  // The process exits after its last pending write.
   await end(frozen, 'SIGTERM')
   await end(next, 'SIGTERM')
   return writes.writers
 }
 
-t.test('kube election: a leader that was frozen and thawed writes nothing any more', async (t) => {
+t.test('kube election: a leader that was frozen and thawed does not write', async (t) => {
   t.strictSame(await freezeLeader('fenced'), ['frozen', 'next'])
 })
 
-t.test('planted fault: without a fence it writes', async (t) => {
+t.test('planted fault: without a fence a thawed leader writes', async (t) => {
   const writers = await freezeLeader('unfenced')
   t.strictSame(writers.slice(0, 3), ['frozen', 'next', 'frozen'])
 })

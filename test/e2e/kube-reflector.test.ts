@@ -19,7 +19,7 @@ const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
 const all = { resource: configMaps, namespace: 'default' }
 const names = Array.from({ length: 30 }, (_, index) => `map-${index}`)
 
-/** Creates, changes or deletes one of the maps, whichever `turn` it is; each of them three times in a row. */
+/** Creates, changes or deletes the ConfigMap of `turn`; each ConfigMap gets three turns in a row. */
 const churn = async (turn: number) => {
   const ref = { ...all, name: names[Math.floor(turn / 3) % names.length]! }
   try {
@@ -46,20 +46,20 @@ const equalsList = (reflector: Reflector<KubeObject>) =>
     what: 'the store equals a direct list',
   })
 
-/** A reflector over `through`, with everything that it heard counted. */
+/** A reflector that uses `through` and records its events. */
 const reflect = (through: Pick<KubeApi, 'list' | 'watch'>, inactivityMs = 90_000) => {
-  const heard = { ends: [] as WatchEnd[], lists: 0, keys: new Map<string, 'added' | 'updated' | 'deleted'>() }
+  const observed = { ends: [] as WatchEnd[], lists: 0, keys: new Map<string, 'added' | 'updated' | 'deleted'>() }
   const reflector = new Reflector<KubeObject>(
     {
       api: through,
       clock: systemClock,
       random: Math.random,
-      changed: ({ kind, key }) => heard.keys.set(key, kind),
-      events: { listed: () => (heard.lists += 1), ended: (end) => heard.ends.push(end) },
+      changed: ({ kind, key }) => observed.keys.set(key, kind),
+      events: { listed: () => (observed.lists += 1), ended: (end) => observed.ends.push(end) },
     },
     { ...all, inactivityMs, backOff: { firstMs: 10, lastMs: 200 } },
   )
-  return { reflector, heard }
+  return { reflector, observed }
 }
 
 type TestEnd = { teardown: (clean: () => Promise<void> | void) => void; testdir: () => string }
@@ -68,31 +68,31 @@ type TestEnd = { teardown: (clean: () => Promise<void> | void) => void; testdir:
 const reflectBehindProxy = async (t: TestEnd, inactivityMs?: number) => {
   const proxy = await startFaultyProxy(t, cluster.kubeconfig)
   const through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
-  const { reflector, heard } = reflect(createKubeApi(through), inactivityMs)
+  const { reflector, observed } = reflect(createKubeApi(through), inactivityMs)
   t.teardown(async () => {
     await reflector[Symbol.asyncDispose]()
     await through[Symbol.asyncDispose]()
   })
   await watching(proxy)
   await equalsList(reflector)
-  return { proxy, reflector, heard }
+  return { proxy, reflector, observed }
 }
 
 const watching = (proxy: FaultyProxy) => eventually(() => proxy.watches() === 1, { what: 'a watch is open' })
 
-t.test('kube reflector: the store equals a direct list, and so do the changes that were told', async (t) => {
+t.test('kube reflector: the store and the reported changes equal a direct list', async (t) => {
   await churnFor(20)
-  const { reflector, heard } = reflect(api)
+  const { reflector, observed } = reflect(api)
   t.teardown(() => reflector[Symbol.asyncDispose]())
   await churnFor(100)
   await equalsList(reflector)
-  const present = [...heard.keys].filter(([, kind]) => kind !== 'deleted').map(([key]) => key)
+  const present = [...observed.keys].filter(([, kind]) => kind !== 'deleted').map(([key]) => key)
   t.strictSame(present.toSorted(), reflector.all().map(keyOf).toSorted())
-  t.equal(heard.lists, 1)
+  t.equal(observed.lists, 1)
 })
 
-t.test('kube reflector: goes on where it was after its connection is broken off in mid-watch', async (t) => {
-  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+t.test('kube reflector: resumes a watch whose connection was reset', async (t) => {
+  const { proxy, reflector, observed } = await reflectBehindProxy(t)
   for (let cut = 0; cut < 5; cut += 1) {
     const churning = churnFor(40)
     proxy.reset()
@@ -100,22 +100,22 @@ t.test('kube reflector: goes on where it was after its connection is broken off 
     await watching(proxy)
   }
   await equalsList(reflector)
-  t.equal(heard.lists, 1, 'without reading everything anew')
-  t.ok(heard.ends.includes('failed'))
+  t.equal(observed.lists, 1, 'without a new list')
+  t.ok(observed.ends.includes('failed'))
 })
 
-t.test('kube reflector: reads everything anew when its version is too old', async (t) => {
-  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+t.test('kube reflector: lists again when its resource version has expired', async (t) => {
+  const { proxy, reflector, observed } = await reflectBehindProxy(t)
   const churning = churnFor(60)
   proxy.expire()
   await churning
   await equalsList(reflector)
-  t.equal(heard.lists, 2)
-  t.strictSame(heard.ends, ['gone'])
+  t.equal(observed.lists, 2)
+  t.strictSame(observed.ends, ['gone'])
 })
 
-t.test('kube reflector: gets over refused, failing, broken and slow lists and watches', async (t) => {
-  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+t.test('kube reflector: recovers from rejected, failed, reset and slow lists and watches', async (t) => {
+  const { proxy, reflector, observed } = await reflectBehindProxy(t)
   proxy.faults.list.push(
     { kind: 'answer', status: 500 },
     { kind: 'answer', status: 429, retryAfterSeconds: 1 },
@@ -133,14 +133,14 @@ t.test('kube reflector: gets over refused, failing, broken and slow lists and wa
   await eventually(() => proxy.faults.list.length + proxy.faults.watch.length === 0, { what: 'all faults happened' })
   await watching(proxy)
   await equalsList(reflector)
-  t.equal(heard.lists, 2)
+  t.equal(observed.lists, 2)
 })
 
-t.test('kube reflector: notices a connection whose other end has vanished, and uses it no more', async (t) => {
+t.test('kube reflector: replaces a connection whose peer has vanished', async (t) => {
   const proxy = await startTcpProxy(t, cluster.kubeconfig)
   const through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
-  // Longer than the 4 s for which an idle connection is kept: those are frozen too.
-  const { reflector, heard } = reflect(createKubeApi(through), 6000)
+  // Longer than the 4 s for which an idle connection is reused, because idle connections are frozen too.
+  const { reflector, observed } = reflect(createKubeApi(through), 6000)
   t.teardown(async () => {
     await reflector[Symbol.asyncDispose]()
     await through[Symbol.asyncDispose]()
@@ -149,38 +149,41 @@ t.test('kube reflector: notices a connection whose other end has vanished, and u
   const before = proxy.connections()
   proxy.freeze()
   await churnFor(60)
-  await eventually(() => heard.ends.includes('silent'), { what: 'the watchdog barks' })
+  await eventually(() => observed.ends.includes('silent'), { what: 'the watch ends by its inactivity timeout' })
   await equalsList(reflector)
   t.ok(proxy.connections() > before)
 })
 
 for (const mode of ['twice', 'pairs swapped'] as const)
-  t.test(`is not confused by events that come ${mode}`, async (t) => {
-    const { proxy, reflector, heard } = await reflectBehindProxy(t)
+  t.test(`kube reflector: the store stays correct when events arrive ${mode}`, async (t) => {
+    const { proxy, reflector, observed } = await reflectBehindProxy(t)
     proxy.setMode(mode)
     await churnFor(100)
     proxy.setMode('as they come')
     await churnFor(10)
     await equalsList(reflector)
-    t.equal(heard.lists, 1)
+    t.equal(observed.lists, 1)
   })
 
-t.test('kube reflector: is right again after kube-apiserver was killed, and after etcd was set back', async (t) => {
-  const { reflector, heard } = reflect(api, 3000)
-  t.teardown(() => reflector[Symbol.asyncDispose]())
-  await churnFor(20)
-  const snapshot = await cluster.snapshot()
-  await cluster.kill('kube-apiserver')
-  await cluster.start('kube-apiserver')
-  await churnFor(40)
-  await equalsList(reflector)
-  await cluster.restore(snapshot)
-  await churnFor(3)
-  await equalsList(reflector)
-  t.ok(heard.lists > 1)
-})
+t.test(
+  'kube reflector: recovers after kube-apiserver was killed and after etcd was restored to a snapshot',
+  async (t) => {
+    const { reflector, observed } = reflect(api, 3000)
+    t.teardown(() => reflector[Symbol.asyncDispose]())
+    await churnFor(20)
+    const snapshot = await cluster.snapshot()
+    await cluster.kill('kube-apiserver')
+    await cluster.start('kube-apiserver')
+    await churnFor(40)
+    await equalsList(reflector)
+    await cluster.restore(snapshot)
+    await churnFor(3)
+    await equalsList(reflector)
+    t.ok(observed.lists > 1)
+  },
+)
 
-t.test('kube reflector: requests that follow each other open no connection each', async (t) => {
+t.test('kube reflector: sequential requests share a connection', async (t) => {
   const proxy = await startFaultyProxy(t, cluster.kubeconfig)
   await using through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
   const proxied = createKubeApi(through)

@@ -25,7 +25,7 @@ const small = [
   { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['patch'] },
 ]
 
-/** What the tool says of a Role and of what was asked for, and its exit code. */
+/** The output lines and the exit code of the tool for a Role and the requested verbs. */
 const compare = async (of: { testdir: () => string }, text: string, used: readonly string[]) => {
   const folder = of.testdir()
   await mkdir(join(folder, 'verbs'))
@@ -33,15 +33,15 @@ const compare = async (of: { testdir: () => string }, text: string, used: readon
   for (const [index, line] of used.entries()) await writeFile(join(folder, 'verbs', String(index)), `${line}\n`)
   const running = run(process.execPath, [tool, 'role.yaml', 'verbs'], { cwd: folder, env: {} })
   return running.then(
-    ({ stdout }) => ({ code: 0, said: stdout.trim().split('\n') }),
-    ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr.trim().split('\n') }),
+    ({ stdout }) => ({ code: 0, output: stdout.trim().split('\n') }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, output: stderr.trim().split('\n') }),
   )
 }
-const asked = ['create configmaps', 'list configmaps', 'patch deployments.apps/scale']
+const requested = ['create configmaps', 'list configmaps', 'patch deployments.apps/scale']
 
 const variable = 'CONTROLLER_VERBS_FOLDER'
 
-/** A folder in which clusters leave what the controller asked for until the test's end; answers what it was before, too. */
+/** Sets the folder in which clusters record the controller's verbs until the end of the test; returns the previous one too. */
 const keepVerbsIn = async (t: { testdir: () => string; teardown: (clean: () => void) => void }) => {
   const before = process.env[variable]
   const folder = join(t.testdir(), 'verbs')
@@ -55,7 +55,7 @@ const keepVerbsIn = async (t: { testdir: () => string; teardown: (clean: () => v
 }
 
 t.test(
-  'least privilege: what the controller asks for is written down, refused or not, and of nobody else',
+  'least privilege: all requests of the controller are recorded, allowed or not, and those of no other user',
   async (t) => {
     const { folder } = await keepVerbsIn(t)
     const file = join(folder, '..', 'role.yaml')
@@ -91,18 +91,18 @@ t.test(
   },
 )
 
-t.test('least privilege: the operator does all that it does with its own Role, and needs all of it', async (t) => {
+t.test('least privilege: the operator works with its shipped Role and needs each permission of it', async (t) => {
   const { folder, before } = await keepVerbsIn(t)
   const world = await startOperatorCluster(t)
   const { cluster, queue, fleet, operator, applyPool, settles } = world
   const size = (replicas: number) => applyPool('pool', { autoscaling: { enabled: false }, replicas })
-  // It grows twice by the same size: the event of it is patched.
+  // Scale up twice by the same size, so that its event is patched.
   for (const replicas of [1, 2, 1, 2]) {
     await size(replicas)
     await settles('pool', replicas)
   }
 
-  // What lost the label is not seen any more.
+  // Objects without the label are not in the controller's caches.
   const unlabel = 'app.kubernetes.io/managed-by-'
   const name = workersName('pool')
   for (const kind of ['deployment', 'pdb']) await cluster.kubectl(['label', kind, name, unlabel])
@@ -121,7 +121,7 @@ t.test('least privilege: the operator does all that it does with its own Role, a
   const ids = await queue.send(2, { pool: 'proxied' })
   await queue.allEnded()
   const claimed = async () => (await cluster.get<{ items: KubeObject[] }>('jobs', '-l', captureLabel)).items.length
-  await eventually(async () => (await claimed()) === ids.length, { what: 'both Jobs show what they claimed' })
+  await eventually(async () => (await claimed()) === ids.length, { what: 'both Jobs show their claims' })
   await operator.stop()
   await cluster.stop()
 
@@ -134,35 +134,34 @@ t.test('least privilege: the operator does all that it does with its own Role, a
   await t.rejects(run(process.execPath, [tool, planted, folder], { env: {} }), /"get secrets" is allowed, but no test/)
 })
 
-t.test('least privilege: a Role that allows exactly what was asked for is praised', async (t) => {
-  t.strictSame(await compare(t, role(small), asked), {
+t.test('least privilege: a Role that allows exactly the requested verbs passes', async (t) => {
+  t.strictSame(await compare(t, role(small), requested), {
     code: 0,
-    said: ['role.yaml: allows the 3 things that the controller asked for, no more.'],
+    output: ['role.yaml: allows the 3 things that the controller asked for, no more.'],
   })
 })
 
-t.test('least privilege: what nobody asked for is found in a Role', async (t) => {
+t.test('least privilege: an unused permission of a Role is reported', async (t) => {
   const more = [...small, { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }]
-  t.strictSame(await compare(t, role(more), [...asked, 'create jobs.batch']), {
+  t.strictSame(await compare(t, role(more), [...requested, 'create jobs.batch']), {
     code: 1,
-    said: ['role.yaml: "delete jobs.batch" is allowed, but no test of the whole suite made the controller ask for it.'],
+    output: [
+      'role.yaml: "delete jobs.batch" is allowed, but no test of the whole suite made the controller ask for it.',
+    ],
   })
 })
 
-t.test('least privilege: what is asked for and not allowed is found', async (t) => {
-  t.strictSame(await compare(t, role(small), [...asked, 'list secrets']), {
+t.test('least privilege: a requested verb that a Role does not allow is reported', async (t) => {
+  t.strictSame(await compare(t, role(small), [...requested, 'list secrets']), {
     code: 1,
-    said: ['role.yaml: "list secrets" was asked for, but is not allowed.'],
+    output: ['role.yaml: "list secrets" was asked for, but is not allowed.'],
   })
 })
 
-t.test(
-  'least privilege: a Role that allows everything of something, and one of the whole cluster, are found',
-  async (t) => {
-    const wide = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
-    t.match(await compare(t, role(wide, 'ClusterRole'), []), {
-      code: 1,
-      said: [/"\* configmaps" allows more than can be seen/, /ClusterRole controller is no Role/],
-    })
-  },
-)
+t.test('least privilege: a Role with wildcard verbs and a ClusterRole are reported', async (t) => {
+  const wide = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
+  t.match(await compare(t, role(wide, 'ClusterRole'), []), {
+    code: 1,
+    output: [/"\* configmaps" allows more than can be seen/, /ClusterRole controller is no Role/],
+  })
+})

@@ -27,7 +27,7 @@ const realStage = async (cluster: TestCluster): Promise<Stage> => {
   return {
     api,
     until: (what, condition) => eventually(condition, { withinMs, what }),
-    // Nothing else says so of pods on fake nodes.
+    // Pods on fake nodes have no kubelet that would set the condition.
     unready: async (name) => {
       const ref = one(resources.pods, name)
       const { status } = await api.get<Stored>(ref)
@@ -53,13 +53,13 @@ const scenarios = [...objectScenarios, ...deploymentScenarios, ...jobScenarios, 
 const played = new Map<string, unknown>()
 
 for (const { name, play } of scenarios)
-  t.test(`the model ${name} as Kubernetes does`, async (t) => {
+  t.test(`model api: the model ${name} as Kubernetes does`, async (t) => {
     const seen: unknown = JSON.parse(JSON.stringify(await play(real)))
     played.set(name, seen)
     t.strictSame(await play(createModelStage()), seen)
   })
 
-/** Servers that are not quite like Kubernetes, and scenarios that show it. */
+/** Deviations of the model from Kubernetes, each with the scenario that detects it. */
 const deviations: readonly [name: string, deviate: (kind: Kind) => Kind, resource: string][] = [
   ['knows who decides the size of a Deployment, and counts its generations', withoutGenerations, 'apps/v1/deployments'],
   ['lets who applies take back what another edited', (kind) => ({ ...kind, check: () => {} }), 'apps/v1/deployments'],
@@ -75,7 +75,7 @@ const deviations: readonly [name: string, deviate: (kind: Kind) => Kind, resourc
   ],
 ]
 for (const [name, deviate, resource] of deviations)
-  t.test(`planted fault: a model that does not is not taken for Kubernetes: ${name}`, async (t) => {
+  t.test(`planted fault: a model that deviates differs from Kubernetes: ${name}`, async (t) => {
     const stage = createModelStage(({ server }) => server.setKind(resource, deviate(server.kind(resource))))
     const seen = await scenarios
       .find((scenario) => scenario.name === name)

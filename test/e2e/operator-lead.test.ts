@@ -9,7 +9,7 @@ const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles } = worl
 
 type Versions = { items: { kind: string; metadata: { name: string; resourceVersion: string } }[] }
 
-/** Everything that an operator writes, but for the Lease, with its version; who ends still says how often events occurred. */
+/** The objects that an operator writes, with versions except for events, whose counts a stopping operator updates. */
 const written = async () => {
   const { items } = await cluster.get<Versions>('bp,deployment,pdb,pods,events.events.k8s.io')
   const versionOf = ({ kind, metadata }: Versions['items'][0]) => (kind === 'Event' ? '' : metadata.resourceVersion)
@@ -25,7 +25,7 @@ const currentOwner = async () =>
   (await cluster.get<{ spec: { holderIdentity: string } }>('lease', 'shutterfleet-controller')).spec.holderIdentity
 const decides = (operator: OperatorProcess, withinMs: number) =>
   eventually(async () => (await decisionsOf(operator)) > 0, { withinMs, what: `${operator.name} decides` })
-/** Waits until nothing has been written for as long as numbers are held back. */
+/** Waits until nothing was written during 20 decisions, longer than status numbers are throttled. */
 const isQuiet = async (operator: OperatorProcess) => {
   let before = { versions: '', decisions: 0 }
   await eventually(
@@ -34,22 +34,22 @@ const isQuiet = async (operator: OperatorProcess) => {
       if (versions !== before.versions) before = { versions, decisions: await decisionsOf(operator) }
       return (await decisionsOf(operator)) > before.decisions + 20
     },
-    { withinMs: 60_000, what: 'nothing is written' },
+    { withinMs: 60_000, what: 'no write during 20 decisions' },
   )
 }
 
 const { operator: one } = world
 const edit = JSON.stringify({ spec: { template: { spec: { terminationGracePeriodSeconds: 7 } } } })
 const editFixed = () => cluster.kubectl(['patch', 'deployment', workersName('fixed'), '--type=merge', '-p', edit])
-const isTakenBack = () =>
+const isReverted = () =>
   eventually(async () => (await deploymentOf('fixed')).spec.template.spec.terminationGracePeriodSeconds === 100, {
-    what: 'the edit is taken back',
+    what: 'the edit is reverted',
   })
 const uidsOf = async (name: string) => (await world.podsOf(name)).map(({ metadata }) => metadata.uid).toSorted()
 /** The operator that was started last. */
 const newest = () => world.others().at(-1) ?? one
 
-t.test('operator lead: one acts, the other stands by and knows as much', async (t) => {
+t.test('operator lead: one operator leads, the other is standby with warm caches', async (t) => {
   await applyPool('queue', {
     autoscaling: { minReplicas: 2 },
     scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 },
@@ -68,38 +68,41 @@ t.test('operator lead: one acts, the other stands by and knows as much', async (
   t.match(await currentOwner(), /^one-/)
 })
 
-t.test('operator lead: handed over in order, the next acts at once, and a settled fleet is not touched', async (t) => {
-  await isQuiet(one)
-  const before = await written()
-  t.equal(await one.stop(), 0)
-  await decides(newest(), 5000)
-  await eventually(async () => (await decisionsOf(newest())) > 20)
-  t.match(await currentOwner(), /^two-/)
-  t.strictSame(await written(), before)
-})
+t.test(
+  'operator lead: after a graceful handover the next leader acts within 5 s and does not change a settled fleet',
+  async (t) => {
+    await isQuiet(one)
+    const before = await written()
+    t.equal(await one.stop(), 0)
+    await decides(newest(), 5000)
+    await eventually(async () => (await decisionsOf(newest())) > 20)
+    t.match(await currentOwner(), /^two-/)
+    t.strictSame(await written(), before)
+  },
+)
 
-t.test('operator lead: who follows goes on where the other was', async (t) => {
+t.test('operator lead: a new leader resumes scaling and reverts edits', async (t) => {
   await queue.send(8)
   await queue.allEnded()
   await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=4'])
   await settles('fixed', 4)
   await editFixed()
-  await isTakenBack()
+  await isReverted()
   await settles('fixed', 4)
   t.match(await poolOf('fixed'), { status: { reason: 'fixed' } })
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('operator lead: what was edited while nobody led is taken back by who leads next', async (t) => {
+t.test('operator lead: edits without a leader are reverted by the next leader', async (t) => {
   t.equal(await newest().stop(), 0)
   await editFixed()
   await world.startAnother('three')
-  await isTakenBack()
+  await isReverted()
   await settles('fixed', 4)
   t.equal(await roleOf(newest()), 'leader')
 })
 
-t.test('operator lead: one that has just begun leaves a settled fleet alone too', async (t) => {
+t.test('operator lead: a newly started leader does not change a settled fleet', async (t) => {
   await isQuiet(newest())
   const before = await written()
   await newest().stop()
@@ -109,7 +112,7 @@ t.test('operator lead: one that has just begun leaves a settled fleet alone too'
   t.strictSame(await written(), before)
 })
 
-t.test('operator lead: a leader that is killed is followed, and no worker suffers', async (t) => {
+t.test('operator lead: a killed leader is replaced and its workers are kept', async (t) => {
   const last = newest()
   const before = await uidsOf('fixed')
   const five = await world.startAnother('five')

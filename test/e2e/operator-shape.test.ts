@@ -16,11 +16,11 @@ const { cluster, fleet, applyPool, deploymentOf, settles, podsOf } = world
 t.afterEach(world.removePools)
 
 const apiVersion = 'apps/v1'
-const isOfNobody = ({ metadata }: WorkersDeployment) =>
+const hasNoOtherOwner = ({ metadata }: WorkersDeployment) =>
   metadata.managedFields.every(({ manager }) => manager !== 'other')
 const environmentIn = ({ spec }: WorkersDeployment) =>
   environmentOf({ ...spec.template, metadata: { name: '' } as never })
-/** Server-side apply in the name of somebody else. */
+/** Server-side apply with another field manager. */
 const applyAsOther = (manifest: object) =>
   cluster.kubectl(
     ['apply', '--server-side', '--force-conflicts', '--field-manager=other', '-f', '-'],
@@ -28,8 +28,8 @@ const applyAsOther = (manifest: object) =>
   )
 const patch = (what: string, name: string, body: object) =>
   cluster.kubectl(['patch', what, name, '--type=merge', '-p', JSON.stringify(body)])
-/** Milliseconds by which tries to shape a pool came earlier than the log had said, of each that followed a failure. */
-const earlyTries = (pool: string): readonly number[] => {
+/** Milliseconds by which each retry of an apply was earlier than the `retryMs` of the previous failure. */
+const earlyRetriesMs = (pool: string): readonly number[] => {
   type Line = { readonly msg: string; readonly pool?: string; readonly time: string; readonly retryMs: number }
   const lines = world.operator.log().split('\n').slice(0, -1)
   const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'apply failed')
@@ -39,13 +39,13 @@ const earlyTries = (pool: string): readonly number[] => {
     return Date.parse(before) + retryMs - Date.parse(time)
   })
 }
-/** Waits until some tries have failed: none came before its time, but for what a clock rounds. */
-const triesWait = async (pool: string) => {
-  await eventually(() => earlyTries(pool).length >= 6, { what: `${pool} was tried again` })
-  t.ok(Math.max(...earlyTries(pool)) <= 5, `${pool}: ${earlyTries(pool).join(', ')}`)
+/** Waits for six failed retries, none of which is early by more than the 5 ms that clocks round. */
+const assertBackOff = async (pool: string) => {
+  await eventually(() => earlyRetriesMs(pool).length >= 6, { what: `${pool} was retried` })
+  t.ok(Math.max(...earlyRetriesMs(pool)) <= 5, `${pool}: ${earlyRetriesMs(pool).join(', ')}`)
 }
 
-t.test('operator shape: a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {
+t.test('operator shape: a BrowserPool gets a Deployment whose replicas have a separate field owner', async (t) => {
   await applyPool('first', { autoscaling: { minReplicas: 3 } })
   await settles('first', 3)
   const { metadata, spec } = await deploymentOf('first')
@@ -68,7 +68,7 @@ t.test('operator shape: a BrowserPool gets a Deployment of its size, whose size 
   })
 })
 
-t.test('operator shape: what is taken from the template goes, what is put in comes, and the size stays', async (t) => {
+t.test('operator shape: changes of the template are applied to the Deployment, and its size stays', async (t) => {
   const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
   const scaleDown = { stabilizationWindowSeconds: 3600 }
   const sized = (minReplicas: number) => ({ minReplicas })
@@ -87,11 +87,11 @@ t.test('operator shape: what is taken from the template goes, what is put in com
   t.equal(spec.replicas, 3)
   t.notOk(spec.template.metadata.labels?.['team'])
   await eventually(async () => (await podsOf('template')).every((pod) => 'C' in environmentOf(pod)))
-  // The workers of both templates together are more than asked for; those that are too many go by themselves.
+  // During the rollout there are more workers than required; the Deployment removes the surplus without drains.
   t.notMatch(await world.operator.metrics(), /^shutterfleet_pool_decisions_total\{.*decision="drain".*\}/m)
 })
 
-t.test('operator shape: what others add is kept, what they change is taken back', async (t) => {
+t.test('operator shape: fields that others add are kept, fields that they change are reverted', async (t) => {
   await applyPool('edited', { autoscaling: { minReplicas: 1 } })
   await settles('edited', 1)
   const name = workersName('edited')
@@ -101,7 +101,7 @@ t.test('operator shape: what others add is kept, what they change is taken back'
   await eventually(async () => (await deploymentOf('edited')).spec.template.spec.containers[0]?.image === 'none')
   t.equal((await deploymentOf('edited')).spec.minReadySeconds, 1)
 
-  // By nobody's name: a field that is removed is nobody's afterwards.
+  // A removed field has no manager afterwards.
   const remove = [{ op: 'remove', path: '/spec/template/spec/containers/0/readinessProbe' }]
   await cluster.kubectl(['patch', 'deployment', name, '--type=json', '-p', JSON.stringify(remove)])
   await eventually(
@@ -115,29 +115,26 @@ t.test('operator shape: what others add is kept, what they change is taken back'
   })
 })
 
-t.test(
-  'operator shape: what loses its labels gets them back, and what is deleted comes again with its size',
-  async (t) => {
-    await applyPool('lost', { autoscaling: { enabled: false }, replicas: 2 })
-    await settles('lost', 2)
-    const name = workersName('lost')
-    const managedBy = 'app.kubernetes.io/managed-by'
-    for (const what of ['deployment', 'pdb']) {
-      await patch(what, name, { metadata: { labels: { [managedBy]: null } } })
-      await eventually(
-        async () => (await cluster.get<WorkersDeployment>(what, name)).metadata.labels[managedBy] === fieldOwner,
-        { what: `the ${what} has its label again` },
-      )
-    }
-    const { uid } = (await deploymentOf('lost')).metadata
-    await cluster.kubectl(['delete', 'deployment,pdb', name])
-    await eventually(async () => (await deploymentOf('lost')).metadata.uid !== uid, { what: 'another Deployment' })
-    await settles('lost', 2)
-    t.match(await cluster.get('pdb', name), { spec: { maxUnavailable: '20%' } })
-  },
-)
+t.test('operator shape: removed labels are restored, and deleted objects are recreated with their size', async (t) => {
+  await applyPool('lost', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('lost', 2)
+  const name = workersName('lost')
+  const managedBy = 'app.kubernetes.io/managed-by'
+  for (const what of ['deployment', 'pdb']) {
+    await patch(what, name, { metadata: { labels: { [managedBy]: null } } })
+    await eventually(
+      async () => (await cluster.get<WorkersDeployment>(what, name)).metadata.labels[managedBy] === fieldOwner,
+      { what: `the label of the ${what} is restored` },
+    )
+  }
+  const { uid } = (await deploymentOf('lost')).metadata
+  await cluster.kubectl(['delete', 'deployment,pdb', name])
+  await eventually(async () => (await deploymentOf('lost')).metadata.uid !== uid, { what: 'another Deployment' })
+  await settles('lost', 2)
+  t.match(await cluster.get('pdb', name), { spec: { maxUnavailable: '20%' } })
+})
 
-t.test('operator shape: workers that a deleted Deployment leaves behind are all taken over', async (t) => {
+t.test('operator shape: orphaned workers of a deleted Deployment are all adopted', async (t) => {
   await applyPool('orphans', { autoscaling: { minReplicas: 3 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
   await settles('orphans', 3)
   await applyPool('orphans', { autoscaling: { minReplicas: 1 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
@@ -149,7 +146,7 @@ t.test('operator shape: workers that a deleted Deployment leaves behind are all 
   t.strictSame((await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted(), before)
 })
 
-t.test('operator shape: a Deployment of somebody else by that name is left alone, and the pool says so', async (t) => {
+t.test("operator shape: another owner's Deployment of that name is kept, and the pool is Degraded", async (t) => {
   const labels = { app: 'other' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'none' }] } }
   const name = workersName('foreign')
@@ -159,43 +156,43 @@ t.test('operator shape: a Deployment of somebody else by that name is left alone
   await applyPool('foreign', {})
   await world.holds('foreign', 'Degraded', 'True ApplyFailed')
   t.match(await world.conditionOf('foreign', 'Degraded'), { message: /does not belong to this pool/ })
-  await triesWait('foreign')
+  await assertBackOff('foreign')
   t.notOk((await deploymentOf('foreign')).metadata.labels?.[appliedAnnotation])
-  t.notOk(isOfNobody(await deploymentOf('foreign')))
+  t.notOk(hasNoOtherOwner(await deploymentOf('foreign')))
   await cluster.kubectl(['delete', 'deployment', name])
   await settles('foreign', 1)
   await world.holds('foreign', 'Degraded', 'False AsExpected')
 })
 
 t.test(
-  'operator shape: a pool that the API server refuses to shape says why, and comes once it is mended',
+  'operator shape: a pool whose Deployment is rejected is Degraded with the reason, and recovers when corrected',
   async (t) => {
     const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0 }] } }
     await applyPool('refused', { template: { affinity } })
     await world.holds('refused', 'Degraded', 'True ApplyFailed')
     t.match(await world.conditionOf('refused', 'Degraded'), { message: /weight/ })
     await world.tells('refused', 'ApplyFailed')
-    await triesWait('refused')
+    await assertBackOff('refused')
     await applyPool('refused', {})
     await settles('refused', 1)
     await world.holds('refused', 'Degraded', 'False AsExpected')
   },
 )
 
-t.test('operator shape: what belongs to a BrowserPool goes with it', async (t) => {
+t.test('operator shape: the objects of a deleted BrowserPool are garbage-collected', async (t) => {
   await applyPool('last', {})
   await settles('last', 1)
   await cluster.kubectl(['delete', 'bp', 'last'])
-  // The garbage collector learns of a new kind of object within half a minute.
+  // The garbage collector discovers a new kind of object within 30 s.
   await eventually(async () => (await cluster.get<{ items: [] }>('deployment,pdb,pods')).items.length === 0, {
     withinMs: 90_000,
-    what: 'everything of all pools is gone',
+    what: 'all objects of all pools are deleted',
   })
   t.strictSame(fleet.busyEnds(), [])
 })
 
 t.test(
-  "an older release's Deployment goes on with its selector, and loses no worker before others are ready",
+  "operator shape: an older release's Deployment keeps its selector, and its workers until others are ready",
   async (t) => {
     const size = (paused: boolean) => applyPool('older', { autoscaling: { enabled: false }, replicas: 2, paused })
     await size(false)

@@ -18,13 +18,13 @@ const busy = (count: number) =>
   })
 
 t.test(
-  'operator size: a backlog makes the pool larger by its scale alone, and its end smaller by drained workers alone',
+  'operator size: a backlog scales the pool up by the scale subresource, its end down by drained workers only',
   async (t) => {
     await applyPool('queue', { autoscaling: { ...quick, maxReplicas: 6 }, scaleDown })
     await settles('queue', 1)
     serviceMs = 2000
     await queue.send(12)
-    await eventually(async () => (await sizeOf('queue')) === 6, { what: 'the pool is as large as it may be' })
+    await eventually(async () => (await sizeOf('queue')) === 6, { what: 'the pool has its maximum size' })
     await world.holds('queue', 'ScalingLimited', 'True AtMaximum')
     t.match(await poolOf('queue'), {
       status: { desiredReplicas: 6, reason: String, queue: Number, oldestWaitSeconds: Number },
@@ -42,7 +42,7 @@ t.test(
     t.equal(ends.length, 5)
     t.ok(
       ends.every(({ state, how }) => state === 'drained' && how === 'told to end'),
-      'only drained workers were told to end',
+      'only drained workers were terminated',
     )
     t.strictSame(queue.endedTwice(), [])
     await world.tells('queue', 'Created', 'ScaledUp', 'Draining', 'ScaledDown')
@@ -53,7 +53,7 @@ t.test(
   },
 )
 
-t.test('operator size: a worker that is busy is never the one that goes', async (t) => {
+t.test('operator size: a scale-down never ends a busy worker', async (t) => {
   await applyPool('kept', { autoscaling: { ...quick, maxReplicas: 4 }, scaleDown })
   serviceMs = 500
   await queue.send(20)
@@ -70,8 +70,8 @@ t.test('operator size: a worker that is busy is never the one that goes', async 
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('operator size: a drained worker that is wanted again is kept, and its mark taken away', async (t) => {
-  // Nothing is taken away without the ReplicaSet's controller, so that drained workers wait.
+t.test('operator size: a drained worker that is needed again is kept, and its deletion cost is removed', async (t) => {
+  // Without the ReplicaSet controller no pod is deleted, so that drained workers stay.
   await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, scaleDown })
   await settles('again', 3)
   await cluster.kill('kube-controller-manager')
@@ -79,58 +79,58 @@ t.test('operator size: a drained worker that is wanted again is kept, and its ma
   await cluster.kubectl(['scale', 'bp', 'again', '--replicas=2'])
   const marked = async () =>
     (await podsOf('again')).filter(({ metadata }) => metadata.annotations?.[deletionCostAnnotation])
-  await eventually(async () => (await marked()).length === 1, { what: 'one is marked' })
+  await eventually(async () => (await marked()).length === 1, { what: 'one pod has a deletion cost' })
   await eventually(async () => (await sizeOf('again')) === 2)
   const before = (await namesOf('again')).toSorted()
   await cluster.kubectl(['scale', 'bp', 'again', '--replicas=3'])
   await eventually(async () => (await sizeOf('again')) === 3)
   await cluster.start('kube-controller-manager')
-  await eventually(async () => (await marked()).length === 0, { what: 'none is marked', withinMs: 30_000 })
+  await eventually(async () => (await marked()).length === 0, { what: 'no pod has a deletion cost', withinMs: 30_000 })
   await settles('again', 3)
   t.strictSame((await namesOf('again')).toSorted(), before)
 })
 
-t.test(
-  'operator size: with autoscaling off kubectl scale decides, and a pause keeps everything as it is',
-  async (t) => {
-    await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
-    await settles('fixed', 1)
-    await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
-    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
-    await settles('fixed', 3)
-    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
-    await settles('fixed', 2)
-    t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
+t.test('operator size: with autoscaling off kubectl scale sets the size; a paused pool does not change', async (t) => {
+  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
+  await settles('fixed', 1)
+  await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
+  await settles('fixed', 3)
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
+  await settles('fixed', 2)
+  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
 
-    const patch = (spec: object) =>
-      cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
-    await patch({ paused: true })
-    await world.holds('fixed', 'ScalingActive', 'False Paused')
-    const before = (await namesOf('fixed')).toSorted()
-    await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
-    await eventually(async () => {
-      const { metadata, status } = await poolOf('fixed')
-      return status?.observedGeneration === metadata.generation
-    })
-    t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
-    t.strictSame((await namesOf('fixed')).toSorted(), before)
-    t.equal(await sizeOf('fixed'), 2)
-    await patch({ paused: false })
-    // Size and template are two loops': four may be there before the first is replaced.
-    const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
-    await eventually(isReplaced, { withinMs: 60_000, what: 'the template comes now' })
-    await settles('fixed', 4)
-    t.strictSame(fleet.busyEnds(), [])
-  },
-)
+  const patch = (spec: object) =>
+    cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
+  await patch({ paused: true })
+  await world.holds('fixed', 'ScalingActive', 'False Paused')
+  const before = (await namesOf('fixed')).toSorted()
+  await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
+  await eventually(async () => {
+    const { metadata, status } = await poolOf('fixed')
+    return status?.observedGeneration === metadata.generation
+  })
+  t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
+  t.strictSame((await namesOf('fixed')).toSorted(), before)
+  t.equal(await sizeOf('fixed'), 2)
+  await patch({ paused: false })
+  // Size and template are set by two loops: four workers may exist before the first is replaced.
+  const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
+  await eventually(isReplaced, { withinMs: 60_000, what: 'all workers have the new template' })
+  await settles('fixed', 4)
+  t.strictSame(fleet.busyEnds(), [])
+})
 
-t.test('operator size: a worker that says nothing is replaced, once others are heard', async (t) => {
+t.test('operator size: a worker without heartbeats is replaced if others send heartbeats', async (t) => {
   await applyPool('silent', { autoscaling: { enabled: false }, replicas: 3 })
   await settles('silent', 3)
   const before = await namesOf('silent')
   const [silent = ''] = before
   fleet.afflict(silent, { kind: 'silent' })
-  await eventually(async () => !(await namesOf('silent')).includes(silent), { withinMs: 30_000, what: 'it goes' })
+  await eventually(async () => !(await namesOf('silent')).includes(silent), {
+    withinMs: 30_000,
+    what: 'the silent worker is deleted',
+  })
   await settles('silent', 3)
   t.equal((await namesOf('silent')).filter((name) => before.includes(name)).length, 2)
   await world.tells('silent', 'WorkerLost')
@@ -140,7 +140,7 @@ t.test('operator size: a worker that says nothing is replaced, once others are h
   )
 })
 
-t.test('operator size: the last worker goes after the idle time, and the next capture brings one again', async () => {
+t.test('operator size: a pool scales to zero after the cooldown, and to one for the next capture', async () => {
   const autoscaling = { ...quick, minReplicas: 0, cooldownSeconds: 10 }
   await applyPool('zero', { autoscaling, scaleDown })
   await settles('zero', 0)
@@ -153,47 +153,47 @@ t.test('operator size: the last worker goes after the idle time, and the next ca
   await settles('zero', 0)
 })
 
-t.test(
-  'operator size: of two pools that want the same queue the older one has it, and the other follows when that is gone',
-  async (t) => {
-    await applyPool('b-older', { autoscaling: quick, scaleDown })
-    await settles('b-older', 1)
-    await eventually(async () => {
-      const { creationTimestamp } = (await poolOf('b-older')).metadata
-      return Date.now() - Date.parse(creationTimestamp) > 1100
-    })
-    await applyPool('a-younger', { autoscaling: quick, scaleDown })
-    await world.holds('a-younger', 'Degraded', 'True PoolTaken')
-    t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
-    t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
-    await t.rejects(deploymentOf('a-younger'), /not found/)
-    await world.tells('a-younger', 'PoolTaken')
+t.test('operator size: the older of two pools serves their queue, the younger one after its deletion', async (t) => {
+  await applyPool('b-older', { autoscaling: quick, scaleDown })
+  await settles('b-older', 1)
+  await eventually(async () => {
+    const { creationTimestamp } = (await poolOf('b-older')).metadata
+    return Date.now() - Date.parse(creationTimestamp) > 1100
+  })
+  await applyPool('a-younger', { autoscaling: quick, scaleDown })
+  await world.holds('a-younger', 'Degraded', 'True PoolTaken')
+  t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
+  t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
+  await t.rejects(deploymentOf('a-younger'), /not found/)
+  await world.tells('a-younger', 'PoolTaken')
 
-    // Beside it, one of a fixed size may serve the same queue.
-    await applyPool('beside', { autoscaling: { enabled: false }, replicas: 2 })
-    await settles('beside', 2)
-    await cluster.kubectl(['delete', 'bp', 'b-older'])
-    await settles('a-younger', 1)
-    await world.holds('a-younger', 'Degraded', 'False AsExpected')
+  // A pool of fixed size may serve the same queue in addition.
+  await applyPool('beside', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('beside', 2)
+  await cluster.kubectl(['delete', 'bp', 'b-older'])
+  await settles('a-younger', 1)
+  await world.holds('a-younger', 'Degraded', 'False AsExpected')
+})
+
+t.test(
+  'operator size: without backlog reports of the ledger the size is frozen, and the pool reports BacklogUnknown',
+  async (t) => {
+    await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, scaleDown })
+    await settles('deaf', 2)
+    queue.setCounting(false)
+    await world.holds('deaf', 'MetricsAvailable', 'False BacklogUnknown')
+    await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 1 }, scaleDown })
+    await eventually(async () => (await poolOf('deaf')).status?.observedGeneration === 2)
+    t.match(await poolOf('deaf'), { status: { reason: 'backlog-unknown', replicas: 2 } })
+    t.notOk('queue' in ((await poolOf('deaf')).status ?? {}), 'unknown numbers are omitted')
+    queue.setCounting(true)
+    await world.holds('deaf', 'MetricsAvailable', 'True MetricsRead')
+    await settles('deaf', 1)
+    await world.tells('deaf', 'Frozen', 'Thawed')
   },
 )
 
-t.test('operator size: without word from the ledger the size stays as it is, and the pool says so', async (t) => {
-  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, scaleDown })
-  await settles('deaf', 2)
-  queue.setCounting(false)
-  await world.holds('deaf', 'MetricsAvailable', 'False BacklogUnknown')
-  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 1 }, scaleDown })
-  await eventually(async () => (await poolOf('deaf')).status?.observedGeneration === 2)
-  t.match(await poolOf('deaf'), { status: { reason: 'backlog-unknown', replicas: 2 } })
-  t.notOk('queue' in ((await poolOf('deaf')).status ?? {}), 'what is not known is left out')
-  queue.setCounting(true)
-  await world.holds('deaf', 'MetricsAvailable', 'True MetricsRead')
-  await settles('deaf', 1)
-  await world.tells('deaf', 'Frozen', 'Thawed')
-})
-
-t.test('operator size: everything but the size is written by one, the size by another', async (t) => {
+t.test('operator size: replicas have one field manager, all other fields another', async (t) => {
   await applyPool('owners', {})
   await settles('owners', 1)
   const managers = (await deploymentOf('owners')).metadata.managedFields.map(({ manager }) => manager)

@@ -5,10 +5,10 @@ import type { Fault } from '#test/helpers/cluster-fleet.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
-/** What is wrong with pods that start, by the image that they ask for. */
-const wrong = new Map<string, Fault>()
+/** Faults of starting pods, by their image. */
+const imageFaults = new Map<string, Fault>()
 const world = await startOperatorCluster(t, {
-  faultOf: (pod) => wrong.get(pod.spec.containers[0]?.image ?? ''),
+  faultOf: (pod) => imageFaults.get(pod.spec.containers[0]?.image ?? ''),
   restartMs: 500,
 })
 const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf } = world
@@ -16,26 +16,28 @@ t.afterEach(world.removePools)
 
 const quick = { queueWaitMs: 100 }
 const scaleDown = { stabilizationWindowSeconds: 1, periodSeconds: 1 }
-/** Decisions about a pool so far. */
+/** The number of decisions about a pool so far. */
 const decisionsOf = async (name: string) =>
   [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{(.*)\} (\d+)$/gm)]
     .filter(([, labels]) => labels?.includes(`browserpool="${name}"`))
     .reduce((sum, [, , count]) => sum + Number(count), 0)
 const sizeOf = async (name: string) => (await deploymentOf(name)).spec.replicas
-/** Waits until so many workers take captures, whatever else there is. */
+/** Waits until exactly `ready` workers take captures. */
 const serves = (name: string, ready: number) =>
-  eventually(async () => (await poolOf(name)).status?.readyReplicas === ready, { what: `${ready} take captures` })
-const says = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
+  eventually(async () => (await poolOf(name)).status?.readyReplicas === ready, {
+    what: `${ready} workers take captures`,
+  })
+const conditionIn = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
   conditions.find((condition) => condition.type === type)
 
-/** Waits until the trouble shows as condition, event and metric, and answers the condition. */
+/** Waits until the trouble is reported as condition, event and metric; returns the condition. */
 const shows = async (name: string, trouble: { word: string; type: PoolConditionType; reason: string }) => {
   const { word, type, reason } = trouble
   await world.holds(name, type, `True ${reason}`)
   await world.tells(name, reason)
   const line = new RegExp(`^shutterfleet_pool_workers_stuck\\{.*trouble="${word}".*\\} [1-9]`, 'm')
   await eventually(async () => line.test(await operator.metrics()), { what: `the metric of ${word}` })
-  return says((await poolOf(name)).status ?? {}, type)
+  return conditionIn((await poolOf(name)).status ?? {}, type)
 }
 
 const cases = [
@@ -43,26 +45,26 @@ const cases = [
     word: 'image-pull',
     reason: 'ImagePull',
     fault: { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' },
-    says: /cannot get their image.*Back-off pulling image/,
+    message: /cannot get their image.*Back-off pulling image/,
   },
   {
     word: 'config-error',
     reason: 'ConfigError',
     fault: { kind: 'hindered', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
-    says: /cannot be set up by their node.*cannot load seccomp profile "x"/,
+    message: /cannot be set up by their node.*cannot load seccomp profile "x"/,
   },
   {
     word: 'crash-looping',
     reason: 'CrashLooping',
     fault: { kind: 'ends', exitCode: 70 },
-    says: /end soon after they start/,
+    message: /end soon after they start/,
   },
 ] as const
 
-for (const { word, reason, fault, says: message } of cases)
-  t.test(`workers in trouble (${word}) are no capacity, lead to no more of them, and are told of`, async (t) => {
+for (const { word, reason, fault, message } of cases)
+  t.test(`operator troubles: workers in ${word} are no capacity, are reported, and no more are created`, async (t) => {
     const image = word
-    wrong.set(image, fault)
+    imageFaults.set(image, fault)
     await applyPool(word, {
       autoscaling: { ...quick, minReplicas: 2, maxReplicas: 20 },
       scaleDown,
@@ -72,9 +74,9 @@ for (const { word, reason, fault, says: message } of cases)
     await world.holds(word, 'Ready', 'False WorkersMissing')
     t.match(await poolOf(word), { status: { reason: word, readyReplicas: 0 } })
 
-    // Each capture wants a worker of its own: so many are asked for, and then no more.
+    // Each capture needs one worker: five are requested, and then no more.
     await queue.send(5)
-    await eventually(async () => (await sizeOf(word)) === 5, { what: 'as many as the captures need' })
+    await eventually(async () => (await sizeOf(word)) === 5, { what: 'one worker per capture' })
     const pods = new Set<string>()
     const decided = await decisionsOf(word)
     await eventually(
@@ -82,12 +84,12 @@ for (const { word, reason, fault, says: message } of cases)
         for (const { metadata } of await podsOf(word)) pods.add(metadata.name)
         return (await decisionsOf(word)) > decided + 5
       },
-      { what: 'it was decided five times more' },
+      { what: 'five more decisions' },
     )
-    t.equal(pods.size, 5, 'no other pods came')
+    t.equal(pods.size, 5, 'no other pods were created')
     t.equal(await sizeOf(word), 5)
 
-    wrong.delete(image)
+    imageFaults.delete(image)
     for (const pod of pods) fleet.heal(pod)
     await queue.allEnded()
     await world.holds(word, 'Degraded', 'False AsExpected')
@@ -95,26 +97,23 @@ for (const { word, reason, fault, says: message } of cases)
     await world.tells(word, 'Recovered')
   })
 
-t.test(
-  'operator troubles: workers that no node takes are no capacity, and go first when fewer are needed',
-  async (t) => {
-    const selector = { room: 'yes' }
-    await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
-    const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
-    t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
-    const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
-    await eventually(isStuck, { what: 'both are seen' })
-    t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
-    await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
-    await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
-    await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
-    await settles('tight', 1)
-    await world.holds('tight', 'Degraded', 'False AsExpected')
-  },
-)
+t.test('operator troubles: unschedulable workers are no capacity, and are removed first in a scale-down', async (t) => {
+  const selector = { room: 'yes' }
+  await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
+  const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
+  t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
+  const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
+  await eventually(isStuck, { what: 'both workers are counted' })
+  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
+  await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
+  await eventually(async () => (await podsOf('tight')).length === 1, { what: 'an unschedulable worker is deleted' })
+  await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
+  await settles('tight', 1)
+  await world.holds('tight', 'Degraded', 'False AsExpected')
+})
 
 t.test(
-  'operator troubles: a quota limits, and what is refused is asked for no longer when it is not needed',
+  'operator troubles: a quota is reported as ScalingLimited, and a later scale-down lowers the size',
   async (t) => {
     const hard = { pods: '2' }
     await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
@@ -133,7 +132,7 @@ t.test(
   },
 )
 
-t.test('operator troubles: pods that are refused for another reason are told of', async (t) => {
+t.test('operator troubles: pods that are rejected for another reason are reported as PodsRefused', async (t) => {
   const template = { priorityClassName: 'nowhere' }
   await applyPool('refused', { autoscaling: { enabled: false }, replicas: 1, template })
   const trouble = { word: 'pods-refused', type: 'Degraded', reason: 'PodsRefused' } as const
@@ -141,12 +140,12 @@ t.test('operator troubles: pods that are refused for another reason are told of'
 })
 
 t.test(
-  'operator troubles: an image that does not start takes no capacity away, and comes to nothing when it is taken back',
+  'operator troubles: an image that cannot be pulled reduces no capacity, and a rollback keeps the old workers',
   async (t) => {
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
     await settles('rollout', 4)
     const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
-    wrong.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
+    imageFaults.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
     const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
     await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
@@ -160,7 +159,7 @@ t.test(
     await world.holds('rollout', 'Progressing', 'True Replacing')
     t.equal(await sizeOf('rollout'), 4)
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2, template: { image: 'bad' } })
-    await eventually(async () => (await sizeOf('rollout')) === 2, { what: 'it is made smaller all the same' })
+    await eventually(async () => (await sizeOf('rollout')) === 2, { what: 'a scale-down during the rollout' })
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2 })
     await settles('rollout', 2)
     await world.holds('rollout', 'Degraded', 'False AsExpected')
@@ -168,12 +167,12 @@ t.test(
     const after = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
     t.ok(
       after.every((name) => before.includes(name)),
-      'those that were there before',
+      'the workers of the old image are kept',
     )
   },
 )
 
-t.test('operator troubles: a worker that has drained does not keep a new template from coming', async (t) => {
+t.test('operator troubles: a drained worker does not block the rollout of a new template', async (t) => {
   await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await settles('both', 4)
   const old = (await podsOf('both')).map(({ metadata }) => metadata.name)
@@ -192,19 +191,19 @@ t.test('operator troubles: a worker that has drained does not keep a new templat
 })
 
 t.test(
-  'operator troubles: workers that their node does not start for long are no capacity, and are told of',
+  'operator troubles: workers that their node does not start for two minutes are no capacity and are reported',
   async (t) => {
-    wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
+    imageFaults.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
     await applyPool('held', { autoscaling: quick, scaleDown, template: { image: 'held' } })
     const isHeld = async () => {
       const [pod] = await podsOf('held')
       return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'
     }
-    await eventually(isHeld, { what: 'a node has it' })
+    await eventually(isHeld, { what: 'a node is creating the container' })
     await world.holds('held', 'Progressing', 'True Starting')
     t.match(await poolOf('held'), { status: { reason: 'steady' } })
 
-    // Instead of waiting for two minutes, somebody comes whose calendar is ahead.
+    // Instead of waiting for two minutes, start an operator whose clock is three minutes ahead.
     const later = await world.startAnother('later', { skewMs: 180_000 })
     await operator.stop()
     await world.holds('held', 'Degraded', 'True NotStarting')
@@ -213,10 +212,10 @@ t.test(
     t.match(await later.metrics(), /^shutterfleet_pool_workers_stuck\{.*trouble="not-starting".*\} 1$/m)
     await queue.send(3)
     await eventually(async () => (await sizeOf('held')) === 3, {
-      what: 'others are asked for, of which one may come up',
+      what: 'further workers are requested, one of which may start',
     })
 
-    wrong.delete('held')
+    imageFaults.delete('held')
     for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
     await queue.allEnded()
     await world.holds('held', 'Degraded', 'False AsExpected')

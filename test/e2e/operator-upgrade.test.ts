@@ -23,7 +23,7 @@ const world = await startOperatorCluster(t, { startMs: () => startMs })
 const { cluster, queue, applyPool, settles } = world
 const pools = ['first', 'second', 'third']
 
-/** What each pool's Deployment is: not changed yet, on its way, or done. */
+/** The rollout state of each pool's Deployment: before, rolling or done. */
 const statesOf = async (image: string) => {
   const all = await Promise.all(pools.map((name) => cluster.get<Deployment>('deployment', workersName(name))))
   return all.map(({ metadata, spec, status }) => {
@@ -34,7 +34,7 @@ const statesOf = async (image: string) => {
 }
 
 t.test(
-  'operator upgrade: new settings of the controller change one pool after another, somebody’s change comes at once',
+  'operator upgrade: new controller settings roll out one pool at a time, changes of pools immediately',
   async (t) => {
     for (const name of pools) await applyPool(name, { autoscaling: { enabled: false }, replicas: 2 })
     for (const name of pools) await settles(name, 2)
@@ -46,7 +46,7 @@ t.test(
       seen.add(states.toSorted().join())
       return states.every((state) => state === 'done')
     }
-    await eventually(isOver, { withinMs: 120_000, what: 'all pools are of the new image' })
+    await eventually(isOver, { withinMs: 120_000, what: 'all pools use the new image' })
     for (const states of seen) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
     t.ok([...seen].some((states) => states.includes('before') && states.includes('rolling')))
 
@@ -54,14 +54,14 @@ t.test(
       await applyPool(name, { autoscaling: { enabled: false }, replicas: 2, template: { image: 'own' } })
     }
     await eventually(async () => (await statesOf('own')).every((state) => state === 'rolling'), {
-      what: 'all roll at once',
+      what: 'all pools roll at the same time',
     })
     for (const name of pools) await settles(name, 2)
     t.equal(newer.child.exitCode, null)
   },
 )
 
-t.test('operator upgrade: under an older definition, fields that it does not know have their defaults', async (t) => {
+t.test('operator upgrade: with an older definition, missing fields have their defaults', async (t) => {
   await using newer = await startOperator({ cluster, queue, name: 'later', settings: { POD_IMAGE: 'newer' } })
   const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
   const real = await readFile(file, 'utf8')

@@ -23,7 +23,7 @@ t.test('proxied jobs: 60 captures get 60 Jobs, ten at a time, each with one clai
   await settled(t)
 })
 
-t.test('proxied jobs: a capture has its Job at once, and a claim is seen with kubectl', async (t) => {
+t.test('proxied jobs: a capture gets its Job immediately, and kubectl shows the claim', async (t) => {
   life.serviceMs = 8000
   const [id] = await send(1)
   await eventually(() => record.claims.size === 1)
@@ -38,7 +38,7 @@ t.test('proxied jobs: a capture has its Job at once, and a claim is seen with ku
   await settled(t)
 })
 
-t.test('proxied jobs: spares wait, are taken, and are replaced', async (t) => {
+t.test('proxied jobs: a capture takes a waiting spare, which is replaced', async (t) => {
   await want({ spares: 2 })
   await eventually(() => fleet.workers().filter(({ state: is }) => is() === 'ready').length === 2)
   const waiting = new Set(record.unfinished().map(({ metadata }) => metadata.name))
@@ -48,7 +48,7 @@ t.test('proxied jobs: spares wait, are taken, and are replaced', async (t) => {
   await eventually(() => record.made.size === 3 && record.unfinished().length === 2)
 })
 
-t.test('proxied jobs: nothing is made while the pool is paused', async (t) => {
+t.test('proxied jobs: no Job is created while the pool is paused', async (t) => {
   await want({ spares: 2 }, { paused: true })
   await holds(name, 'ScalingActive', 'False Paused')
   const before = record.made.size
@@ -61,7 +61,7 @@ t.test('proxied jobs: nothing is made while the pool is paused', async (t) => {
   await settled(t)
 })
 
-t.test('a Job whose pod is killed while it serves: another serves its capture, once', async (t) => {
+t.test('proxied jobs: the capture of a Job whose pod is killed is served by another Job, once', async (t) => {
   life.serviceMs = 5000
   const [id] = await send(1)
   await eventually(() => startsOf(id!).length === 1)
@@ -77,7 +77,7 @@ t.test('a Job whose pod is killed while it serves: another serves its capture, o
 })
 
 t.test(
-  'proxied jobs: a BrowserPool that is deleted takes its Jobs along, whose captures end, and another goes on',
+  'proxied jobs: Jobs of a deleted BrowserPool finish their captures and are deleted, and a new pool works',
   async (t) => {
     life.serviceMs = 3000
     const [id] = await send(1)
@@ -85,7 +85,7 @@ t.test(
     await cluster.kubectl(['delete', 'bp', name])
     await queue.allEnded()
     const left = async () => (await cluster.get<{ items: [] }>('jobs,pods')).items.length
-    await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are gone', withinMs: 60_000 })
+    await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are deleted', withinMs: 60_000 })
     await want({})
     t.equal(startsOf(id!).length, 1)
     t.equal(record.made.size, 1)

@@ -47,30 +47,27 @@ await cluster.apply({
 })
 const jobsOf = async () => (await cluster.get<{ items: Job[] }>('jobs', '-n', namespace)).items
 
-t.test(
-  'proxied real workers: real single-use workers serve one capture each, in a namespace of their own',
-  async (t) => {
-    const ids = await queue.send(2, { pool: 'proxied', parameters: { url: `${pages.url}/plain` } })
-    await queue.allEnded(90_000)
-    await eventually(async () => (await jobsOf()).every(({ status }) => status.succeeded === 1), { withinMs: 30_000 })
-    const jobs = await jobsOf()
-    t.equal(jobs.length, 2)
-    await eventually(async () => (await jobsOf()).every(({ metadata }) => metadata.labels[captureLabel] !== undefined))
-    for (const { metadata } of await jobsOf()) {
-      const id = metadata.labels[captureLabel] ?? ''
-      t.ok(ids.includes(id))
-      t.match(queue.rows.get(id), {
-        starts: [{ kind: 'begun', pod: metadata.name }],
-        results: [{ outcome: 'completed' }],
-      })
-    }
-  },
-)
+t.test('proxied real workers: real single-use workers serve one capture each in a separate namespace', async (t) => {
+  const ids = await queue.send(2, { pool: 'proxied', parameters: { url: `${pages.url}/plain` } })
+  await queue.allEnded(90_000)
+  await eventually(async () => (await jobsOf()).every(({ status }) => status.succeeded === 1), { withinMs: 30_000 })
+  const jobs = await jobsOf()
+  t.equal(jobs.length, 2)
+  await eventually(async () => (await jobsOf()).every(({ metadata }) => metadata.labels[captureLabel] !== undefined))
+  for (const { metadata } of await jobsOf()) {
+    const id = metadata.labels[captureLabel] ?? ''
+    t.ok(ids.includes(id))
+    t.match(queue.rows.get(id), {
+      starts: [{ kind: 'begun', pod: metadata.name }],
+      results: [{ outcome: 'completed' }],
+    })
+  }
+})
 
-t.test('proxied real workers: a real worker whose pod is deleted finishes what it serves', async (t) => {
+t.test('proxied real workers: a real worker whose pod is deleted finishes its capture', async (t) => {
   const before = new Set((await jobsOf()).map(({ metadata }) => metadata.name))
   const [id] = await queue.send(1, { pool: 'proxied', parameters: { url: `${pages.url}/held` } })
-  await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is asked for' })
+  await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is requested' })
   const job = (await jobsOf()).find(({ metadata }) => !before.has(metadata.name))
   await cluster.kubectl(['delete', 'pod', '-n', namespace, '-l', `job-name=${job!.metadata.name}`, '--wait=false'])
   for (const answer of held.splice(0)) answer()
@@ -80,5 +77,5 @@ t.test('proxied real workers: a real worker whose pod is deleted finishes what i
     results: [{ outcome: 'completed' }],
   })
   t.equal(queue.rows.get(id!)?.starts.length, 1)
-  t.equal((await jobsOf()).length, before.size + 1, 'no other Job was made for it')
+  t.equal((await jobsOf()).length, before.size + 1, 'no other Job was created for it')
 })

@@ -6,25 +6,28 @@ const { name } = proxied
 const world = await startProxiedCluster(t)
 const { cluster, queue, fleet, life, record, want, send, state, settled, holds, eventsOf } = world
 
-t.test('an image that cannot be pulled: the pool says for how long, and goes on once it is mended', async (t) => {
-  life.wrong = { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
-  await send(3)
-  await eventually(() => state()?.canStart === false && state()?.reason === 'image-pull')
-  await holds(name, 'Degraded', 'True ImagePull')
-  await holds(name, 'Ready', 'False WorkersMissing')
-  const early = state()?.forMs ?? 0
-  await eventually(() => (state()?.forMs ?? 0) > early + 3000)
-  t.ok((await eventsOf(name)).some(({ reason, note }) => reason === 'ImagePull' && note.includes('Back-off pulling')))
-  t.equal(record.made.size, 3, 'none on top of those that are stuck')
-  life.wrong = undefined
-  await want({}, { template: { image: 'another' } })
-  await queue.allEnded(60_000)
-  await eventually(() => state()?.canStart === true)
-  await holds(name, 'Degraded', 'False AsExpected')
-  await settled(t)
-})
+t.test(
+  'proxied troubles: an image that cannot be pulled is reported with its duration until it is corrected',
+  async (t) => {
+    life.wrong = { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
+    await send(3)
+    await eventually(() => state()?.canStart === false && state()?.reason === 'image-pull')
+    await holds(name, 'Degraded', 'True ImagePull')
+    await holds(name, 'Ready', 'False WorkersMissing')
+    const early = state()?.forMs ?? 0
+    await eventually(() => (state()?.forMs ?? 0) > early + 3000)
+    t.ok((await eventsOf(name)).some(({ reason, note }) => reason === 'ImagePull' && note.includes('Back-off pulling')))
+    t.equal(record.made.size, 3, 'no Jobs besides those that are stuck')
+    life.wrong = undefined
+    await want({}, { template: { image: 'another' } })
+    await queue.allEnded(60_000)
+    await eventually(() => state()?.canStart === true)
+    await holds(name, 'Degraded', 'False AsExpected')
+    await settled(t)
+  },
+)
 
-t.test('Jobs that no node has room for: the pool says so, and others take their place once it is mended', async (t) => {
+t.test('proxied troubles: unschedulable Jobs are reported, and replaced when the template is corrected', async (t) => {
   await want({}, { template: { nodeSelector: { nowhere: 'here' } } })
   await send(2)
   await eventually(() => state()?.canStart === false && state()?.reason === 'unschedulable')
@@ -36,7 +39,7 @@ t.test('Jobs that no node has room for: the pool says so, and others take their 
   await settled(t)
 })
 
-t.test('Jobs that end before they claim: fewer and fewer tries', async (t) => {
+t.test('proxied troubles: Jobs that exit before they claim a capture are recreated with back-off', async (t) => {
   life.wrong = { kind: 'ends', exitCode: 1 }
   await send(2)
   await eventually(() => state()?.reason === 'crash-looping' && (state()?.forMs ?? 0) > 4000)
@@ -48,7 +51,7 @@ t.test('Jobs that end before they claim: fewer and fewer tries', async (t) => {
   await settled(t)
 })
 
-t.test('proxied troubles: a quota is respected, told, and tried again', async (t) => {
+t.test('proxied troubles: a quota is respected and reported, and creation is retried', async (t) => {
   const quota = (jobs: string) => ({
     apiVersion: 'v1',
     kind: 'ResourceQuota',
@@ -74,7 +77,7 @@ t.test('proxied troubles: a quota is respected, told, and tried again', async (t
   await settled(t)
 })
 
-t.test('proxied troubles: pods that are refused are told, and come once they may', async (t) => {
+t.test('proxied troubles: rejected pods are reported, and created when the quota is removed', async (t) => {
   await cluster.apply({
     apiVersion: 'v1',
     kind: 'ResourceQuota',

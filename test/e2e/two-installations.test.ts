@@ -21,7 +21,7 @@ for (const namespace of ['one', 'other', jobsNamespace]) {
   await grantController(cluster, namespace)
 }
 
-/** An installation with BrowserPools in a namespace of its own, and Jobs beside those of others. */
+/** Starts an installation with a separate namespace for its BrowserPools and a shared one for its Jobs. */
 const install = async (instance: string, spares: number) => {
   const queue = await startClusterQueue({ countMs: 200 })
   const fleet = await startFleet({ cluster, queue, selector: managedSelector(instance) })
@@ -55,23 +55,23 @@ const install = async (instance: string, spares: number) => {
 const one = await install('one', 3)
 const other = await install('other', 2)
 
-/** Waits until both have what they want, and see no more of it. */
+/** Waits until both installations have exactly their own workers and spares. */
 const settle = async () => {
   for (const [{ jobs, pods, poolStatus }, count] of [
     [one, 3],
     [other, 2],
   ] as const) {
-    const isSo = async () => {
+    const isSettled = async () => {
       const [web, spare] = [await poolStatus('web'), await poolStatus('jobs')]
       const counts = [web?.replicas, web?.readyReplicas, spare?.replicas, spare?.readyReplicas]
       return [...counts, await pods(), await jobs()].every((each) => each === count)
     }
-    await eventually(isSo, { withinMs: 60_000, what: `${count} workers and ${count} spares` })
+    await eventually(isSettled, { withinMs: 60_000, what: `${count} workers and ${count} spares` })
   }
 }
 
 t.test(
-  'two installations: two installations whose Jobs share a namespace each have their own workers, spares and Lease',
+  'two installations: installations whose Jobs share a namespace have separate workers, spares and Leases',
   async (t) => {
     await settle()
     t.match([await one.holder(), await other.holder()], [/^of-one-/, /^of-other-/])
@@ -81,11 +81,11 @@ t.test(
   },
 )
 
-t.test('two installations: captures of one take nothing from the other', async (t) => {
+t.test('two installations: captures of one do not use workers of the other', async (t) => {
   const ids = await one.queue.send(5, { pool: 'proxied' })
   await one.queue.allEnded()
   for (const id of ids) t.equal(one.queue.rows.get(id)?.starts.length, 1)
-  // Jobs that have ended can be looked at for a while.
+  // Ended Jobs are kept until their time to live is over.
   t.equal(await other.jobs(), 2)
   t.match(await other.poolStatus('jobs'), { replicas: 2, busySlots: 0, queue: 0 })
 })

@@ -11,7 +11,7 @@ for (const role of ['view', 'edit']) {
   await cluster.kubectl(['create', 'rolebinding', role, '-n', 'default', `--clusterrole=${role}`, `--user=${role}`])
 }
 
-/** Whether a user may do something to BrowserPools, or to a subresource of theirs. */
+/** Whether a user may perform a verb on a resource or on its subresource. */
 const may = (user: string, verb: string, resource: string, subresource?: string) => {
   const part = subresource === undefined ? [] : [`--subresource=${subresource}`]
   return cluster.kubectl(['auth', 'can-i', verb, resource, ...part, `--as=${user}`, '-n', 'default']).then(
@@ -21,17 +21,17 @@ const may = (user: string, verb: string, resource: string, subresource?: string)
 }
 
 t.test(
-  'user roles: who may view a namespace sees its BrowserPools, who may edit it changes and scales them',
+  'user roles: the role view may read BrowserPools of its namespace, the role edit may change and scale them',
   async (t) => {
     t.notOk(await may('view', 'list', 'browserpools'))
     await cluster.apply(await readFile(`${root}/k8s/user-roles.yaml`, 'utf8'))
     await eventually(async () => (await may('view', 'list', 'browserpools')) && may('edit', 'patch', 'browserpools'), {
-      what: 'Kubernetes has added the rules to its roles',
+      what: 'the rules are aggregated to the cluster roles',
     })
     t.notOk(await may('view', 'patch', 'browserpools'))
     t.notOk(await may('view', 'patch', 'browserpools', 'scale'))
     t.ok(await may('edit', 'patch', 'browserpools', 'scale'))
-    t.notOk(await may('edit', 'patch', 'browserpools', 'status'), 'the status is the controller’s')
+    t.notOk(await may('edit', 'patch', 'browserpools', 'status'), 'only the controller writes the status')
     t.notOk(await may('stranger', 'list', 'browserpools'))
   },
 )

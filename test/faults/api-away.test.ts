@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testFault } from './test-fault.ts'
 import { away } from './world/faults-of-servers.ts'
-import { unknownIsTrouble } from './world/missing-guards.ts'
+import { readFailureIsTrouble } from './world/missing-guards.ts'
 
-testFault(t, () => away, [{ missing: () => unknownIsTrouble, shows: 'lost' }])
+testFault(t, () => away, [{ missing: () => readFailureIsTrouble, shows: 'lost' }])

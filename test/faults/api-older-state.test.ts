@@ -1,9 +1,9 @@
 import t from 'tap'
 import { testFault } from './test-fault.ts'
 import { createOlderState } from './world/faults-of-servers.ts'
-import { copiesOnlyGrow, refusedIsNothingSpecial } from './world/missing-guards.ts'
+import { listIgnoresAbsence, restartUnnoticed } from './world/missing-guards.ts'
 
 testFault(t, createOlderState, [
-  { missing: () => copiesOnlyGrow, shows: 'restless' },
-  { missing: () => refusedIsNothingSpecial, shows: 'restless' },
+  { missing: () => listIgnoresAbsence, shows: 'restless' },
+  { missing: () => restartUnnoticed, shows: 'restless' },
 ])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { sizeOf } from './world/view.ts'
 import { createWorld } from './world/world.ts'
 
@@ -13,26 +13,26 @@ const pool = {
   scaleDown: { stabilizationWindowSeconds: 4, periodSeconds: 1 },
 } as const
 
-t.test("where the ledger is silent, JetStream's depth raises the size and never lowers it", async (t) => {
+t.test("ledger silent: without the ledger's backlog JetStream's depth scales a pool up and never down", async (t) => {
   for (const seed of [1, 2, 3]) {
     const world = createWorld({ seed, pools: { standard: pool } })
-    await goOn(world, 30_000)
-    t.equal(sizeOf(world, 'standard'), 0, 'at first there is no worker')
+    await runUntil(world, 30_000)
+    t.equal(sizeOf(world, 'standard'), 0, 'initially there is no worker')
     world.ledger.isAway = true
-    await goOn(world, 40_000)
+    await runUntil(world, 40_000)
     for (let sent = 0; sent < 200; sent += 1) world.ledger.accept('standard')
-    await goOn(world, 45_000)
+    await runUntil(world, 45_000)
     const raised = sizeOf(world, 'standard')
-    t.ok(raised >= 10, `seed ${seed}: ${raised} workers for what waits`)
+    t.ok(raised >= 10, `seed ${seed}: ${raised} workers for 200 captures`)
     let least = raised
-    await goOn(world, 180_000, () => {
+    await runUntil(world, 180_000, () => {
       least = Math.min(least, sizeOf(world, 'standard'))
     })
-    t.equal(least, raised, 'nobody knows that they are needed no more')
+    t.equal(least, raised, 'no scale-down without the backlog of the ledger')
     t.equal(world.ledger.open().length, 0, 'all captures end')
     world.ledger.isAway = false
-    await goOn(world, 240_000)
-    t.equal(sizeOf(world, 'standard'), 0, 'they go when the ledger is back')
+    await runUntil(world, 240_000)
+    t.equal(sizeOf(world, 'standard'), 0, 'scaled to 0 after the ledger is back')
     t.strictSame(world.audit.damages, [])
     for (const { kill } of world.replicas) kill()
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit } from './world/by-hand.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { conditionOf, jobsOf, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
@@ -15,15 +15,15 @@ const burst = (world: World, pool: 'standard' | 'proxied', count: number) => {
   for (let sent = 0; sent < count; sent += 1) world.ledger.accept(pool)
 }
 
-/** The size that a backlog leads to which has piled up during a pause: no rate of arrivals asks for more. */
+/** The size after a backlog that grew during a pause, so that no arrival rate raises it. */
 const sizeForBacklog = async (world: World, look: () => void): Promise<number> => {
   const setPaused = (paused: boolean) =>
     edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { paused } })
   setPaused(true)
   burst(world, 'standard', 40)
-  await goOn(world, world.clock.nowMs() + 12_000, look)
+  await runUntil(world, world.clock.nowMs() + 12_000, look)
   setPaused(false)
-  await goOn(world, world.clock.nowMs() + 3000, look)
+  await runUntil(world, world.clock.nowMs() + 3000, look)
   return sizeOf(world, 'standard')
 }
 
@@ -48,25 +48,25 @@ const playPool = async (seed: number) => {
 }
 
 t.test(
-  'nodes arrive late: pods that wait for a node are capacity to come, and do not change what a start takes',
+  'nodes arrive late: pods that wait for a node count as starting capacity and not towards the start time',
   async (t) => {
     for (const seed of seeds) {
       const { world, degraded, look } = await playPool(seed)
-      await goOn(world, 25_000, look)
+      await runUntil(world, 25_000, look)
       const first = await sizeForBacklog(world, look)
-      t.ok(first >= 15, `seed ${seed}: ${first} workers are asked for at once`)
-      // Work that only nodes still to come can serve in time.
-      await goOn(world, 260_000, () => {
+      t.ok(first >= 15, `seed ${seed}: ${first} workers are requested immediately`)
+      // Load that needs nodes that are not provisioned yet.
+      await runUntil(world, 260_000, () => {
         look()
         if (world.ledger.open('standard').length < 40) world.ledger.accept('standard')
       })
-      await goOn(world, 500_000, look)
-      t.equal(sizeOf(world, 'standard'), 1, `seed ${seed}: what is not needed goes`)
+      await runUntil(world, 500_000, look)
+      t.equal(sizeOf(world, 'standard'), 1, `seed ${seed}: scaled back to 1`)
       const later = await sizeForBacklog(world, look)
-      // The service time that is learned meanwhile differs a little.
-      t.ok(later >= 0.75 * first, `seed ${seed}: ${later} are asked for where ${first} were`)
-      await goOn(world, 600_000, look)
-      t.strictSame([...degraded], [], `seed ${seed}: a node that is provisioned is no trouble`)
+      // The measured service time differs slightly from the first time.
+      t.ok(later >= 0.75 * first, `seed ${seed}: ${later} workers are requested, ${first} at first`)
+      await runUntil(world, 600_000, look)
+      t.strictSame([...degraded], [], `seed ${seed}: not Degraded while a node is provisioned`)
       t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
       for (const { kill } of world.replicas) kill()
     }
@@ -82,14 +82,14 @@ t.test('nodes arrive late: each proxied capture gets its Job while nodes are pro
         proxied: { pool: 'proxied', jobs: { max: 100, spares: 0, spareSeconds: 60, ttlSecondsAfterFinished: 600 } },
       },
     })
-    await goOn(world, 25_000)
-    await goOn(world, 55_000, () => {
+    await runUntil(world, 25_000)
+    await runUntil(world, 55_000, () => {
       if (world.ledger.rows.size < 91) burst(world, 'proxied', 2)
     })
-    await goOn(world, 58_000)
-    t.equal(jobsOf(world).length, world.ledger.rows.size, `seed ${seed}: no node has to be there first`)
+    await runUntil(world, 58_000)
+    t.equal(jobsOf(world).length, world.ledger.rows.size, `seed ${seed}: one Job per capture before any node is ready`)
     t.equal(conditionOf(world, 'proxied', 'Degraded')?.status, 'False')
-    await goOn(world, 400_000)
+    await runUntil(world, 400_000)
     t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
     t.notOk([...world.ledger.rows.values()].some(({ isFailed }) => isFailed))
     t.strictSame(world.audit.damages, [], `seed ${seed}`)
@@ -97,15 +97,15 @@ t.test('nodes arrive late: each proxied capture gets its Job while nodes are pro
   }
 })
 
-t.test('nodes arrive late: pods that no node comes for are trouble after the time that a node may take', async (t) => {
+t.test('nodes arrive late: a pool with unschedulable pods is Degraded after the node provisioning time', async (t) => {
   const world = createWorld({ seed: 1, nodes: { zones: ['a'], room: 3 } })
-  await goOn(world, 25_000)
+  await runUntil(world, 25_000)
   const busy = () => {
     while (world.ledger.open('standard').length < 20) world.ledger.accept('standard')
   }
-  await goOn(world, 320_000, busy)
+  await runUntil(world, 320_000, busy)
   t.equal(conditionOf(world, 'standard', 'Degraded')?.status, 'False')
-  await goOn(world, 345_000, busy)
+  await runUntil(world, 345_000, busy)
   t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'Unschedulable' })
   for (const { kill } of world.replicas) kill()
 })

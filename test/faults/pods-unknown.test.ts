@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testFault } from './test-fault.ts'
 import { unknownPods } from './world/faults-of-objects.ts'
-import { unknownLooksWell } from './world/missing-guards.ts'
+import { unknownPhaseIgnored } from './world/missing-guards.ts'
 
-testFault(t, () => unknownPods, [{ missing: () => unknownLooksWell, shows: 'busy-ended' }])
+testFault(t, () => unknownPods, [{ missing: () => unknownPhaseIgnored, shows: 'busy-ended' }])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testFault } from './test-fault.ts'
 import { quota } from './world/faults-of-objects.ts'
-import { createRefusedForEver } from './world/missing-guards.ts'
+import { createNoRetryAfterQuota } from './world/missing-guards.ts'
 
-testFault(t, () => quota, [{ missing: createRefusedForEver, shows: 'lost' }])
+testFault(t, () => quota, [{ missing: createNoRetryAfterQuota, shows: 'lost' }])

@@ -3,7 +3,7 @@ import { browserPools } from '#shared/kube/browser-pool.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit, podsOf } from './world/by-hand.ts'
 import { at } from '#test/helpers/model-api/object.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { conditionOf, poolOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
@@ -17,7 +17,7 @@ const setImage = (world: World, image: string) =>
 const imagesOf = (world: World) =>
   new Set(podsOf(world).map((pod) => (at(pod, 'spec', 'containers') as { image: string }[])[0]?.image))
 
-/** What kstatus, by which Helm and Flux wait, makes of the pool. */
+/** The pool's status by the rules of kstatus, which Helm and Flux wait for. */
 const kstatusOf = (world: World): string => {
   const { metadata, status } = poolOf(world, 'standard')
   if (status?.observedGeneration !== metadata.generation) return 'InProgress'
@@ -27,12 +27,12 @@ const kstatusOf = (world: World): string => {
 }
 
 t.test(
-  'rollout observed: a pool is not ready from the change of its template until all workers are of it',
+  'rollout observed: a pool is not Ready from a change of its template until all workers use the new one',
   async (t) => {
     for (const seed of [1, 2, 3]) {
-      // A busy Deployment controller: seconds pass until it looks.
+      // A busy Deployment controller, which observes changes 1.5 s late.
       const world = createWorld({ seed, pools, lagMs: () => 1500 })
-      await goOn(world, 60_000)
+      await runUntil(world, 60_000)
       t.equal(kstatusOf(world), 'Current')
       setImage(world, 'worker:2')
       const early: number[] = []
@@ -42,7 +42,7 @@ t.test(
           early.push(world.clock.nowMs())
       }
       t.strictSame(early, [], `seed ${seed}`)
-      await goOn(world, 180_000)
+      await runUntil(world, 180_000)
       t.equal(kstatusOf(world), 'Current')
       t.strictSame([...imagesOf(world)], ['worker:2'])
       for (const { kill } of world.replicas) kill()
@@ -51,22 +51,22 @@ t.test(
 )
 
 t.test(
-  'rollout observed: a pool whose new image cannot be had is in progress, then stalled, and never ready',
+  'rollout observed: a pool whose new image cannot be pulled is InProgress, then Failed, and never Current',
   async (t) => {
     const world = createWorld({ seed: 1, pools })
-    await goOn(world, 30_000)
+    await runUntil(world, 30_000)
     world.troubles.set('standard', 'ImagePullBackOff')
     setImage(world, 'worker:missing')
     const shown = new Set<string>()
-    await goOn(world, 30_500)
-    await goOn(world, 600_000, () => shown.add(kstatusOf(world)))
+    await runUntil(world, 30_500)
+    await runUntil(world, 600_000, () => shown.add(kstatusOf(world)))
     t.strictSame([...shown], ['InProgress'])
-    await goOn(world, 680_000)
+    await runUntil(world, 680_000)
     t.equal(kstatusOf(world), 'Failed')
     t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'RolloutFailed' })
     world.troubles.clear()
     setImage(world, 'worker:3')
-    await goOn(world, 760_000)
+    await runUntil(world, 760_000)
     t.equal(kstatusOf(world), 'Current')
     for (const { kill } of world.replicas) kill()
   },
@@ -74,9 +74,9 @@ t.test(
 
 t.test('rollout observed: a change of the size alone does not make a pool unready', async (t) => {
   const world = createWorld({ seed: 2 })
-  await goOn(world, 30_000)
+  await runUntil(world, 30_000)
   const unready: number[] = []
-  await goOn(world, 90_000, () => {
+  await runUntil(world, 90_000, () => {
     if (world.clock.nowMs() < 45_000) world.ledger.accept('standard')
     if (kstatusOf(world) !== 'Current') unready.push(world.clock.nowMs())
   })

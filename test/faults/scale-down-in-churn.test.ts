@@ -3,7 +3,7 @@ import { browserPools } from '#shared/kube/browser-pool.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { edit, podsOf, targetOf, tryOut } from './world/by-hand.ts'
-import { goOn } from './world/run.ts'
+import { runUntil } from './world/run.ts'
 import { conditionOf, readyWorkers, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
@@ -16,10 +16,10 @@ const pool = {
   scaleDown: { stabilizationWindowSeconds: 4, periodSeconds: 1 },
 } as const
 
-/** A world whose pool has grown to twenty workers. */
+/** A world whose pool was scaled up to 20 workers. */
 const grown = async (seed: number): Promise<World> => {
   const world = createWorld({ seed, pools: { standard: pool } })
-  await goOn(world, 60_000, () => {
+  await runUntil(world, 60_000, () => {
     while (world.ledger.open().length < 30) world.ledger.accept('standard')
   })
   return world
@@ -29,35 +29,35 @@ const usually = (world: World) => () => {
   if (world.random() < 0.2) world.ledger.accept('standard')
 }
 
-t.test('scale down in churn: a pool becomes smaller though some workers are always starting', async (t) => {
+t.test('scale down in churn: a pool scales down although some workers are always starting', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
     const world = await grown(seed)
     t.equal(sizeOf(world, 'standard'), 20)
     const load = usually(world)
     let calmLooks = 0
-    await goOn(world, 130_000, () => {
+    await runUntil(world, 130_000, () => {
       load()
-      // In a small pool one in twenty is none.
+      // Stop counting in a small pool.
       if (sizeOf(world, 'standard') <= 6) return
       const coming = podsOf(world).filter((pod) => !holds(pod, 'Ready')).length
       calmLooks += Number(coming === 0)
-      // Spot nodes are taken away: those of idle workers, so that it is never the controller that ends a busy one.
+      // Spot nodes are reclaimed: only those of idle workers, so that a busy one is ended by the controller alone.
       const idle = world
         .workers()
         .find(({ lifecycle }) => lifecycle.state() === 'ready' && lifecycle.captures().length === 0)
       if (coming > 2 || !idle) return
       tryOut(world, () => world.model.server.remove(targetOf(world, 'v1/pods', idle.spec.pod), { graceSeconds: 0 }))
     })
-    t.ok(calmLooks <= 8, `seed ${seed}: in ${calmLooks} looks nobody was starting`)
+    t.ok(calmLooks <= 8, `seed ${seed}: no worker was starting in ${calmLooks} samples`)
     t.ok(sizeOf(world, 'standard') <= 4, `seed ${seed}: ${sizeOf(world, 'standard')} workers are left`)
-    await goOn(world, 200_000)
+    await runUntil(world, 200_000)
     t.strictSame(world.audit.damages, [])
     t.equal(world.ledger.open().length, 0, 'all captures end')
     for (const { kill } of world.replicas) kill()
   }
 })
 
-t.test('scale down in churn: a rollout that hangs does not keep a pool from becoming smaller', async (t) => {
+t.test('scale down in churn: a hanging rollout does not prevent a scale-down', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
     const world = await grown(seed)
     world.troubles.set('standard', 'ImagePullBackOff')
@@ -66,15 +66,15 @@ t.test('scale down in churn: a rollout that hangs does not keep a pool from beco
     })
     const load = usually(world)
     let least = 20
-    await goOn(world, 150_000, () => {
+    await runUntil(world, 150_000, () => {
       load()
       least = Math.min(least, sizeOf(world, 'standard'))
     })
-    t.ok(least <= 3, `seed ${seed}: as few as ${least} workers`)
-    t.ok(readyWorkers(world) >= 1, 'of which one works')
+    t.ok(least <= 3, `seed ${seed}: scaled down to ${least} workers`)
+    t.ok(readyWorkers(world) >= 1, 'one worker is ready')
     t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'ImagePull' })
     world.troubles.clear()
-    await goOn(world, 240_000)
+    await runUntil(world, 240_000)
     t.equal(world.ledger.open().length, 0, 'all captures end')
     t.strictSame(world.audit.damages, [])
     for (const { kill } of world.replicas) kill()

@@ -12,7 +12,7 @@ import { createEvents as createWorkerEvents } from '#worker/events.ts'
 const words = 10_000
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Reports events of accounts, captures, addresses and headers that nobody has seen before: `word` wherever there is room for one. */
+/** Reports events with `word` in every field that accepts text, so that each word means new accounts, captures and addresses. */
 type Feed = (word: string) => void
 
 const feedGateway = (metrics: Metrics): Feed => {
@@ -111,7 +111,7 @@ const feeds = {
 }
 
 for (const [service, feed] of Object.entries(feeds)) {
-  t.test(`metrics of ${service}: ${words} accounts, addresses and headers make no series of their own`, async (t) => {
+  t.test(`metrics of ${service}: ${words} accounts, addresses and headers create no additional series`, async (t) => {
     const metrics = createMetrics(service)
     const report = feed(metrics)
     const read = async () =>

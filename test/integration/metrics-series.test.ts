@@ -13,13 +13,13 @@ const { database, baseUrl, probeUrl } = gateway
 await replacePlans(database, defaultPlans)
 const { send } = createRawClient(t, baseUrl)
 
-/** Names and labels with their value; without those of Node, whose kinds of handles and collections come and go. */
+/** Series with their values; without those of Node.js, whose number varies. */
 const readSeries = async () =>
   [...(await (await fetch(`${probeUrl}/metrics`)).text()).matchAll(/^(shutterfleet_.*) (\S+)$/gm)].map(
     ([, series = '', value]) => ({ series, value: Number(value) }),
   )
 
-/** Requests of an account that nobody has seen before, each with words of its own wherever there is room for one. */
+/** Sends requests of a new account with a new word in every field that accepts text. */
 const sendAll = async (nth: number) => {
   const word = `${mark}-${nth}`
   const { id: accountId } = await createAccount(database, { name: word, email: 'a@example.com', plan: 'unlimited' })

@@ -37,19 +37,19 @@ const captureBoth = async (trust: string | undefined) => {
   return outcomes
 }
 
-t.test('page trust: pages trust the authorities of a file, and certificates that stand in it themselves', async (t) => {
+t.test('page trust: pages trust the authorities and the self-signed certificates of a file', async (t) => {
   const both = (await readFile(authority.caPath, 'utf8')) + (await readFile(certificate.certPath, 'utf8'))
   await writeFile(at('both.pem'), both)
   const trust = await makePageTrust(folder, at('both.pem'))
   t.same(await captureBoth(trust), ['200', '200'])
 })
 
-t.test('page trust: without it they are refused', async (t) => {
+t.test('page trust: without the file their certificates are rejected', async (t) => {
   t.equal(await makePageTrust(folder, ''), undefined)
   t.same(await captureBoth(undefined), ['CONNECTION_FAILED', 'CONNECTION_FAILED'])
 })
 
-t.test('page trust: where certutil is missing the message names its package', async (t) => {
+t.test('page trust: a missing certutil is an error that names its package', async (t) => {
   const { PATH } = process.env
   t.teardown(() => {
     process.env['PATH'] = PATH

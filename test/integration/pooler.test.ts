@@ -30,15 +30,15 @@ import {
   startSender,
 } from '#test/helpers/webhook-sender.ts'
 
-type Printed = { readonly stdout: string }
+type Output = { readonly stdout: string }
 const root = resolve(import.meta.dirname, '../..')
 const server = await startPostgres(t)
-/** Fewer than the services open connections: they take turns. */
+/** Server connections of the pooler: fewer than the services' connections, which share them. */
 const sessions = 3
 const bouncer = await startPgBouncer(server.url, sessions)
 t.teardown(() => bouncer[Symbol.asyncDispose]())
 
-/** A database by way of the pooler. */
+/** Opens a new database through the pooler. */
 const openPooled = async (more: { readonly statementMs?: number } = {}) => {
   const { url: directUrl } = await server.createDatabase()
   const url = bouncer.through(directUrl)
@@ -47,7 +47,7 @@ const openPooled = async (more: { readonly statementMs?: number } = {}) => {
 const shown = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
   current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit`
 
-t.test('pooler: each transaction has its time limits, and no session keeps them', async (t) => {
+t.test('pooler: time limits apply to each transaction and do not stay in the session', async (t) => {
   await using database = await openPooled()
   const bounds = [{ statement: '10s', lock: '5s', idle: '11s', jit: 'off' }]
   t.same(await database.query(shown), bounds)
@@ -57,11 +57,15 @@ t.test('pooler: each transaction has its time limits, and no session keeps them'
 
   await using hasty = openDatabase({ ...database, poolMax: 10, statementMs: 1100 })
   await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
-  const behind = await database.transaction(async (sql) => {
+  const afterCommit = await database.transaction(async (sql) => {
     await sql.query('commit')
     return sql.query(shown)
   })
-  t.same(behind, [{ statement: '0', lock: '0', idle: '0', jit: 'on' }], 'behind a transaction the session is as it was')
+  t.same(
+    afterCommit,
+    [{ statement: '0', lock: '0', idle: '0', jit: 'on' }],
+    'after the transaction the session has its defaults',
+  )
 })
 
 t.test('pooler: a wait for a lock ends after its limit', async (t) => {
@@ -75,7 +79,7 @@ t.test('pooler: a wait for a lock ends after its limit', async (t) => {
   t.same(await database.query('select n from held'), [{ n: 2 }])
 })
 
-t.test('pooler: kept statements and their sessions do not get in the way of each other', async (t) => {
+t.test('pooler: prepared statements do not conflict across shared sessions', async (t) => {
   await using database = await openPooled()
   const sums = Array.from({ length: 60 }, (_, n) => database.query(`select $1::integer + 1 as sum`, [n], 'keep'))
   t.same(
@@ -84,19 +88,19 @@ t.test('pooler: kept statements and their sessions do not get in the way of each
   )
 })
 
-t.test('pooler: without the address of PostgreSQL itself the failure names the setting', async (t) => {
+t.test('pooler: a missing direct URL of PostgreSQL is an error that names the setting', async (t) => {
   const { url } = await server.createDatabase()
   await using database = openDatabase({ url: bouncer.through(url), poolMax: 2 })
   await t.rejects(database.query('select 1'), { message: /SHUTTERFLEET_DATABASE_DIRECT_URL/ })
 })
 
-t.test('pooler: a statement that is given up on does not hold up the failure of its transaction', async (t) => {
+t.test('pooler: a transaction whose statement timed out fails without waiting for its rollback', async (t) => {
   await using pooled = await openPooled()
   await using database = openDatabase({ ...pooled, poolMax: 2, statementMs: 1100 })
   const ends: string[] = []
   const stuck = database.transaction(async (sql) => {
     await sql.query('set local statement_timeout = 0')
-    // The client gives up after 3.1 s; a rollback would wait for another 3.1 s.
+    // The client times out after 3.1 s; a rollback would take another 3.1 s.
     await sql.query('select pg_sleep(60)')
   })
   const noted = t
@@ -104,10 +108,10 @@ t.test('pooler: a statement that is given up on does not hold up the failure of 
     .then(() => ends.push('given up'))
   await Promise.all([noted, pooled.query('select pg_sleep(5)').then(() => ends.push('slept'))])
   t.same(ends, ['given up', 'slept'])
-  t.same(await database.query('select 1 as one'), [{ one: 1 }], 'the next one has another connection')
+  t.same(await database.query('select 1 as one'), [{ one: 1 }], 'the next query uses another connection')
 })
 
-t.test('pooler: an error that a commit throws does not run the transaction again', async (t) => {
+t.test('pooler: a transaction whose commit fails is not retried', async (t) => {
   await using database = await openPooled()
   await database.query('create table written (n integer)')
   await database.query(`create function refuse() returns trigger language plpgsql as
@@ -129,7 +133,7 @@ t.test('pooler: an error that a commit throws does not run the transaction again
   t.same(runs, { transaction: 1, entities: 1 })
 })
 
-t.test('pooler: up, doctor and top go past it', async (t) => {
+t.test('pooler: up, doctor and top use the direct URL', async (t) => {
   const { url: directUrl } = await server.createDatabase()
   const env = {
     ...nodeEnv,
@@ -143,7 +147,7 @@ t.test('pooler: up, doctor and top go past it', async (t) => {
   const prepared = await prepareDatabase(facts, new AbortController().signal)
   t.match(prepared, { apiKey: /^sk_live_/ })
   const run = (...args: readonly string[]) =>
-    promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Printed)
+    promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Output)
   t.match((await run('doctor', '--data', join(folder.path, 'none'))).stdout, /^ok +postgresql +PostgreSQL .*, answers/m)
   t.notMatch((await run('top', '--once')).stdout, /captures not read/)
 })
@@ -183,7 +187,7 @@ t.test('pooler: gateway and ledger work through it', async (t) => {
   await running
 })
 
-t.test('pooler: the sender of webhooks works through it, and is woken by LISTEN past it', async (t) => {
+t.test('pooler: the webhook sender works through it, and is woken by LISTEN on the direct URL', async (t) => {
   await using database = await openPooled()
   await using certificate = await makeCertificate(hookNames)
   await using receiver = await startReceiver(certificate, () => 204)
@@ -206,7 +210,7 @@ t.test('pooler: the sender of webhooks works through it, and is woken by LISTEN 
     const isDelivered = async () =>
       (await database.query('select from webhook_delivery where capture_id = $1 and state = $2', [id, 'delivered']))
         .length === 1
-    await eventually(isDelivered, { what: 'the delivery arrived' })
+    await eventually(isDelivered, { what: 'the webhook is delivered' })
   }
   t.equal(receiver.received.length, 3)
   await end()

@@ -18,7 +18,7 @@ const s3 = await startS3(authority)
 t.teardown(async () => {
   for (const each of [postgres, nats, s3, authority]) await each[Symbol.asyncDispose]()
 })
-/** Clients of PostgreSQL and NATS compare a certificate with names alone. */
+/** The URL with a host name, because clients of PostgreSQL and NATS do not verify certificates for IP addresses. */
 const named = (url: string) => url.replace('127.0.0.1', 'localhost')
 const urls = {
   postgres: `${named((await postgres.createDatabase()).url)}?sslmode=verify-full`,
@@ -26,7 +26,7 @@ const urls = {
   s3: s3.url,
 }
 
-/** Connects as the services do, and prints what came of it by the name of the server. */
+/** Connects to each server as the services do, and prints the outcomes by server as JSON. */
 const program = `
   import { openDatabase } from '#shared/db/connection.ts'
   import { connectQueue } from '#shared/queue/connection.ts'
@@ -77,7 +77,7 @@ const startLedger = (env: Readonly<Record<string, string>>) => {
   return { child, printed: text(child.stderr!), ended: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
-t.test('authority: PostgreSQL, NATS and the object store are reached over TLS by a private one', async (t) => {
+t.test('authority: PostgreSQL, NATS and the object store are reached over TLS with a private authority', async (t) => {
   t.strictSame(await outcomes({ NODE_EXTRA_CA_CERTS: caPath }), {
     PostgreSQL: 'connected',
     NATS: 'connected',
@@ -86,14 +86,14 @@ t.test('authority: PostgreSQL, NATS and the object store are reached over TLS by
   })
 })
 
-t.test('authority: where it is missing each failure names the variable and the value of the chart', async (t) => {
+t.test('authority: without it each error names the variable and the chart value', async (t) => {
   const failures = await outcomes({})
   for (const name of ['PostgreSQL', 'NATS', 'object store', 'PUT']) {
     t.match(failures[name], new RegExp(`^${name}.*NODE_EXTRA_CA_CERTS.*extraCa\\.configMap`), name)
   }
 })
 
-t.test('authority: a service starts with it, and ends without it and says why', async (t) => {
+t.test('authority: a service starts with it, and exits without it with an error that names the variable', async (t) => {
   const trusting = startLedger({ NODE_EXTRA_CA_CERTS: caPath })
   t.teardown(() => trusting.child.kill('SIGKILL'))
   const first = await Promise.race([once(trusting.child, 'message'), trusting.ended])

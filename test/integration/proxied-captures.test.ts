@@ -12,24 +12,24 @@ import { startSystem, type System } from '#test/helpers/system.ts'
 const skip = withoutRealProxies()
 const login = { user: 'us3r-7f3a', password: 'p4ss:w@rd-91c2' }
 const right = 'us3r-7f3a:p4ss%3Aw%40rd-91c2@'
-/** Every form in which the password could show up. */
+/** Every encoding in which the password could appear. */
 const secrets = ['p4ss:w@rd', 'p4ss%3Aw', 'rd-91c2', btoa(`${login.user}:${login.password}`).slice(0, 30)]
-/** Only squid's hosts file has it. */
+/** A host name that only squid's hosts file contains. */
 const secretName = 'only-squid-knows.test'
 const blue = [0, 0, 255]
 
-/** A blue page; `/held` is answered when the test lets it. */
+/** A blue page; responses to `/held` are delayed until `releaseHeld`. */
 const startSite = async () => {
-  const heard: string[] = []
+  const requests: string[] = []
   const held: ServerResponse[] = []
   const answer = (response: ServerResponse) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<body style="background:blue"><h1>By proxy</h1>')
   const server = createServer((request, response) => {
-    heard.push(`${request.headers.host}${request.url}`)
+    requests.push(`${request.headers.host}${request.url}`)
     if (request.url === '/held') held.push(response)
     else answer(response)
   })
-  return { ...(await listening(server)), heard, held, letGo: () => held.splice(0).map(answer) }
+  return { ...(await listening(server)), requests, held, releaseHeld: () => held.splice(0).map(answer) }
 }
 
 const pixelOf = async (image: Buffer) => {
@@ -47,7 +47,7 @@ const shoot = async (system: System, url: string, proxy: string) => {
 const jobsOf = (system: System) =>
   processTree(system.pid).filter(({ command }) => command.includes('services/worker/main-job.ts'))
 
-/** What arguments and environment of a process hold; empty where it has gone, or is another user's. */
+/** Arguments and environment of a process; empty if it has ended or belongs to another user. */
 const readProcess = async (pid: number): Promise<string> => {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')
   return (await Promise.all([read('cmdline'), read('environ')])).join('\0')
@@ -65,7 +65,7 @@ const deadPort = async (): Promise<number> => {
   return gone.port
 }
 
-/** The whole system beside a page and four proxies. Pages may be reached without a proxy: only the proxy keeps egress from it. */
+/** The whole system, a page and four proxies. Egress could also reach the page directly. */
 const startAll = async () => {
   const [site, squid, openSquid, socks, openSocks, dead] = await Promise.all([
     startSite(),
@@ -91,36 +91,32 @@ const all = () => {
   return started
 }
 
-t.test(
-  'proxied captures: by HTTP and SOCKS5, with and without credentials, the picture is right and the proxy was asked',
-  { skip },
-  async (t) => {
-    const { system, site, squid, openSquid, socks, openSocks } = all()
-    const plain = `GET http://${secretName}:${site.port}/ us3r-7f3a`
-    const tunnel = `CONNECT ${secretName}:${site.port} -`
-    const bySocks = `connected to 127.0.0.1:${site.port}`
-    for (const [host, to, proxy, log] of [
-      [secretName, squid, `http://${right}127.0.0.1:${squid.port}`, plain],
-      [secretName, openSquid, `http://127.0.0.1:${openSquid.port}`, tunnel],
-      ['127.0.0.1', socks, `socks5://${right}127.0.0.1:${socks.port}`, bySocks],
-      ['127.0.0.1', openSocks, `socks5h://127.0.0.1:${openSocks.port}`, bySocks],
-    ] as const) {
-      site.heard.length = 0
-      t.match(await shoot(system, `http://${host}:${site.port}/`, proxy), { status: 200, pixel: blue }, proxy)
-      t.ok(site.heard.includes(`${host}:${site.port}/`))
-      await eventually(async () => (await to.log()).includes(log), { what: `the log has ${log}` })
-    }
-  },
-)
+t.test('proxied captures: use the HTTP or SOCKS5 proxy, with and without credentials', { skip }, async (t) => {
+  const { system, site, squid, openSquid, socks, openSocks } = all()
+  const plain = `GET http://${secretName}:${site.port}/ us3r-7f3a`
+  const tunnel = `CONNECT ${secretName}:${site.port} -`
+  const bySocks = `connected to 127.0.0.1:${site.port}`
+  for (const [host, to, proxy, log] of [
+    [secretName, squid, `http://${right}127.0.0.1:${squid.port}`, plain],
+    [secretName, openSquid, `http://127.0.0.1:${openSquid.port}`, tunnel],
+    ['127.0.0.1', socks, `socks5://${right}127.0.0.1:${socks.port}`, bySocks],
+    ['127.0.0.1', openSocks, `socks5h://127.0.0.1:${openSocks.port}`, bySocks],
+  ] as const) {
+    site.requests.length = 0
+    t.match(await shoot(system, `http://${host}:${site.port}/`, proxy), { status: 200, pixel: blue }, proxy)
+    t.ok(site.requests.includes(`${host}:${site.port}/`))
+    await eventually(async () => (await to.log()).includes(log), { what: `the log has ${log}` })
+  }
+})
 
 t.test(
-  'proxied captures: wrong credentials and a dead proxy fail the capture, and the page is never asked directly',
+  'proxied captures: fail with wrong credentials or a dead proxy, and never request the page directly',
   { skip },
   async (t) => {
     const { system, site, squid, socks, dead } = all()
     const url = `http://127.0.0.1:${site.port}/`
-    t.equal((await system.post('/v1/screenshots/capture', { url })).status, 200, 'it could be asked directly')
-    site.heard.length = 0
+    t.equal((await system.post('/v1/screenshots/capture', { url })).status, 200, 'a direct request would succeed')
+    site.requests.length = 0
     for (const proxy of [
       `http://127.0.0.1:${squid.port}`,
       `http://us3r-7f3a:wrong@127.0.0.1:${squid.port}`,
@@ -131,12 +127,12 @@ t.test(
     ]) {
       t.match(await shoot(system, url, proxy), { status: 422, error: { code: 'CONNECTION_FAILED' } }, proxy)
     }
-    t.strictSame(site.heard, [])
+    t.strictSame(site.requests, [])
   },
 )
 
 t.test(
-  'proxied captures: each capture has a process of its own, and no process shows a credential',
+  'proxied captures: each capture has its own process, and no process exposes a credential',
   { skip },
   async (t) => {
     const { system, site, squid, socks } = all()
@@ -144,12 +140,12 @@ t.test(
     const url = `http://127.0.0.1:${site.port}/held`
     const proxies = [`http://${right}127.0.0.1:${squid.port}`, `socks5://${right}127.0.0.1:${socks.port}`]
     const ids = await Promise.all(proxies.map((proxy) => system.create({ url, proxy, timeout: 30 })))
-    await eventually(() => site.held.length === 2, { withinMs: 30_000, what: 'both pages are asked for' })
+    await eventually(() => site.held.length === 2, { withinMs: 30_000, what: 'both pages are requested' })
     t.equal(jobsOf(system).length, 2)
     const texts = await Promise.all(processTree(system.pid).map(({ pid }) => readProcess(pid)))
     t.ok(texts.filter((text) => text.includes('SHUTTERFLEET_')).length >= 7, 'the environments can be read')
     t.strictSame(secretsIn(texts.join()), [])
-    site.letGo()
+    site.releaseHeld()
     for (const id of ids) {
       await eventually(async () => (await system.record(id)).status === 'completed', { what: `${id} is completed` })
       t.match(await (await system.request(`/v1/screenshots/${id}`)).text(), 'us3r-7f3a:***@127.0.0.1')
@@ -158,7 +154,7 @@ t.test(
   },
 )
 
-t.test('proxied captures: no credential is in a log, nor anywhere else in the data folder', { skip }, async (t) => {
+t.test('proxied captures: no file of the data folder, logs included, contains a credential', { skip }, async (t) => {
   const { system } = all()
   const files = await filesBelow(system.dataDir)
   const logs = files.filter((path) => path.endsWith('.log'))
@@ -169,5 +165,5 @@ t.test('proxied captures: no credential is in a log, nor anywhere else in the da
   }
   t.strictSame(found, [])
   const printed = (await Promise.all(logs.map((path) => readFile(path, 'utf8')))).join()
-  t.match(printed, /"way":"http_proxy","proxy":"127\.0\.0\.1"/, 'the logs tell of the proxy')
+  t.match(printed, /"way":"http_proxy","proxy":"127\.0\.0\.1"/, 'the logs contain the proxy')
 })

@@ -10,8 +10,8 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 type Secret = { readonly stringData: Readonly<Record<'nats-url' | 'opening-keys', string>> }
 
-/** The newest heartbeat of each single-use worker that was ever heard. */
-const listen = async (t: Test, { urlOf }: ClusterQueue) => {
+/** Subscribes to heartbeats; returns the newest heartbeat of each single-use worker. */
+const followHeartbeats = async (t: Test, { urlOf }: ClusterQueue) => {
   const name = 'operator'
   const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
   t.teardown(() => queue[Symbol.asyncDispose]())
@@ -30,7 +30,7 @@ const begin = async (
 ) => {
   const queue = await startClusterQueue({ countMs: 200 })
   t.teardown(() => queue[Symbol.asyncDispose]())
-  const heartbeats = await listen(t, queue)
+  const heartbeats = await followHeartbeats(t, queue)
   const { stringData } = queue.secretOf('proxied', { name: 'worker', namespace: 'any' }) as Secret
   const env = {
     SHUTTERFLEET_NATS_URL: stringData['nats-url'],
@@ -67,7 +67,7 @@ const created = (controller: ControllerProcess) =>
   )
 const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
-t.test("gives each capture with a caller's proxy a process of its own", async (t) => {
+t.test("proxied runs: start a new process for each capture with a caller's proxy", async (t) => {
   const { queue, heartbeats, controller } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 300 })
   await queue.send(8, { pool: 'proxied' })
   await queue.allEnded()
@@ -86,7 +86,7 @@ t.test("gives each capture with a caller's proxy a process of its own", async (t
   t.match(queue.poolStates.get('proxied'), { canStart: true })
 })
 
-t.test('proxied runs: keeps a spare process waiting, and starts the next spare when it is taken', async (t) => {
+t.test('proxied runs: keep a spare process, and start another when it is taken', async (t) => {
   const { queue, heartbeats, controller } = await begin(t, { PROXIED_MAX: '3', PROXIED_SPARES: '1' })
   await eventually(() => alive(heartbeats).length === 1)
   const [spare] = alive(heartbeats)
@@ -97,7 +97,7 @@ t.test('proxied runs: keeps a spare process waiting, and starts the next spare w
   t.equal(await created(controller), 2)
 })
 
-t.test('proxied runs: gives a capture whose process was killed to another, and it ends once', async (t) => {
+t.test('proxied runs: the capture of a killed process is redelivered to another and ends once', async (t) => {
   const { queue, heartbeats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
   await queue.send(1, { pool: 'proxied' })
   await eventually(() => podsOf(queue).length === 1 && alive(heartbeats).length === 1)
@@ -111,7 +111,7 @@ t.test('proxied runs: gives a capture whose process was killed to another, and i
   t.strictSame(queue.endedTwice(), [])
 })
 
-t.test('proxied runs: says that no process comes up, and tries fewer and fewer', async (t) => {
+t.test('proxied runs: report crash-looping processes, and retry with back-off', async (t) => {
   const { queue, controller } = await begin(t, { PROXIED_MAX: '3' }, { mode: 'end-at-start' })
   await queue.send(3, { pool: 'proxied' })
   const state = () => queue.poolStates.get('proxied')
@@ -121,15 +121,12 @@ t.test('proxied runs: says that no process comes up, and tries fewer and fewer',
   t.ok(tries >= 4 && tries <= 6, `three at first, then after 1, 2, 4 s: ${tries}`)
 })
 
-t.test(
-  'proxied runs: lets a running capture finish when it is told to end, and leaves no process behind',
-  async (t) => {
-    const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
-    const { queue, heartbeats, controller } = await begin(t, settings, { serviceMs: 1000 })
-    await queue.send(1, { pool: 'proxied' })
-    await eventually(() => alive(heartbeats).some(({ busy }) => busy === 1))
-    t.equal(await endController(controller, 'SIGTERM'), 0)
-    t.strictSame(alive(heartbeats), [])
-    t.strictSame(queue.unended(), [])
-  },
-)
+t.test('proxied runs: finish the running captures on SIGTERM, and leave no process behind', async (t) => {
+  const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
+  const { queue, heartbeats, controller } = await begin(t, settings, { serviceMs: 1000 })
+  await queue.send(1, { pool: 'proxied' })
+  await eventually(() => alive(heartbeats).some(({ busy }) => busy === 1))
+  t.equal(await endController(controller, 'SIGTERM'), 0)
+  t.strictSame(alive(heartbeats), [])
+  t.strictSame(queue.unended(), [])
+})

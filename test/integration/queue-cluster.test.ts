@@ -16,7 +16,7 @@ t.setTimeout(300_000)
 const minuteMs = 60_000
 const postgres = await startPostgres(t)
 
-/** Three servers in a cluster, by their names, with streams of so many copies, and an address that names them all. */
+/** A cluster of three servers by name, its streams with `replicas` copies, and a URL that contains all servers. */
 const startCluster = async (t: Parameters<typeof openQueue>[0], replicas: number) => {
   const ports = await Promise.all([freePort(), freePort(), freePort()])
   const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')
@@ -29,19 +29,19 @@ const startCluster = async (t: Parameters<typeof openQueue>[0], replicas: number
   const url = [...servers.values()].map((server) => server.url).join(',')
   const queue = await openQueue(t, url)
   const declared = () => declareStreams(queue, { replicas }).then(() => true)
-  await eventually(declared, { withinMs: minuteMs, what: 'the cluster makes streams' })
+  await eventually(declared, { withinMs: minuteMs, what: 'the streams are created' })
   return { servers, url, queue }
 }
 
 const infoOf = async (queue: Queue, name: string = capturesStream.name) => {
   const { streams } = await manage(queue)
   let info: Awaited<ReturnType<typeof streams.info>> | undefined
-  const isTold = async () => (info = await streams.info(name)) !== undefined
-  await eventually(isTold, { withinMs: minuteMs, what: 'the cluster answers, with a new leader if it must' })
+  const isRead = async () => (info = await streams.info(name)) !== undefined
+  await eventually(isRead, { withinMs: minuteMs, what: 'the cluster responds, after electing a leader if necessary' })
   return info!
 }
 
-/** A ledger at work on a cluster, and captures that stand in its stream. */
+/** A running ledger on a cluster, and captures that are stored in its stream. */
 const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamReplicas: number) => {
   const cluster = await startCluster(t, streamReplicas || 3)
   const database = await postgres.createDatabase()
@@ -55,15 +55,15 @@ const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamRepli
     ledger.relayWakeup.notify()
   }
   for (let n = 1; n < windowSize; n += 1) await acceptOne()
-  const allStand = async () =>
+  const allStored = async () =>
     (await Promise.all(captures.map((capture) => standing(cluster.queue, capture)))).every(Boolean)
-  await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand in the stream' })
+  await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures' })
   const { cluster: { leader = '' } = {} } = await infoOf(cluster.queue)
-  return { ...cluster, ledger, leader: cluster.servers.get(leader)!, allStand, acceptOne }
+  return { ...cluster, ledger, leader: cluster.servers.get(leader)!, allStored, acceptOne }
 }
 
 t.test(
-  'stream replicas: three by default on a cluster, more stay, and the loss of a server costs nothing',
+  'stream replicas: three by default on a cluster, also for existing streams, and they survive the loss of a server',
   async (t) => {
     const { servers, url, queue } = await startCluster(t, 1)
     t.equal((await infoOf(queue)).config.num_replicas, 1)
@@ -75,49 +75,52 @@ t.test(
     const { streams } = await manage(own)
     for (const { name } of [capturesStream, resultsStream]) await streams.delete(name)
     const declared = () => declareStreams(own).then(() => true)
-    await eventually(declared, { withinMs: minuteMs, what: 'new ones are made' })
-    t.equal((await infoOf(own)).config.num_replicas, 3, 'new ones too')
+    await eventually(declared, { withinMs: minuteMs, what: 'new streams are created' })
+    t.equal((await infoOf(own)).config.num_replicas, 3, 'new streams have three')
     const [first] = servers.values()
     await first?.stop()
     const isThere = async () => (await poolDepth(own, 'standard')).waiting === 0
-    await eventually(isThere, { withinMs: minuteMs, what: 'the others answer' })
-    t.equal((await infoOf(own)).config.num_replicas, 3, 'and they stay three')
+    await eventually(isThere, { withinMs: minuteMs, what: 'the other servers respond' })
+    t.equal((await infoOf(own)).config.num_replicas, 3, 'still three')
   },
 )
 
-t.test('stream replicas: a single server and a cluster without room for three keep one', async (t) => {
-  const single = await startNats(t)
-  const alone = await openQueue(t, single.url)
-  await declareStreams(alone)
-  t.equal((await infoOf(alone)).config.num_replicas, 1)
+t.test(
+  'stream replicas: a single server has one, and streams can be declared while one of three servers is down',
+  async (t) => {
+    const single = await startNats(t)
+    const alone = await openQueue(t, single.url)
+    await declareStreams(alone)
+    t.equal((await infoOf(alone)).config.num_replicas, 1)
 
-  const { servers, queue } = await startCluster(t, 1)
-  const { cluster: { leader = '' } = {} } = await infoOf(queue)
-  const other = [...servers].find(([name]) => name !== leader)
-  await other?.[1].stop()
-  const declared = () => declareStreams(queue).then(() => true)
-  await eventually(declared, { withinMs: minuteMs, what: 'the others declare' })
-  t.ok((await infoOf(queue)).config.num_replicas >= 1)
-})
+    const { servers, queue } = await startCluster(t, 1)
+    const { cluster: { leader = '' } = {} } = await infoOf(queue)
+    const other = [...servers].find(([name]) => name !== leader)
+    await other?.[1].stop()
+    const declared = () => declareStreams(queue).then(() => true)
+    await eventually(declared, { withinMs: minuteMs, what: 'the streams are declared on the other servers' })
+    t.ok((await infoOf(queue)).config.num_replicas >= 1)
+  },
+)
 
-t.test('stream replicas: a server that lost its disk takes no capture with it, and more are stored', async (t) => {
-  const { leader, allStand, queue, ledger, acceptOne } = await startWithCaptures(t, 0)
+t.test('stream replicas: no capture is lost when a server loses its disk, and further ones are stored', async (t) => {
+  const { leader, allStored, queue, ledger, acceptOne } = await startWithCaptures(t, 0)
   t.equal((await infoOf(queue)).config.num_replicas, 3)
   await leader.wipe()
   await acceptOne()
-  await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand' })
+  await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures' })
   t.notOk(ledger.told.some(([name]) => name === 'streamsMissing' || name === 'captureLost'))
 })
 
 t.test(
-  'stream replicas: a stream of one copy that comes back empty with its server is filled again within a minute',
+  'stream replicas: a stream of one replica that is empty after a restart of its server is refilled within a minute',
   async (t) => {
-    const { leader, allStand, queue, ledger } = await startWithCaptures(t, 1)
-    const looked = ledger.told.filter(([name]) => name === 'reportsUnread').length
-    const looksAgain = () => ledger.told.filter(([name]) => name === 'reportsUnread').length > looked
-    await eventually(looksAgain, { withinMs: minuteMs, what: 'the ledger has seen what the stream holds' })
+    const { leader, allStored, queue, ledger } = await startWithCaptures(t, 1)
+    const checksBefore = ledger.told.filter(([name]) => name === 'reportsUnread').length
+    const hasChecked = () => ledger.told.filter(([name]) => name === 'reportsUnread').length > checksBefore
+    await eventually(hasChecked, { withinMs: minuteMs, what: 'the ledger has read the state of the stream' })
     await leader.wipe()
-    await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand again' })
+    await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures again' })
     t.match(
       ledger.told.filter(([name]) => name === 'captureLost'),
       [['captureLost', windowSize - 1]],

@@ -17,8 +17,8 @@ const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_I
 t.teardown(() => queue[Symbol.asyncDispose]())
 await declareStreams(queue)
 
-/** Reports that were delivered and not acknowledged yet. */
-const inHand = async () => {
+/** The number of delivered, unacknowledged reports. */
+const unacknowledged = async () => {
   const { consumers } = await manage(queue)
   return (await consumers.info(resultsStream.name, ledgerConsumer.durable_name)).num_ack_pending
 }
@@ -28,48 +28,45 @@ const inLane = (lane: Lane, id: string) => captureSubject({ pool: 'standard', la
 const publish = (lane: Lane, id: string) => publishStored(queue, inLane(lane, id), bytes(id))
 const never = new AbortController().signal
 
-t.test('queue: a second message of a subject is refused while the first stands, in flight included', async (t) => {
+t.test('queue: a second message of a subject is rejected while the first is stored, also in flight', async (t) => {
   t.equal(await publish('normal', 'twice'), 'stored')
   t.equal(await publish('normal', 'twice'), 'stands')
   using puller = new LanePuller(queue, 'standard')
   const delivery = await puller.take(0, never)
-  t.equal(await publish('normal', 'twice'), 'stands', 'a worker holds it')
+  t.equal(await publish('normal', 'twice'), 'stands', 'also while it is in flight')
   delivery?.ack()
   await eventually(async () => (await publish('normal', 'twice')) === 'stored')
   await purgeSubject(queue, capturesStream.name, inLane('normal', 'twice'))
 })
 
-t.test(
-  'queue: takes what waits in the most urgent lane first, and of eight slots one begins at each lower lane',
-  async (t) => {
-    const takeAs = async (slot: number) => {
-      for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)
-      using puller = new LanePuller(queue, 'standard')
-      const order: string[] = []
-      for (let count = 0; count < 3; count += 1) {
-        const delivery = await puller.take(slot, never)
-        order.push(textOf(delivery?.data) ?? '')
-        delivery?.ack()
-      }
-      return order
+t.test('queue: slots take from the most urgent lane first; of eight, one starts with each lower lane', async (t) => {
+  const takeAs = async (slot: number) => {
+    for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)
+    using puller = new LanePuller(queue, 'standard')
+    const order: string[] = []
+    for (let count = 0; count < 3; count += 1) {
+      const delivery = await puller.take(slot, never)
+      order.push(textOf(delivery?.data) ?? '')
+      delivery?.ack()
     }
-    t.strictSame(await takeAs(0), ['interactive-0', 'normal-0', 'bulk-0'])
-    t.strictSame(await takeAs(6), ['normal-6', 'interactive-6', 'bulk-6'])
-    t.strictSame(await takeAs(7), ['bulk-7', 'interactive-7', 'normal-7'])
-  },
-)
+    return order
+  }
+  t.strictSame(await takeAs(0), ['interactive-0', 'normal-0', 'bulk-0'])
+  t.strictSame(await takeAs(6), ['normal-6', 'interactive-6', 'bulk-6'])
+  t.strictSame(await takeAs(7), ['bulk-7', 'interactive-7', 'normal-7'])
+})
 
-t.test('queue: the first message of a subject is refused as such where another stands', async (t) => {
+t.test('queue: a message that must be the first of its subject is rejected while another is stored', async (t) => {
   const subject = resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000003' })
   const first = () => publishStored(queue, subject, bytes('first'), { first: true })
   t.same([await first(), await first()], ['stored', 'stands'])
   t.equal(await publishStored(queue, subject, bytes('second')), 'stored')
   await purgeSubject(queue, resultsStream.name, subject)
-  t.equal(await first(), 'stored', 'what was removed does not count')
+  t.equal(await first(), 'stored', 'purged messages do not count')
   await purgeSubject(queue, resultsStream.name, subject)
 })
 
-t.test('queue: an empty queue wakes a waiting slot as soon as a capture comes, in any lane', async (t) => {
+t.test('queue: a waiting slot takes a new capture of any lane immediately', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const taken = puller.take(0, never)
   await eventually(async () => (await poolDepth(queue, 'standard')).inFlight === 0)
@@ -79,7 +76,7 @@ t.test('queue: an empty queue wakes a waiting slot as soon as a capture comes, i
   delivery?.ack()
 })
 
-t.test('queue: hands back at once what arrives beyond the waiting slots', async (t) => {
+t.test('queue: deliveries without a waiting slot are returned immediately', async (t) => {
   using one = new LanePuller(queue, 'standard')
   using two = new LanePuller(queue, 'standard')
   const first = one.take(0, never)
@@ -95,7 +92,7 @@ t.test('queue: hands back at once what arrives beyond the waiting slots', async 
   theirs?.ack()
 })
 
-t.test('queue: an aborted take answers undefined and takes nothing', async (t) => {
+t.test('queue: an aborted take returns undefined and takes no message', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const abort = new AbortController()
   const taken = puller.take(0, abort.signal)
@@ -127,8 +124,8 @@ t.test(
   },
 )
 
-/** Stands on the consumer of reports, and counts the requests that it makes. */
-const standOnReports = (batch: number) => {
+/** Opens a standing pull on the consumer of reports, and counts its requests. */
+const pullReports = (batch: number) => {
   let requests = 0
   const counted: Queue['publish'] = (...message) => {
     if (message[0].includes('MSG.NEXT')) requests += 1
@@ -141,8 +138,8 @@ const report = (text: string) =>
   publishStored(queue, resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000002' }), bytes(text))
 const textsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ data }) => textOf(data))
 
-t.test('standing pull: takes what comes by one request, until as many have come as were asked for', async (t) => {
-  const { pull, requests } = standOnReports(2)
+t.test('standing pull: one request delivers messages until its batch size is reached', async (t) => {
+  const { pull, requests } = pullReports(2)
   using _pull = pull
   for (const text of ['1', '2', '3']) {
     const taken = pull.take(never)
@@ -158,23 +155,23 @@ t.test('standing pull: takes what comes by one request, until as many have come 
   t.same(await nothing, [])
 })
 
-t.test('standing pull: what was not taken is handed back at the end', async (t) => {
-  const { pull } = standOnReports(10)
+t.test('standing pull: messages that were not taken are returned when it is disposed', async (t) => {
+  const { pull } = pullReports(10)
   await report('left')
-  await eventually(async () => (await inHand()) === 1)
+  await eventually(async () => (await unacknowledged()) === 1)
   pull[Symbol.dispose]()
-  using next = standOnReports(10).pull
+  using next = pullReports(10).pull
   const deliveries = await next.take(AbortSignal.timeout(20_000))
-  t.same(textsOf(deliveries), ['left'], 'long before its ack wait is over')
+  t.same(textsOf(deliveries), ['left'], 'redelivered long before the ack wait is over')
   for (const delivery of deliveries) delivery.ack()
 })
 
-t.test('standing pull: goes on over a restart of the server', async (t) => {
-  using pull = standOnReports(10).pull
+t.test('standing pull: continues after a restart of the server', async (t) => {
+  using pull = pullReports(10).pull
   await nats.restart()
   await eventually(() => queue.isConnected())
   await report('after')
-  // What the server has forgotten to be acknowledged may come first, in takes of its own.
+  // Messages whose acknowledgement the server lost may be redelivered first.
   const giveUp = AbortSignal.timeout(20_000)
   let newest: Delivery | undefined
   while (textOf(newest?.data) !== 'after' && !giveUp.aborted) {
@@ -186,20 +183,20 @@ t.test('standing pull: goes on over a restart of the server', async (t) => {
   t.equal(textOf(newest?.data), 'after')
 })
 
-t.test('queue: after a crash with an empty disk the streams are gone, and are declared again', async (t) => {
+t.test('queue: streams that are lost in a crash with the disk are declared again', async (t) => {
   await publish('normal', 'lost')
   using puller = new LanePuller(queue, 'standard')
   await nats.wipe()
   await eventually(async () => queue.isConnected() && (await readStreams(queue)).length < 2)
   await declareStreams(queue)
-  t.equal((await readStreams(queue)).length, 2, 'what was missing is made')
+  t.equal((await readStreams(queue)).length, 2, 'missing streams are created')
   await declareStreams(queue)
   const taken = puller.take(0, never)
   await publish('normal', 'new')
-  t.equal(textOf((await taken)?.data), 'new', 'a worker of before the crash goes on')
+  t.equal(textOf((await taken)?.data), 'new', 'a worker from before the crash takes new captures')
 })
 
-t.test('queue: a connection whose server is away is closed all the same', async (t) => {
+t.test('queue: a connection can be closed while its server is down', async (t) => {
   const away = await startNats(t)
   const lost = Promise.withResolvers<void>()
   const notice = () => lost.resolve()
@@ -210,24 +207,21 @@ t.test('queue: a connection whose server is away is closed all the same', async 
   t.equal(own.isConnected(), false)
 })
 
-t.test('queue: a worker that asks before the streams are there is served soon after they are', async (t) => {
+t.test('queue: a worker that pulls before the streams exist gets captures soon after they are declared', async (t) => {
   const fresh = await startNats(t)
   await using own = await connectQueue({ url: fresh.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
-  // Three requests that do not wait, and then a long one for each lane.
-  let asked = 0
+  // Three requests without waiting, then a long one per lane.
+  let published = 0
   const counted: typeof own.publish = (...message) => {
-    asked += 1
+    published += 1
     own.publish(...message)
   }
   using puller = new LanePuller({ ...own, publish: counted }, 'standard')
   const taken = puller.take(0, AbortSignal.timeout(30_000))
-  await eventually(() => asked >= 6)
+  await eventually(() => published >= 6)
   await declareStreams(own)
   await publishStored(own, inLane('normal', 'early'), bytes('early'))
   const giveUp = AbortSignal.timeout(3000)
   const tooLate = new Promise((resolve) => giveUp.addEventListener('abort', resolve))
-  t.ok(
-    await Promise.race([taken, tooLate.then(() => undefined)]),
-    'long before its request would have been given up on',
-  )
+  t.ok(await Promise.race([taken, tooLate.then(() => undefined)]), 'long before its pull request expires')
 })

@@ -31,13 +31,13 @@ for (const [index, { name, page }] of sites.entries()) {
     const image = await bytesOf(response)
     t.equal(response.headers.get('content-type'), 'image/png')
     t.strictSame(await sizeOf(image), { format: 'png', width: 1280, height: 800 })
-    t.ok((await difference(image, await bareShot(bare, url))) < 0.001, 'the same pixels')
+    t.ok((await difference(image, await bareShot(bare, url))) < 0.001, 'equal pixels')
   })
 
   t.test(`${name}: POST gives the viewport as jpeg, close to a bare browser's`, async (t) => {
     const image = await bytesOf(await system.post('/v1/screenshots/capture', { url, format: 'jpeg', quality: 90 }))
     t.strictSame(await sizeOf(image), { format: 'jpeg', width: 1280, height: 800 })
-    t.ok((await difference(image, await bareShot(bare, url), 48)) < 0.01, 'the same but for compression')
+    t.ok((await difference(image, await bareShot(bare, url), 48)) < 0.01, 'equal except for compression')
     t.ok((await colours(image)) > 1000)
   })
 

@@ -15,7 +15,7 @@ import { createTenant } from '#test/helpers/tenant.ts'
 const server = await startPostgres(t)
 const windowSize = 2
 
-/** An account with five captures, of which two are admitted and one of these has begun; and another account. */
+/** An account with four captures, three of them admitted and one of these begun; and another account with one capture. */
 const openAccount = async () => {
   const database = await server.createDatabase()
   const [tenant, other] = [await createTenant(database), await createTenant(database)]
@@ -30,9 +30,9 @@ const openAccount = async () => {
 
 const miscount = `update lane_meter set admitted = admitted + 16, processing = processing - 1 where account_id = $1`
 
-t.test('recount meters: a lane that a wrong meter has closed is open again after a recount', async (t) => {
+t.test('recount meters: a recount reopens a lane that a wrong meter has closed', async (t) => {
   const { database, accountId } = await openAccount()
-  t.same(await findDrift(database, [accountId]), [], 'nothing is wrong at first')
+  t.same(await findDrift(database, [accountId]), [], 'initially the meters are right')
   t.same(await recountMeters(database, accountId, 'admin'), [])
 
   await database.query(miscount, [accountId])
@@ -56,7 +56,7 @@ t.test('recount meters: a lane that a wrong meter has closed is open again after
   await t.rejects(recountMeters(database, '00000000-0000-4000-8000-000000000000', 'admin'), { code: 'NOT_FOUND' })
 })
 
-t.test('recount meters: a meter that is gone is made again', async (t) => {
+t.test('recount meters: a recount recreates a missing meter', async (t) => {
   const { database, accountId } = await openAccount()
   await database.query('delete from lane_meter where account_id = $1', [accountId])
   await database.query('delete from usage where account_id = $1', [accountId])
@@ -64,7 +64,7 @@ t.test('recount meters: a meter that is gone is made again', async (t) => {
   t.same(await database.query(meterDifferences), [])
 })
 
-t.test('recount meters: a recount waits for whoever changes rows, and counts what they changed', async (t) => {
+t.test('recount meters: a recount waits for transactions that change rows, and counts their changes', async (t) => {
   const { database, accountId, captures } = await openAccount()
   await database.query(miscount, [accountId])
   let recounted: ReturnType<typeof recountMeters> | undefined
@@ -77,7 +77,7 @@ t.test('recount meters: a recount waits for whoever changes rows, and counts wha
           .length === 1,
       { what: 'the recount waits' },
     )
-    // As a change of the row and its meter that commits while the recount waits.
+    // A change of a row and its meters that commits while the recount waits.
     await sql.query(`update capture set status = 'processing' where id = $1`, [captures[1]!.id])
     await sql.query('update account_meter set pending = pending - 1 where account_id = $1', [accountId])
     await sql.query('update lane_meter set processing = processing + 1 where account_id = $1', [accountId])
@@ -86,7 +86,7 @@ t.test('recount meters: a recount waits for whoever changes rows, and counts wha
   t.same(await database.query(meterDifferences), [])
 })
 
-t.test('recount meters: the ledger and the doctor find meters that are wrong', async (t) => {
+t.test('recount meters: the ledger and the doctor report wrong meters', async (t) => {
   const { database, accountId } = await openAccount()
   const queue = {} as Parameters<typeof createTestLedger>[1]
   const ledger = createTestLedger(database, queue)

@@ -8,7 +8,7 @@ const { shotOf } = await startCaptures(t)
 const browser = await startBareBrowser()
 t.teardown(() => browser.close())
 
-/** What is drawn by a PDF and with what, as texts; what a program writes of itself and its clock is left out. */
+/** The decompressed streams of a PDF; metadata such as the producer and the date is not in streams. */
 const drawnIn = (pdf: Uint8Array): string[] => {
   const text = Buffer.from(pdf).toString('latin1')
   const streams = [...text.matchAll(/stream\r?\n([^]*?)\r?\nendstream/g)]
@@ -52,7 +52,7 @@ const printBare = async (page: PrintedPage, html: string): Promise<Buffer> => {
 }
 
 for (const page of printed) {
-  t.test(`print: ${page.name}: draws what a bare browser draws, and a defect is caught`, async (t) => {
+  t.test(`print: ${page.name}: equals the PDF of a bare browser, and a defect is detected`, async (t) => {
     const html = `<!doctype html><html lang="en"><title>printed</title>${page.body}`
     const parameters = { html, format: 'pdf', full_page: page.isWhole ?? false } as const
     const reference = await printBare(page, html)
@@ -60,7 +60,7 @@ for (const page of printed) {
     t.equal(boxesOf(bytes).length, page.pages)
     t.strictSame(boxesOf(bytes), boxesOf(reference))
     t.ok(drawnIn(reference).length > 0)
-    t.ok(drawnIn(bytes).join('\n') === drawnIn(reference).join('\n'), 'the same is drawn')
+    t.ok(drawnIn(bytes).join('\n') === drawnIn(reference).join('\n'), 'equal streams')
     const broken = await shotOf({ ...parameters, css: page.defect })
     t.not(drawnIn(broken.bytes).join('\n'), drawnIn(reference).join('\n'))
   })

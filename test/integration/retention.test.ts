@@ -50,14 +50,14 @@ const ended = async (
 const idsIn = async (database: Database, table: 'capture' | 'batch') =>
   (await database.query<{ id: string }>(`select id from ${table}`)).map(({ id }) => id).toSorted()
 
-/** Turns until there is nothing more to do at once. */
+/** Removes rows until there is no more immediate work. */
 const removeAll = async (ledger: Ledger) => {
   while (await removeOldRows(ledger));
 }
 
 const makeLateDue = (database: Database) => database.query('update late_cleanup set due_at = now()')
 
-t.test('retention: records go once they are old enough, ended in whatever way, and not before', async (t) => {
+t.test('retention: records of ended captures are removed after the retention time, not before', async (t) => {
   const on = await start()
   const { database, ledger } = on
   await ended(on, 91)
@@ -68,7 +68,11 @@ t.test('retention: records go once they are old enough, ended in whatever way, a
   const shown = await ended(on, 91)
   await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [shown.id])
   await removeOldRows(ledger)
-  t.same(await idsIn(database, 'capture'), [young.id, waits, shown.id].toSorted(), 'one still shows its image')
+  t.same(
+    await idsIn(database, 'capture'),
+    [young.id, waits, shown.id].toSorted(),
+    'the image of one is still available',
+  )
   t.same(
     ledger.told.filter(([name]) => name === 'rowsRemoved'),
     [['rowsRemoved', 'capture', 2]],
@@ -76,33 +80,30 @@ t.test('retention: records go once they are old enough, ended in whatever way, a
   t.same(await database.query('select count(*)::integer as keys from object_removal'), [{ keys: 1 }])
 })
 
-t.test(
-  'retention: more than one small transaction is used, and a row that somebody holds is left for later',
-  async (t) => {
-    const on = await start()
-    const { database, ledger } = on
-    const { id } = await ended(on, 91)
-    await database.query(
-      `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+t.test('retention: rows are removed in several small transactions, and a locked row is postponed', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  const { id } = await ended(on, 91)
+  await database.query(
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, 'failed',
        created_at, completed_at + n * interval '1 second' from capture, generate_series(1, 1100) as n`,
-    )
-    await database.transaction(async (sql) => {
-      await sql.query('select from capture where id = $1 for update', [id])
-      await removeAll(ledger)
-    })
-    t.same(await idsIn(database, 'capture'), [id])
-    t.ok(ledger.told.length > 1)
+  )
+  await database.transaction(async (sql) => {
+    await sql.query('select from capture where id = $1 for update', [id])
     await removeAll(ledger)
-    t.same(await idsIn(database, 'capture'), [id], 'not with every batch')
-    await makeLateDue(database)
-    await removeAll(ledger)
-    t.same(await idsIn(database, 'capture'), [])
-  },
-)
+  })
+  t.same(await idsIn(database, 'capture'), [id])
+  t.ok(ledger.told.length > 1)
+  await removeAll(ledger)
+  t.same(await idsIn(database, 'capture'), [id], 'not retried with every batch')
+  await makeLateDue(database)
+  await removeAll(ledger)
+  t.same(await idsIn(database, 'capture'), [])
+})
 
-t.test('what belongs to a record goes with it: its batch once it is empty, and its keys', async (t) => {
+t.test('retention: idempotency keys of a removed record, and its batch when empty, are removed too', async (t) => {
   const on = await start()
   const { database, ledger, tenant } = on
   const [old, member] = [await ended(on, 91), await ended(on, 91)]
@@ -134,7 +135,7 @@ t.test('what belongs to a record goes with it: its batch once it is empty, and i
   t.same(await database.query('select key from idempotency_key'), [{ key: young.id }])
 })
 
-t.test('retention: a record whose webhook is still to be delivered stays until that has ended', async (t) => {
+t.test('retention: a record with a pending webhook delivery is kept until the delivery has ended', async (t) => {
   const on = await start()
   const { database, ledger } = on
   const { id } = await ended(on, 91)
@@ -152,7 +153,7 @@ t.test('retention: a record whose webhook is still to be delivered stays until t
   t.same(await idsIn(database, 'capture'), [])
 })
 
-t.test('retention: an object that a younger record shares stays', async (t) => {
+t.test('retention: an object that a younger record shares is kept', async (t) => {
   const on = await start()
   const { database, ledger } = on
   const [old, young] = [await ended(on, 91), await ended(on, 0)]
@@ -165,13 +166,13 @@ t.test('retention: an object that a younger record shares stays', async (t) => {
   t.same(await database.query('select from object_removal'), [])
 })
 
-t.test('retention: what the store would not delete is tried again later, and the rest is forgotten', async (t) => {
+t.test('retention: deletions that the store rejected are retried later, completed ones are not', async (t) => {
   const refusing = new Set<string>()
-  const asked: string[] = []
+  const requested: string[] = []
   const { database, ledger } = await start({
     objects: {
       delete: async (keys) => {
-        asked.push(...keys)
+        requested.push(...keys)
         return keys.filter((key) => refusing.has(key)).map((key) => ({ key, reason: 'AccessDenied' }))
       },
       list: async function* list() {},
@@ -184,26 +185,26 @@ t.test('retention: what the store would not delete is tried again later, and the
     code: 'SERVICE_UNAVAILABLE',
     message: /500 objects not deleted: AccessDenied/,
   })
-  t.same(await removals(database), [...refusing], 'only what is gone is forgotten')
+  t.same(await removals(database), [...refusing], 'only deleted keys are removed from the list')
   t.same(
     ledger.told.filter(([name]) => name === 'objectsRemoved'),
     [['objectsRemoved', 100]],
   )
   await removeObjects(ledger)
-  t.equal(asked.length, 600, 'none is asked for again at once')
+  t.equal(requested.length, 600, 'rejected deletions are not retried immediately')
   refusing.clear()
   await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
   await removeObjects(ledger)
   t.same(await removals(database), [])
 })
 
-t.test('retention: ledgers that remove objects at the same time ask the store for none of them twice', async (t) => {
+t.test('retention: concurrent ledgers delete each object once', async (t) => {
   const gate = Promise.withResolvers<void>()
-  const asked: string[] = []
+  const requested: string[] = []
   const { database, ledger } = await start({
     objects: {
       delete: async (keys) => {
-        asked.push(...keys)
+        requested.push(...keys)
         await gate.promise
         return []
       },
@@ -213,16 +214,16 @@ t.test('retention: ledgers that remove objects at the same time ask the store fo
   const keys = Array.from({ length: 700 }, () => newObjectKey(randomUUID(), new Date()))
   await database.query('insert into object_removal select unnest($1::text[]), now()', [keys])
   const first = removeObjects(ledger)
-  await eventually(() => asked.length === 500)
+  await eventually(() => requested.length === 500)
   const second = removeObjects(ledger)
-  await eventually(() => asked.length > 500)
+  await eventually(() => requested.length > 500)
   gate.resolve()
   await Promise.all([first, second])
-  t.same(asked.toSorted(), keys.toSorted())
+  t.same(requested.toSorted(), keys.toSorted())
   t.same(await removals(database), [])
 })
 
-/** Rows of `capture` that a removal reads. */
+/** The number of rows of `capture` that a removal reads. */
 const readsOf = (database: Database) =>
   database.transaction(async (sql) => {
     const reads = async () => {
@@ -231,33 +232,36 @@ const readsOf = (database: Database) =>
       )
       return row?.reads ?? 0
     }
-    // The planner would rather read a table of this size whole.
+    // The planner would prefer a sequential scan for a table of this size.
     await sql.query('set local enable_seqscan = off')
     const before = await reads()
     await removeEnded(sql, { days: 90, limit: 500 })
     return (await reads()) - before
   })
 
-t.test('retention: records whose images stay longer are read once, and again when their images are over', async (t) => {
-  const on = await start()
-  const { database } = on
-  const { id } = await ended(on, 91)
-  await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
-  await database.query(
-    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+t.test(
+  'retention: records whose images expire later are read once, and again when the images have expired',
+  async (t) => {
+    const on = await start()
+    const { database } = on
+    const { id } = await ended(on, 91)
+    await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
+    await database.query(
+      `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at, expires_at)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at + n * interval '1 second', expires_at from capture, generate_series(1, 300) as n`,
-  )
-  t.ok((await readsOf(database)) >= 301, 'the first time all are read')
-  t.ok((await readsOf(database)) < 20, 'and then none of them')
-  await database.query('update capture set expires_at = now()')
-  await makeLateDue(database)
-  await removeAll(on.ledger)
-  t.same(await idsIn(database, 'capture'), [])
-})
+    )
+    t.ok((await readsOf(database)) >= 301, 'all rows are read the first time')
+    t.ok((await readsOf(database)) < 20, 'none of them is read again')
+    await database.query('update capture set expires_at = now()')
+    await makeLateDue(database)
+    await removeAll(on.ledger)
+    t.same(await idsIn(database, 'capture'), [])
+  },
+)
 
-t.test('retention: one ledger removes rows at a time; another goes on where it has come to', async (t) => {
+t.test('retention: one ledger removes rows at a time; the next continues at its cursor', async (t) => {
   const on = await start()
   const { database, ledger } = on
   await ended(on, 91)
@@ -294,7 +298,7 @@ const withFiles = async (t: Test) => {
 const removals = async (database: Database) =>
   (await database.query<{ key: string }>('select key from object_removal order by key')).map(({ key }) => key)
 
-t.test('retention: objects that nothing knows are found once they are two days old', async (t) => {
+t.test('retention: orphaned objects are found when they are two days old', async (t) => {
   const on = await withFiles(t)
   const { database, put, sweep, ledger } = on
   const orphan = await put(randomUUID(), 49)
@@ -305,76 +309,70 @@ t.test('retention: objects that nothing knows are found once they are two days o
   const [winner, loser] = [await put(done, 100), await put(done, 100)]
   await database.query('update stored_object set key = $1', [winner])
   await sweep()
-  t.same(await removals(database), [orphan, loser].toSorted(), 'no image, and nothing that may still be reported')
+  t.same(await removals(database), [orphan, loser].toSorted(), 'only objects that are no image and cannot become one')
   t.ok(ledger.told.some(([name, objects]) => name === 'orphansFound' && objects === 2))
   await sweep()
-  t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'none is found twice')
+  t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'no orphan is found twice')
 })
 
-/** A ledger above a store that holds these keys, and the keys after which it was asked to list. */
+/** A ledger with a store that contains `keys`; `requested` are the start positions of its list requests. */
 const withKeys = async (keys: readonly string[]) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const list = async function* listed(_prefix: string, after = '') {
-    asked.push(after)
+    requested.push(after)
     yield* keys.filter((key) => key > after)
   }
-  return { ...(await start({ objects: { delete: async () => [], list } })), asked }
+  return { ...(await start({ objects: { delete: async () => [], list } })), requested }
 }
 
-t.test(
-  'retention: a sweep goes on page by page, whichever ledger does, and leaves alone what is not ours',
-  async (t) => {
-    const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
-    const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
-    const { database, ledger, asked } = await withKeys(keys)
-    t.equal(await sweepOrphans(ledger, now), true, 'there is more')
-    t.ok((await removals(database)).length >= 998)
-    t.ok((await removals(database)).length <= 1000)
-    t.equal(await sweepOrphans({ ...ledger }, now), false)
-    t.same(
-      await removals(database),
-      keys.filter((key) => !strange.includes(key)),
-    )
-    t.same(asked, ['', keys[999]])
-  },
-)
+t.test('retention: any ledger continues a sweep page by page, and keys of unknown format are ignored', async (t) => {
+  const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
+  const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
+  const { database, ledger, requested } = await withKeys(keys)
+  t.equal(await sweepOrphans(ledger, now), true, 'there are more pages')
+  t.ok((await removals(database)).length >= 998)
+  t.ok((await removals(database)).length <= 1000)
+  t.equal(await sweepOrphans({ ...ledger }, now), false)
+  t.same(
+    await removals(database),
+    keys.filter((key) => !strange.includes(key)),
+  )
+  t.same(requested, ['', keys[999]])
+})
 
-t.test(
-  'retention: after its last page a sweep waits for keys that come of age, and begins anew after seven days',
-  async (t) => {
-    const last = newObjectKey(randomUUID(), ago(72))
-    const { database, ledger, asked } = await withKeys([last])
-    await sweepOrphans(ledger, now)
-    await sweepOrphans(ledger, now)
-    const daysLater = (days: number) =>
-      database.query('update orphan_sweep set began_at = now() - make_interval(days => $1)', [days])
-    await daysLater(6)
-    await sweepOrphans(ledger, now)
-    await daysLater(7)
-    await sweepOrphans(ledger, now)
-    await sweepOrphans(ledger, now)
-    t.same(asked, ['', last, last, last, ''])
-  },
-)
+t.test('retention: a finished sweep continues with newly aged keys, and restarts after seven days', async (t) => {
+  const last = newObjectKey(randomUUID(), ago(72))
+  const { database, ledger, requested } = await withKeys([last])
+  await sweepOrphans(ledger, now)
+  await sweepOrphans(ledger, now)
+  const daysLater = (days: number) =>
+    database.query('update orphan_sweep set began_at = now() - make_interval(days => $1)', [days])
+  await daysLater(6)
+  await sweepOrphans(ledger, now)
+  await daysLater(7)
+  await sweepOrphans(ledger, now)
+  await sweepOrphans(ledger, now)
+  t.same(requested, ['', last, last, last, ''])
+})
 
-t.test('retention: a page of the store is looked at by one ledger, until it must have died', async (t) => {
+t.test('retention: a page is swept by one ledger until its claim has expired', async (t) => {
   const listing = Promise.withResolvers<void>()
   const pages: string[][] = [[newObjectKey(randomUUID(), ago(72))], []]
-  let asked = 0
+  let requested = 0
   const list = async function* listed() {
-    asked += 1
-    const page = pages[asked - 1] ?? []
-    if (asked === 1) await listing.promise
+    requested += 1
+    const page = pages[requested - 1] ?? []
+    if (requested === 1) await listing.promise
     yield* page
   }
   const { database, ledger } = await start({ objects: { delete: async () => [], list } })
   const first = sweepOrphans(ledger, now)
-  await eventually(() => asked === 1)
+  await eventually(() => requested === 1)
   await sweepOrphans(ledger, now)
-  t.equal(asked, 1)
+  t.equal(requested, 1)
   await database.query(`update orphan_sweep set claimed_until = now()`)
   await sweepOrphans(ledger, now)
-  t.equal(asked, 2)
+  t.equal(requested, 2)
   listing.resolve()
   await first
 })

@@ -11,7 +11,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-// The steps of docs/operations.md for keys, on a whole system; its services get them as those of a cluster do.
+// The key rotation of docs/operations.md on a whole system, whose services read their keys as in a cluster.
 
 const data = await mkdtemp(join(tmpdir(), 'rotate-keys-'))
 t.teardown(() => rm(data, { recursive: true, force: true }))
@@ -33,14 +33,14 @@ const start = (linkKeys: string) =>
 const linkKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
 type Pair = { readonly public: string; readonly private: string }
 
-/** The new key seals; what was sealed to the old one is still opened. */
-const beside = (old: Pair): Pair => {
+/** A new key pair for sealing; the old private key still opens. */
+const rotatedPair = (old: Pair): Pair => {
   const made = generateSealingKeys()
   return { public: made.public, private: `${made.private},${old.private}` }
 }
 const password = () => randomBytes(24).toString('base64url')
 
-/** What may be replaced at once while nothing runs although captures wait; the pepper and PostgreSQL's password may not. */
+/** Replaces the secrets that may change while captures wait; the pepper and PostgreSQL's password may not. */
 const rotated = ({ sealingKeys, queuePasswords, ...secrets }: Secrets): Secrets => ({
   ...secrets,
   egressToken: password(),
@@ -49,11 +49,11 @@ const rotated = ({ sealingKeys, queuePasswords, ...secrets }: Secrets): Secrets 
     Object.keys(queuePasswords).map((name) => [name, password()]),
   ) as Secrets['queuePasswords'],
   sealingKeys: {
-    standard: beside(sealingKeys.standard),
-    proxied: beside(sealingKeys.proxied),
-    stealth: beside(sealingKeys.stealth),
+    standard: rotatedPair(sealingKeys.standard),
+    proxied: rotatedPair(sealingKeys.proxied),
+    stealth: rotatedPair(sealingKeys.stealth),
   },
-  webhookKeys: beside(secrets.webhookKeys),
+  webhookKeys: rotatedPair(secrets.webhookKeys),
 })
 const imageOf = async (system: System, id: string) => (await system.request(`/v1/screenshots/${id}/image`)).status
 const completes = async (system: System, id: string, t: { match: (found: unknown, wanted: object) => boolean }) => {
@@ -66,7 +66,7 @@ const change = async (by: (secrets: Secrets) => Secrets) => {
   await writeFile(path, JSON.stringify(by(JSON.parse(await readFile(path, 'utf8')) as Secrets)))
 }
 
-t.test('keys: all that may be replaced are, and nothing that was accepted before is lost', async (t) => {
+t.test('keys: all replaceable keys are rotated, and captures that were accepted before complete', async (t) => {
   const old = linkKey('1')
   const system = await start(old)
   t.teardown(() => system.stop())
@@ -76,7 +76,7 @@ t.test('keys: all that may be replaced are, and nothing that was accepted before
   const { id: webhook } = ((await hook.json()) as { data: { id: string } }).data
   const signed = await system.post(`/v1/screenshots/${done}/signed-url`, {})
   const link = new URL(((await signed.json()) as { data: { url: string } }).data.url)
-  // One worker with one slot, which the first holds: the second waits, sealed to the key of before.
+  // The first capture holds the only slot; the second waits, sealed with the old key.
   const url = `http://127.0.0.1:${site.port}/`
   await system.create({ url })
   const waiting = await system.create({ html: '<h1>Waiting</h1>' })
@@ -91,20 +91,20 @@ t.test('keys: all that may be replaced are, and nothing that was accepted before
   t.equal(await imageOf(after, waiting), 200)
   t.equal(await imageOf(after, done), 200)
   const local = new URL(link.pathname + link.search, after.baseUrl)
-  t.equal((await fetch(local)).status, 200, 'a link of the old key is taken beside the new one')
+  t.equal((await fetch(local)).status, 200, 'a link of the previous key is accepted')
   await after.post(`/v1/webhooks/${webhook}/test`, {})
   await eventually(() => receiver.received.some(({ body }) => body.includes('webhook.test')), {
-    what: 'a webhook whose secret is sealed to the old key is sent',
+    what: 'a webhook whose secret is sealed with the old key is sent',
     withinMs: 30_000,
   })
   await after.stop()
 
-  // Addresses for uploads are signed when a capture is accepted, so none may wait.
+  // Upload URLs are signed when a capture is accepted, so no capture may wait.
   await change((secrets) => ({ ...secrets, storageSigningKey: randomBytes(32).toString('base64') }))
   const last = await start(linkKey('3'))
   t.teardown(() => last.stop())
   const gone = new URL(link.pathname + link.search, last.baseUrl)
-  t.equal((await fetch(gone)).status, 403, 'a link dies with its key')
+  t.equal((await fetch(gone)).status, 403, 'a link is invalid without its key')
   await completes(last, await last.create({ html: '<h1>After</h1>' }), t)
   t.equal(await imageOf(last, done), 200)
   await last.stop()

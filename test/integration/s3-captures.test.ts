@@ -11,7 +11,7 @@ import { startMinio } from '#test/helpers/minio.ts'
 import { onMinio, startS3 } from '#test/helpers/s3.ts'
 import { startSystem, type System, type TestRecord } from '#test/helpers/system.ts'
 
-// Captures of a whole system whose images are in a bucket: `make test-s3` runs them on MinIO.
+// Captures of a whole system that stores images in a bucket; `make test-s3` runs them on MinIO.
 
 const endMs = 60_000
 const start = (url: string) => startSystem(['--workers-max', '1'], { env: { SHUTTERFLEET_S3_URL: url } })
@@ -27,9 +27,9 @@ t.teardown(async () => {
 })
 
 let pages = 0
-/** A page that no other capture shares an image with. */
+/** A page with a unique image. */
 const newPage = () => ({ html: `<h1>Page ${(pages += 1)}</h1>` })
-/** No two pixels of it are alike, so that it takes megabytes. */
+/** Random pixels, so that the image takes megabytes. */
 const noise = `<canvas width=2400 height=1600></canvas><script>const c = document.querySelector('canvas').getContext('2d')
   const i = c.createImageData(2400, 1600); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
   c.putImageData(i, 0, 0)</script>`
@@ -62,7 +62,7 @@ const charged = async (of: System) => {
   return ((await answer.json()) as { data: { screenshots_used: number } }).data.screenshots_used
 }
 
-/** A capture fails by a fault of the service, which nobody pays, while images cannot be stored. */
+/** Asserts that a capture fails with a service fault and is not charged. */
 const failsUncharged = async (t: Test, of: System) => {
   const before = await charged(of)
   const { error } = await ended(of, await of.create({ ...newPage(), timeout: 5 }))
@@ -75,7 +75,7 @@ const isUnavailable = async (t: Test, of: System, id: string) => {
   t.match([answer.status, await answer.json()], [503, { error: { code: 'SERVICE_UNAVAILABLE' } }])
 }
 
-t.test('s3 captures: an image is downloaded whole, in part and by a link as it is in the bucket', async (t) => {
+t.test('s3 captures: a download, a range and a signed link return the bytes of the bucket', async (t) => {
   for (const page of [newPage(), { html: noise, full_page: true }]) {
     const id = await complete(system, page)
     const [key = '', ...others] = await keysOf(id)
@@ -95,7 +95,7 @@ t.test('s3 captures: an image is downloaded whole, in part and by a link as it i
   t.same([waited.status, waited.headers.get('content-type')], [200, 'image/png'])
 })
 
-t.test('s3 captures: objects go with their captures, and when their retention is over', async (t) => {
+t.test('s3 captures: objects are deleted with their captures and after their retention time', async (t) => {
   const [deleted, expired, kept] = [await complete(system), await complete(system), await complete(system)]
   t.equal((await system.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
   await database.query('update capture set expires_at = now() where id = $1', [expired])
@@ -106,7 +106,7 @@ t.test('s3 captures: objects go with their captures, and when their retention is
   t.equal((await imageOf(system, kept)).status, 200)
 })
 
-t.test('s3 captures: while the store is away captures wait to be stored, and removals for their turn', async (t) => {
+t.test('s3 captures: uploads and deletions are retried while the store is down', async (t) => {
   const [shown, deleted] = [await complete(system), await complete(system)]
   await server.stop()
   let attempts = 0
@@ -119,7 +119,7 @@ t.test('s3 captures: while the store is away captures wait to be stored, and rem
   await isUnavailable(t, system, shown)
   const before = attempts
   const waits = await system.create(newPage())
-  await eventually(() => attempts > before + 3, { what: 'it is tried to store the image' })
+  await eventually(() => attempts > before + 3, { what: 'three more upload attempts' })
   t.equal((await system.record(waits)).status, 'processing')
   away.close()
   await once(away, 'close')
@@ -127,12 +127,12 @@ t.test('s3 captures: while the store is away captures wait to be stored, and rem
   t.equal((await ended(system, waits)).status, 'completed')
   t.equal((await keysOf(waits)).length, 1)
   t.equal((await imageOf(system, shown)).status, 200)
-  // Its next turn would come when the claim of the one that failed has ended.
+  // The next attempt would be due when the claim of the failed one has expired.
   await database.query('update deletion set due_at = now()')
   await eventually(async () => (await keysOf(deleted)).length === 0)
 })
 
-t.test('s3 captures: credentials that the store refuses store and show nothing, until they are right', async (t) => {
+t.test('s3 captures: with credentials that the store rejects captures fail and images are unavailable', async (t) => {
   const shown = await complete(system)
   await server.stop()
   await server.start('another-secret')
@@ -144,17 +144,14 @@ t.test('s3 captures: credentials that the store refuses store and show nothing, 
   t.ok(await complete(system))
 })
 
-t.test(
-  's3 captures: a system whose credentials the store refuses does not come up, and says what it lacks',
-  async (t) => {
-    const { href } = Object.assign(new URL(server.url), { password: 'wrong-secret' })
-    await t.rejects(start(href), { message: /the first capture failed.*The image could not be stored/ })
-  },
-)
+t.test('s3 captures: a system whose credentials the store rejects fails to start with the reason', async (t) => {
+  const { href } = Object.assign(new URL(server.url), { password: 'wrong-secret' })
+  await t.rejects(start(href), { message: /the first capture failed.*The image could not be stored/ })
+})
 
 const notHere = (!onMinio && 'the small server has no disk') || (process.getuid?.() !== 0 && 'mounts need root')
 
-t.test('s3 captures: a full store fails captures alone, until it has room', { skip: notHere }, async (t) => {
+t.test('s3 captures: a full store fails only captures, until it has room', { skip: notHere }, async (t) => {
   await using store = await startMinio({ diskBytes: 64 * 1024 * 1024 })
   await using full = await start(store.url)
   const bucket = createS3Store(store.url)

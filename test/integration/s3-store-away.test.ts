@@ -11,7 +11,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', new Date('2026-11-20T06:00:00Z'))
 const bounds = { callMs: 400, idleMs: 200 }
 
-/** A store that does what a test says. */
+/** A store whose requests are handled by `answer`. */
 const startStore = async (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void) => {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -23,7 +23,7 @@ const startStore = async (t: Test, answer: (request: IncomingMessage, response: 
   return createS3Store(`http://K:S@127.0.0.1:${port}/images`, bounds)
 }
 
-t.test('s3 store away: a store that takes requests and never answers is given up, whatever it was asked', async (t) => {
+t.test('s3 store away: every call to a store that never responds times out', async (t) => {
   const store = await startStore(t, () => {})
   const unavailable = { code: 'SERVICE_UNAVAILABLE', message: /no answer for \d+ ms/ }
   await Promise.all([
@@ -35,7 +35,7 @@ t.test('s3 store away: a store that takes requests and never answers is given up
   ])
 })
 
-t.test('s3 store away: a call whose answer never ends is given up, though bytes go on coming', async (t) => {
+t.test('s3 store away: a call whose response never ends times out, although bytes keep arriving', async (t) => {
   const store = await startStore(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/xml' })
     const timer = setInterval(() => response.write(' '), 20)
@@ -44,7 +44,7 @@ t.test('s3 store away: a call whose answer never ends is given up, though bytes 
   await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
 })
 
-t.test('s3 store away: a call for which a store is busy is repeated once, and prints nothing', async (t) => {
+t.test('s3 store away: a call to a busy store is retried once, without warnings', async (t) => {
   const warned = t.capture(console, 'warn')
   let busy = 1
   const store = await startStore(t, (_request, response) => {
@@ -66,28 +66,30 @@ t.test('s3 store away: a call for which a store is busy is repeated once, and pr
   t.same(warned(), [])
 })
 
-t.test('s3 store away: tells which objects a store would not delete, though it answers 200', async (t) => {
+t.test('s3 store away: returns the objects that a store did not delete despite status 200', async (t) => {
   const other = key.replace(/.$/, 'x')
   const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)
-  let said = errors
+  let listedErrors = errors
   const store = await startStore(t, (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${said.join('')}</DeleteResult>`)
+    response
+      .writeHead(200, { 'content-type': 'application/xml' })
+      .end(`<DeleteResult>${listedErrors.join('')}</DeleteResult>`)
   })
   t.same(
     await store.delete([key, other]),
     [key, other].map((each) => ({ key: each, reason: 'AccessDenied' })),
   )
-  said = errors.slice(0, 1)
+  listedErrors = errors.slice(0, 1)
   t.same(await store.delete([key, other]), [{ key, reason: 'AccessDenied' }])
-  said = []
+  listedErrors = []
   t.same(await store.delete([key, other]), [])
-  said = ['<Error><Code>SlowDown</Code></Error>']
-  await t.rejects(store.delete([key]), { code: 'SERVICE_UNAVAILABLE', message: /SlowDown/ }, 'it does not say which')
+  listedErrors = ['<Error><Code>SlowDown</Code></Error>']
+  await t.rejects(store.delete([key]), { code: 'SERVICE_UNAVAILABLE', message: /SlowDown/ }, 'an error without a key')
 })
 
 const head = { 'content-length': '20000000', 'last-modified': new Date(0).toUTCString(), etag: '"0"' }
 
-t.test('s3 store away: an object whose bytes stop coming breaks off', async (t) => {
+t.test('s3 store away: the body of a stalled download fails', async (t) => {
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)
     if (request.method === 'HEAD') response.end()
@@ -98,13 +100,13 @@ t.test('s3 store away: an object whose bytes stop coming breaks off', async (t) 
   await t.rejects(buffer(found?.body ?? Readable.from([])), { message: /no answer for 200 ms/ })
 })
 
-t.test('s3 store away: a reader may take its time', async (t) => {
+t.test('s3 store away: a slow reader does not time out', async (t) => {
   let quiet = 0
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)
     if (request.method === 'HEAD') return void response.end()
     response.end(Buffer.alloc(20_000_000))
-    // The store's own side tells how long nothing has moved.
+    // The timeout of the server's socket shows that no bytes were sent for that long.
     response.setTimeout(3 * bounds.idleMs, () => (quiet += 1))
   })
   const found = await store.get(key)

@@ -8,8 +8,8 @@ import { listening } from '#test/helpers/egress-filter.ts'
 import { onMinio, startS3 } from '#test/helpers/s3.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
-/** MinIO answers 400 where a header that is signed is absent. */
-const refused = [400, 403]
+/** Statuses of a rejected signature; MinIO responds with 400 if a signed header is absent. */
+const rejected = [400, 403]
 const newKey = () => newObjectKey(id, new Date('2026-11-20T06:00:00Z'))
 const server = await startS3()
 t.teardown(() => server[Symbol.asyncDispose]())
@@ -20,13 +20,13 @@ const read = async (key: string, range?: { first: number; last: number }) => {
   return found && { bytes: found.bytes, text: (await buffer(found.body)).toString() }
 }
 
-t.test('s3 store: whoever holds a signed address may PUT that one object', async (t) => {
+t.test('s3 store: a signed URL allows a PUT of that object only', async (t) => {
   const key = newKey()
   const address = await store.signPut(key, 60)
   const put = async (url: string, headers: Record<string, string> = { 'if-none-match': '*' }) =>
     (await fetch(url, { method: 'PUT', body: 'an image', headers })).status
-  t.ok(refused.includes(await put(address, {})), 'what might overwrite one is not signed')
-  t.equal(await put(`${address}&if-none-match=*`, {}), 403, 'nor with what is signed as a parameter')
+  t.ok(rejected.includes(await put(address, {})), 'without If-None-Match, which prevents overwriting')
+  t.equal(await put(`${address}&if-none-match=*`, {}), 403, 'If-None-Match as a parameter')
   t.equal(await put(address, { 'if-none-match': '"0"' }), 403)
   t.equal(await put(address), 200)
   t.strictSame(await read(key), { bytes: 8, text: 'an image' })
@@ -35,7 +35,7 @@ t.test('s3 store: whoever holds a signed address may PUT that one object', async
 })
 
 t.test(
-  's3 store: a signed address serves once, and a repeated PUT finds its own object',
+  's3 store: a signed URL does not overwrite an existing object',
   { skip: !onMinio && 'the small server overwrites' },
   async (t) => {
     const key = newKey()
@@ -48,14 +48,14 @@ t.test(
   },
 )
 
-t.test('s3 store: an upload whose answer is lost is repeated, and is one object', async (t) => {
+t.test('s3 store: an upload whose response is lost is retried and stores one object', async (t) => {
   let answers = 0
   const { port } = new URL(server.url)
   await using losing = await listening(
     createServer((near) => {
       const far = connect(Number(port), '127.0.0.1')
       near.pipe(far).on('error', () => near.destroy())
-      // The first answer that comes back is lost with its connection.
+      // The first response is lost with its connection.
       far.on('data', (bytes) => ((answers += 1) === 1 ? near.destroy() : near.write(bytes)))
       near.once('close', () => far.destroy())
     }),
@@ -68,7 +68,7 @@ t.test('s3 store: an upload whose answer is lost is repeated, and is one object'
   t.strictSame(await read(key), { bytes: 8, text: 'an image' })
 })
 
-t.test('s3 store: reads whole objects and ranges, and answers undefined for what is not there', async (t) => {
+t.test('s3 store: reads whole objects and ranges, and returns undefined for a missing object', async (t) => {
   const key = newKey()
   await store.put(key, Buffer.from('0123456789'), 'image/png')
   t.strictSame(await read(key), { bytes: 10, text: '0123456789' })
@@ -77,7 +77,7 @@ t.test('s3 store: reads whole objects and ranges, and answers undefined for what
   t.equal(await read(newKey()), undefined)
 })
 
-t.test('s3 store: lists a prefix and deletes what is there and what is not', async (t) => {
+t.test('s3 store: lists a prefix, and deletes existing and missing objects', async (t) => {
   const [one, two] = [newKey(), newKey()]
   await store.put(one, Buffer.from('1'), 'image/png')
   await store.put(two, Buffer.from('2'), 'image/png')
@@ -87,7 +87,7 @@ t.test('s3 store: lists a prefix and deletes what is there and what is not', asy
   t.notOk((await Array.fromAsync(store.list('captures/'))).includes(two))
 })
 
-t.test('s3 store: lists behind a key, and may be left in mid-list', async (t) => {
+t.test('s3 store: lists keys after a given key, and a list may be aborted', async (t) => {
   const hour = new Date('2030-01-01T00:00:00Z')
   const keys = [1, 2, 3].map(() => newObjectKey(id, hour)).toSorted()
   for (const key of keys) await store.put(key, Buffer.from('1'), 'image/png')
@@ -101,14 +101,14 @@ t.test('s3 store: lists behind a key, and may be left in mid-list', async (t) =>
   await t.rejects(Array.fromAsync(away.list('captures/')), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('s3 store: a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
+t.test('s3 store: an unreachable store and a wrong secret are SERVICE_UNAVAILABLE', async (t) => {
   const away = createS3Store('http://K:S@127.0.0.1:1/images')
   await t.rejects(away.get(newKey()), { code: 'SERVICE_UNAVAILABLE' })
   const stranger = createS3Store(Object.assign(new URL(server.url), { password: 'wrong' }).href)
   await t.rejects(stranger.put(newKey(), Buffer.from('x'), 'image/png'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('s3 store: the address of the store names key, secret and bucket, or the setting is refused', async (t) => {
+t.test('s3 store: a store URL without key, secret or bucket is rejected with the name of the setting', async (t) => {
   t.match(readS3Url('https://k:s%2F1@s3.example.com/images'), { port: 443, secretKey: 's/1', region: 'us-east-1' })
   for (const bad of ['http://127.0.0.1/images', 'http://k:s@127.0.0.1/', 'http://k@127.0.0.1/images']) {
     t.throws(() => readS3Url(bad), { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_URL/ }, bad)

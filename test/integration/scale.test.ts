@@ -10,11 +10,11 @@ import { startSystem, type System } from '#test/helpers/system.ts'
 const captures = 200
 const pageMs = 1000
 const holdSeconds = 30
-/** A tick of the controller and one of the ledger lie between a capture's end and the size that follows from it. */
+/** Samples of delay: a tick of the ledger and one of the controller pass until the size follows the number of captures. */
 const lagSamples = 10
 const sampleMs = 300
 
-// What is waited for below, and the start.
+// The sum of the timeouts below, and the start.
 t.setTimeout(400_000)
 
 const startSlowSite = async () => {
@@ -36,7 +36,7 @@ const wantedOf = async (system: System) =>
   )
 
 t.test(
-  '200 captures of a slow page: the pool grows to the need, never beyond, and goes back to its minimum',
+  'scale: for 200 captures of a slow page the pool scales up to the need, never above, and back to its minimum',
   async (t) => {
     const site = await startSlowSite()
     t.teardown(() => site.server.close())
@@ -55,7 +55,7 @@ t.test(
         const countOpen = () => count(`status in ('pending', 'processing')`)
         const openBefore = await countOpen()
         const wanted = await wantedOf(system)
-        // The size follows within a tick: captures may have been accepted between the two reads.
+        // Captures may be accepted between the two reads, so count them before and after.
         samples.push({ open: Math.max(openBefore, await countOpen()), wanted, workers: workersOf(system) })
         await new Promise((wake) => setTimeout(wake, sampleMs))
       }
@@ -66,21 +66,21 @@ t.test(
     )
     await eventually(async () => (await count(`status in ('pending', 'processing')`)) === 0, { withinMs: 240_000 })
     const most = Math.max(...samples.map(({ workers }) => workers))
-    t.ok(most >= 3, `at least 3 workers came up (${most})`)
-    t.equal(await count(`status = 'completed'`), captures + before, 'none is lost')
+    t.ok(most >= 3, `at least 3 workers started (${most})`)
+    t.equal(await count(`status = 'completed'`), captures + before, 'no capture is lost')
     t.equal(await count('attempts <> 1'), 0, 'no running capture was stopped')
 
     await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
     done.abort()
     await watching
     for (const [index, { wanted }] of samples.entries()) {
-      // The minimum is one worker; beyond it never more than one slot for each capture that is known to be open.
+      // At most one slot per open capture, and at least the minimum of one worker.
       const known = Math.max(...samples.slice(Math.max(0, index - lagSamples), index + 1).map(({ open }) => open))
       if (wanted > Math.max(1, known)) t.fail(`sample ${index}: ${wanted} wanted for ${known} captures`)
     }
     t.ok(
       samples.every(({ wanted }) => !Number.isNaN(wanted)),
-      'the wanted number can be read',
+      'the desired number can be read',
     )
   },
 )

@@ -7,7 +7,7 @@ import { sqlChanges } from '#test/mutations/seeded/sql-changes.ts'
 const changed = (text: string) =>
   codeChanges({ path: 'services/x.ts', text }).map((change) => applyChange(text, change))
 
-t.test('seeded changes: each operator, number, condition and await of code is changed in one place', (test) => {
+t.test('seeded changes: code changes cover each operator, number, condition and await, one at a time', (test) => {
   test.same(changed('const isFull = used <= limit'), ['const isFull = used < limit'])
   test.same(changed('const waitMs = 500'), ['const waitMs = 1000'])
   test.same(changed('if (isOver) stop()'), ['if (true) stop()', 'if (false) stop()'])
@@ -16,7 +16,7 @@ t.test('seeded changes: each operator, number, condition and await of code is ch
   test.end()
 })
 
-t.test('seeded changes: locks, comparisons and orders of SQL are changed, its comments are not', (test) => {
+t.test('seeded changes: SQL changes cover locks and comparisons, not comments', (test) => {
   const text = 'select 1 -- for update, a < b\nwhere a < b for update'
   const of = sqlChanges({ path: 'x.sql', text }).map((change) => applyChange(text, change))
   test.same(of, [

@@ -10,28 +10,25 @@ import { launch } from '#worker/browser-host/browser/launch.ts'
 import { defaultEmulation } from '#worker/browser-host/page-supply.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
 
-/** Chromium starts a renderer in reserve as soon as a page has been gone to. */
+/** Time within which Chromium would start a spare renderer after a navigation. */
 const reserveMs = 500
 
 const proxy = 'socks5://127.0.0.1:1'
 
-/** Starts a browser that reaches nothing; `without` is an argument that it is started without. */
+/** Starts a browser without network access, and without the argument `without`. */
 const startBrowser = (without?: string) =>
   launch(chromiumPath, (profile) =>
     flagsOf('shell', { sandbox: false, proxy, profile }).filter((flag) => flag !== without),
   )
 
-t.test(
-  'site isolation: a browser that keeps sites in one process, as headless-shell does by itself, is refused',
-  async (t) => {
-    const browser = await startBrowser(siteIsolation)
-    t.teardown(() => browser.kill())
-    await t.rejects(checkSiteIsolation(browser, defaultEmulation('shell'), proxy), {
-      code: 'SERVICE_UNAVAILABLE',
-      message: /does not isolate sites/,
-    })
-  },
-)
+t.test('site isolation: a browser without the flag, which keeps sites in one process, is rejected', async (t) => {
+  const browser = await startBrowser(siteIsolation)
+  t.teardown(() => browser.kill())
+  await t.rejects(checkSiteIsolation(browser, defaultEmulation('shell'), proxy), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /does not isolate sites/,
+  })
+})
 
 t.test('site isolation: a browser with the flag is accepted, and no page is left behind', async (t) => {
   const browser = await startBrowser()
@@ -44,14 +41,14 @@ t.test('site isolation: a browser with the flag is accepted, and no page is left
   )
 })
 
-t.test("a host's browser isolates sites", async (t) => {
+t.test("site isolation: a host's browser has the flag", async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using host = await startTestHost(wayOut)
   await eventually(() => processTree(process.pid).some(({ command }) => command.includes(siteIsolation)))
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
 })
 
-t.test('site isolation: a page of one site has one renderer, and none is kept in reserve', async (t) => {
+t.test('site isolation: a page of one site has one renderer, without a spare one', async (t) => {
   const renderers = () => processTree(process.pid).filter(({ command }) => command.includes('--type=renderer'))
   let counted = 0
   await using pages = await startPages({
@@ -68,7 +65,7 @@ t.test('site isolation: a page of one site has one renderer, and none is kept in
   t.equal(counted, 1)
 })
 
-t.test('site isolation: a host whose browser does not isolate sites serves nothing', async (t) => {
+t.test('site isolation: a host whose browser does not isolate sites interrupts captures and exits', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   const chromium = join(wayOut.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`

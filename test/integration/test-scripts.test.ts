@@ -19,7 +19,7 @@ const printVersion = async (folder: string, version: string) => {
   return folder
 }
 
-t.test('provide-go: a Go that is too old on PATH is passed over for a newer one in a usual place', async (test) => {
+t.test('provide-go: prefers a newer Go in a usual folder to one on PATH that is too old', async (test) => {
   const home = await temporaryFolder(test)
   const old = await printVersion(join(home, 'old'), 'go1.19.8')
   const sdk = await printVersion(join(home, 'sdk/go1.99/bin'), 'go1.99.1')
@@ -33,8 +33,8 @@ t.test('provide-go: a Go that is too old on PATH is passed over for a newer one 
 })
 
 /**
- * Runs the script with a program in the place of tap that prints its arguments but for a changing path, reports these totals, and
- * ends with each of these codes in turn.
+ * Runs the script with a stand-in for tap that prints its arguments except the output file, reports these totals, and
+ * exits with each of these codes in turn.
  */
 const runWithTap = async (
   test: Test,
@@ -51,11 +51,11 @@ const runWithTap = async (
   return run(join(root, 'scripts/run-tests.sh'), words, { env: { PATH: path, TOTALS: totals, ...env } })
 }
 
-t.test('run-tests: a run in which no assertion is made fails', async (test) => {
+t.test('run-tests: a run without assertions fails', async (test) => {
   await test.rejects(runWithTap(test, '1..0'), { code: 1, stderr: /no test ran/ })
 })
 
-t.test('run-tests: what the tests print is shown only where one fails', async (test) => {
+t.test('run-tests: the output of tests is shown only if one fails', async (test) => {
   test.equal((await runWithTap(test, '# { total: 1, pass: 1 }')).stdout, '1 passed, 0 failed\n')
   const stdout = '--reporter=base\n--timeout=9\nx.test.ts\n0 passed, 1 failed\n'
   await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', { codes: [1] }), { code: 1, stdout })
@@ -64,7 +64,7 @@ t.test('run-tests: what the tests print is shown only where one fails', async (t
 const failing = (...names: string[]) =>
   `${names.map((name) => `not ok 1 - test/${name}.test.ts # time=5ms\n`).join('')}# { total: 5, pass: 2, fail: 3 }`
 
-t.test('run-tests: in CI a file that failed runs once more, and is named flaky where it passes then', async (test) => {
+t.test('run-tests: in CI a failed file is retried once, and reported as flaky if it passes then', async (test) => {
   const { stdout } = await runWithTap(test, failing('a', 'b'), { CI: 'true', codes: [1, 0] })
   test.match(
     stdout,
@@ -78,14 +78,14 @@ t.test('run-tests: in CI a file that failed runs once more, and is named flaky w
   })
 })
 
-t.test('run-tests: what failed does not run again without CI, nor more than three files', async (test) => {
+t.test('run-tests: failed files are retried neither without CI nor if there are more than three', async (test) => {
   const local = runWithTap(test, failing('a'), { codes: [1, 0] })
   await test.rejects(local, { code: 1, stdout: /failed: test\/a\.test\.ts\n2 passed, 3 failed\n$/ })
   const many = runWithTap(test, failing('a', 'b', 'c', 'd'), { CI: 'true', codes: [1, 0] })
   await test.rejects(many, { code: 1, stdout: /failed: test\/d\.test\.ts\n2 passed, 3 failed\n$/ })
 })
 
-t.test('run-tests: a folder of unit tests becomes batches that hold each of its files once', async (test) => {
+t.test('run-tests: a folder of unit tests becomes batches that contain each of its files once', async (test) => {
   const folder = await temporaryFolder(test)
   const { stdout } = await run(process.execPath, ['test/batches/write.ts', folder, '--jobs=1', './test/unit/egress/'], {
     cwd: root,
@@ -100,7 +100,7 @@ t.test('run-tests: a folder of unit tests becomes batches that hold each of its 
   test.equal(files.length, written.length)
 })
 
-t.test('batch: a failing file is named, and the next file starts after its teardown', async (test) => {
+t.test('batch: a failing file is reported, and the next file starts after its teardown', async (test) => {
   const folder = await temporaryFolder(test)
   const write = (name: string, text: string) => writeFile(join(folder, name), text)
   await write(

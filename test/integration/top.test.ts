@@ -33,12 +33,12 @@ const missed = await system.create({ url: 'http://unknown.invalid/?token=secret'
 const ended = async (id: string) => ['completed', 'failed'].includes((await system.record(id)).status)
 await eventually(async () => (await ended(taken)) && (await ended(missed)), { withinMs: 30_000 })
 
-t.test('top: shows what the system did, as JSON', async (t) => {
+t.test('top: prints pools, queues, stages and errors as JSON', async (t) => {
   const shown = JSON.parse(await top('--data', system.dataDir, '--json')) as Shown
   t.strictSame(shown.unread, [])
   t.match(
     shown.queues.find(({ queue }) => queue === 'standard'),
-    // The first capture of `up` is among them.
+    // Includes the first capture of `up`.
     { pending: 0, accepted: 3, completed: 2, failed: 1 },
   )
   t.match(
@@ -50,12 +50,12 @@ t.test('top: shows what the system did, as JSON', async (t) => {
   const { timings = {} } = await system.record(taken)
   t.ok(
     shown.stages.every(({ stage }) => stage in timings),
-    'stages are those of records',
+    'the stages are those of the records',
   )
   t.match(shown.errors, [{ screenshot_id: missed, code: 'DNS_FAILED', host: 'unknown.invalid' }])
 })
 
-t.test('top: prints once where nobody watches, without colours, and of an address its host alone', async (t) => {
+t.test('top: without a terminal prints once without colours, and only the host of a URL', async (t) => {
   const text = await top('--data', system.dataDir)
   t.match(text, /^standard +standard +1\/\d/m)
   t.match(text, /DNS_FAILED +unknown\.invalid: /)
@@ -63,7 +63,7 @@ t.test('top: prints once where nobody watches, without colours, and of an addres
   t.notOk(text.includes('\u001B'))
 })
 
-t.test('top: goes on with the rest where a part does not answer', async (t) => {
+t.test('top: prints the other parts if one cannot be read', async (t) => {
   const elsewhere = { ...env, SHUTTERFLEET_DATABASE_URL: (await system.readLocal()).database_url }
   const args = ['top', '--once', '--metrics', `http://127.0.0.1:${await freePort()}/metrics`]
   const { stdout } = await promisify(execFile)(program, args, { env: elsewhere })
@@ -75,7 +75,7 @@ t.test('top: goes on with the rest where a part does not answer', async (t) => {
   t.match(other, /^captures not read: no database: set SHUTTERFLEET_DATABASE_URL/m)
 })
 
-t.test('top: wrong usage names the flag', async (t) => {
+t.test('top: usage errors name the flag', async (t) => {
   for (const [args, words] of [
     [['--interval', '1h'], /--interval 1h: must be from 1s to 1m/],
     [['--metrics', 'ftp://one'], /--metrics ftp:\/\/one: must be an address/],
@@ -84,7 +84,7 @@ t.test('top: wrong usage names the flag', async (t) => {
   }
 })
 
-t.test('top: redraws a terminal in place, and leaves it as it was at Ctrl-C', async (t) => {
+t.test('top: redraws the terminal in place, and restores it on Ctrl-C', async (t) => {
   const command = `stty cols 72 rows 20; exec ${program} top --interval 1s --data ${system.dataDir}`
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
     env: { ...env, TERM: 'xterm', NO_COLOR: '' },

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { Shutterfleet } from '#client/shutterfleet.js'
 
-// The types of the client are generated from the description of the interface; its methods are compared with it here.
+// Compares the client's methods with the OpenAPI document, from which its types are generated.
 
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
@@ -11,6 +11,7 @@ type Document = {
 
 const root = resolve(import.meta.dirname, '../..')
 const document = JSON.parse(await readFile(`${root}/docs/openapi.json`, 'utf8')) as Document
+
 /** One call of the client for each operation. */
 const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   capture_post: (shots) => shots.capture({ html: 'x' }),
@@ -40,25 +41,25 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   webhook_redeliver: (shots) => shots.webhooks.redeliver('1', '2'),
 }
 
-/** Operations that no client needs: the same as POST, and the description itself. */
+/** Operations without a method: the GET variant of a POST, and the documentation. */
 const without = ['capture_get', 'openapi', 'docs']
 
-t.test('typescript client openapi: every operation has a method of the client, which asks just that', async (t) => {
+t.test('typescript client openapi: every operation has a method, which sends exactly that request', async (t) => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId }]) =>
-      operationId === undefined ? [] : [{ operationId, asks: `${method.toUpperCase()} ${path}` }],
+      operationId === undefined ? [] : [{ operationId, request: `${method.toUpperCase()} ${path}` }],
     ),
   )
   const needed = operations.filter(({ operationId }) => !without.includes(operationId))
   t.strictSame(needed.map(({ operationId }) => operationId).toSorted(), Object.keys(calls).toSorted())
-  for (const { operationId, asks } of needed) {
+  for (const { operationId, request } of needed) {
     const asked: string[] = []
     const fetch: typeof globalThis.fetch = async (url, init) => {
       asked.push(`${init?.method ?? 'GET'} ${new URL(url instanceof Request ? url.url : url).pathname}`)
-      throw new Error('no more is asked')
+      throw new Error('request recorded')
     }
     const shots = new Shutterfleet({ baseUrl: 'http://here', apiKey: 'sk_live_x', fetch })
-    await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /no more is asked/)
-    t.strictSame(asked, [asks.replace('{id}', '1').replace('{delivery_id}', '2')])
+    await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /request recorded/)
+    t.strictSame(asked, [request.replace('{id}', '1').replace('{delivery_id}', '2')])
   }
 })

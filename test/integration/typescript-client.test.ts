@@ -32,14 +32,14 @@ const codeOf = async (work: Promise<unknown>) => {
   return thrown instanceof ShutterfleetError ? thrown.code : thrown
 }
 
-t.test('typescript client: captures at once, as an image or as a record', async (t) => {
+t.test('typescript client: captures synchronously, as an image or as a record', async (t) => {
   const image = await shots.capture({ html, format: 'webp', width: 400, height: 300 })
   t.match(image, { contentType: 'image/webp', cached: false })
   t.match(await sharp(image.bytes).metadata(), { format: 'webp', width: 400, height: 300 })
   t.match(await shots.captureRecord({ html }), { status: 'completed', width: 1280, mime_type: 'image/png' })
 })
 
-t.test('typescript client: creates, waits, and reads the image and what it is', async (t) => {
+t.test('typescript client: creates, waits, and reads the image and its metadata', async (t) => {
   const { id, status } = await shots.create({ html, delay: 1 })
   t.equal(status, 'pending')
   t.match(await shots.waitFor(id), { id, status: 'completed' })
@@ -48,21 +48,21 @@ t.test('typescript client: creates, waits, and reads the image and what it is', 
   t.match(await shots.status(id, { wait: 1 }), { file_size: image.bytes.length })
 })
 
-t.test('typescript client: an end that does not come in time is an error of its own', async (t) => {
+t.test('typescript client: waitFor throws NOT_READY when its time is over', async (t) => {
   const { id } = await shots.create({ html, delay: 5 })
   t.equal(await codeOf(shots.waitFor(id, { waitMs: 10 })), 'NOT_READY')
   await shots.delete(id)
   t.equal(await codeOf(shots.status(id)), 'NOT_FOUND')
 })
 
-t.test('typescript client: the same key is the same capture', async (t) => {
+t.test('typescript client: the same idempotency key returns the same capture', async (t) => {
   const first = await shots.create({ html }, { idempotencyKey: 'a-key' })
   t.equal((await shots.create({ html }, { idempotencyKey: 'a-key' })).id, first.id)
   t.not((await shots.create({ html })).id, first.id)
   t.equal(await codeOf(shots.create({ html: 'other' }, { idempotencyKey: 'a-key' })), 'IDEMPOTENCY_MISMATCH')
 })
 
-t.test('typescript client: refusals and failed captures are errors with all that was said', async (t) => {
+t.test('typescript client: rejections and failed captures are errors with code, status and details', async (t) => {
   const refused = await shots.create({ html, width: 1 }).catch((error: unknown) => error)
   t.ok(refused instanceof ShutterfleetError)
   t.match(refused, { code: 'VALIDATION_ERROR', status: 422, details: { width: [String] }, requestId: String })
@@ -74,7 +74,7 @@ t.test('typescript client: refusals and failed captures are errors with all that
 })
 
 t.test(
-  'typescript client: tells of a batch until its result, and lists what was made over several pages',
+  'typescript client: streams the events of a batch until its result, and lists its captures over several pages',
   async (t) => {
     const urls = ['http://unknown.invalid/1', 'http://unknown.invalid/2', 'http://unknown.invalid/3']
     const { id, total } = await shots.batch({ urls, format: 'jpeg' })
@@ -91,14 +91,14 @@ t.test(
   },
 )
 
-t.test('typescript client: tells of a capture until its result', async (t) => {
+t.test('typescript client: streams the events of a capture until its result', async (t) => {
   const { id } = await shots.create({ html })
   const seen: CaptureEvent[] = []
   for await (const event of shots.events(id)) seen.push(event)
   t.match(seen.at(-1), { event: 'result', data: { id, status: 'completed' } })
 })
 
-t.test('typescript client: makes links that need no key', async (t) => {
+t.test('typescript client: creates signed links, which need no key', async (t) => {
   const { id } = await shots.captureRecord({ html })
   const { url, expires_in } = await shots.signedUrl(id, { expiresIn: 5 })
   t.equal(expires_in, 5)
@@ -111,7 +111,7 @@ t.test('typescript client: reads account and usage', async (t) => {
   t.match(await shots.usage(), { screenshots_used: Number, screenshots_limit: null })
 })
 
-t.test('typescript client: keeps webhooks, and tells a delivery of ours from a forged one', async (t) => {
+t.test('typescript client: manages webhooks, and verifies the signature of deliveries', async (t) => {
   const { webhooks } = shots
   const { id, secret } = await webhooks.create({ url: `https://127.0.0.1:${receiver.port}/in` })
   t.match(await webhooks.list(), [{ id, active: true }])

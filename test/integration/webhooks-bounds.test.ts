@@ -26,7 +26,7 @@ import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
 const setUp = await startWebhookWorld(t)
 
-/** From the end of the latest attempt to the next one. */
+/** Seconds from the end of the latest attempt to the next one. */
 const nextWaitSeconds = async (database: Database) => {
   const [row] = await database.query<{ seconds: number }>(
     `select extract(epoch from d.next_attempt_at - a.at)::float8 - a.ms / 1000.0 as seconds
@@ -37,7 +37,7 @@ const nextWaitSeconds = async (database: Database) => {
 
 // Contract: Schedule
 t.test(
-  'webhooks bounds: a delivery is tried at once, then after each wait of its schedule, and then given up',
+  'webhooks bounds: a delivery is attempted immediately and after each wait of its schedule, then it fails',
   async (t) => {
     const schedules = [
       { schedule: webhookRetries.fallback, chance: 0, waits: [30, 120, 600] },
@@ -63,19 +63,19 @@ t.test(
 )
 
 // Contract: Schedule
-t.test('webhooks bounds: a connection and a whole answer have their bounds', async (t) => {
+t.test('webhooks bounds: the connection and the whole response have timeouts', async (t) => {
   t.strictSame(attemptBounds, { connectMs: 10_000, answerMs: 30_000 })
   await using s = await setUp(() => 'begin')
   const slow = await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
   const begun = await captureFor(s.database, s.tenant, hookUrl('one', '/begun'))
   await s.ended(begun, 'failed')
-  t.match(await s.attempts(begun), [{ status: 200, error: 'timeout' }], 'an answer that does not end')
+  t.match(await s.attempts(begun), [{ status: 200, error: 'timeout' }], 'a response that does not end')
   await slow.end()
   await using silent = await listening(createServer())
   await startSender(t, { ...s.on, egressPort: silent.port }, { waitsMs: [], connectMs: 100 })
   const unconnected = await captureFor(s.database, s.tenant, hookUrl('one', '/unconnected'))
   await s.ended(unconnected, 'failed')
-  t.match(await s.attempts(unconnected), [{ status: null, error: 'timeout' }], 'a connection that does not come')
+  t.match(await s.attempts(unconnected), [{ status: null, error: 'timeout' }], 'a connection that is not established')
   t.equal(s.receiver.received.length, 1)
 })
 
@@ -86,7 +86,7 @@ const mostInFlight = (database: Database) =>
 
 // Contract: Fairness
 t.test(
-  'webhooks bounds: a receiver that is new gets two deliveries of an account at a time, over all senders',
+  'webhooks bounds: a new receiver gets two concurrent deliveries of an account, across all senders',
   async (t) => {
     const gate = Promise.withResolvers<void>()
     await using s = await setUp(async () => {
@@ -101,12 +101,12 @@ t.test(
     t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
     gate.resolve()
     await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-    t.equal(s.receiver.received.length, 12, 'each once')
+    t.equal(s.receiver.received.length, 12, 'each delivery once')
   },
 )
 
 // Contract: Fairness
-t.test('webhooks bounds: however a receiver is spelled, it is one host', async (t) => {
+t.test('webhooks bounds: different spellings of a URL count as one host', async (t) => {
   await using s = await setUp()
   const spellings = [
     'HTTPS://One.Hooks.example',
@@ -127,7 +127,7 @@ t.test('webhooks bounds: however a receiver is spelled, it is one host', async (
     t.equal(
       new URL(createBodyReader(newWebhook, checkWebhook)({ url }, { allowTargets: [] }).url).href,
       webhookUrl,
-      'both kinds alike',
+      'webhooks of requests and of accounts are normalized alike',
     )
     ids.push(await acceptFor(s.database, s.tenant, webhookUrl))
   }
@@ -137,7 +137,7 @@ t.test('webhooks bounds: however a receiver is spelled, it is one host', async (
 })
 
 // Contract: Fairness
-t.test('webhooks bounds: receivers of one account that hang delay nobody else', async (t) => {
+t.test('webhooks bounds: hanging receivers of one account do not delay deliveries of others', async (t) => {
   await using s = await setUp((path) => (path.startsWith('/hang') ? 'hang' : 200))
   const dead = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
@@ -145,9 +145,9 @@ t.test('webhooks bounds: receivers of one account that hang delay nobody else', 
     ),
   )
   await endCaptures(s.database, dead)
-  // Bounds at which the dead receivers alone would fill the sender.
+  // With these bounds the hanging receivers alone could occupy the whole sender.
   await startSender(t, s.on, { answerMs: 60_000, inFlightMax: 16 })
-  await eventually(() => s.receiver.received.length === 2, { what: 'the account fills its share' })
+  await eventually(() => s.receiver.received.length === 2, { what: 'the account uses its share' })
   const others: Tenant[] = []
   for (let made = 0; made < 5; made += 1) others.push(await newTenant(s.database))
   const ids = await Promise.all(
@@ -157,27 +157,24 @@ t.test('webhooks bounds: receivers of one account that hang delay nobody else', 
   )
   await endCaptures(s.database, ids)
   await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/alive')).length, 50, 'each once')
-  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/hang')).length, 2, 'its share and no more')
+  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/alive')).length, 50, 'each delivery once')
+  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/hang')).length, 2, 'only its share')
   await s.filter.drain(0)
 })
 
-t.test(
-  'webhooks bounds: a connection is used again for the same account and host, and not for another account',
-  async (t) => {
-    await using s = await setUp()
-    await startSender(t, s.on)
-    const other = await newTenant(s.database)
-    for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
-      const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
-      await s.ended(id, 'delivered')
-    }
-    t.equal(s.receiver.connections(), 2)
-  },
-)
+t.test('webhooks bounds: a connection is reused for the same account and host, not for another account', async (t) => {
+  await using s = await setUp()
+  await startSender(t, s.on)
+  const other = await newTenant(s.database)
+  for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
+    const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
+    await s.ended(id, 'delivered')
+  }
+  t.equal(s.receiver.connections(), 2)
+})
 
 t.test(
-  'webhooks bounds: a delivery that is asked for again while it is tried is sent once more, however that try ends',
+  'webhooks bounds: a redelivery that is requested during an attempt is sent after it, whatever its outcome',
   async (t) => {
     const first = new Map(['/taken', '/failed'].map((path) => [path, Promise.withResolvers<number>()]))
     await using s = await setUp((path, nth) => (nth === 1 ? (first.get(path)?.promise ?? 500) : 204))
@@ -195,7 +192,7 @@ t.test(
       )
       t.ok(await redeliver(s.database, { accountId: s.tenant.accountId, captureId: id }, delivery))
       first.get(path)?.resolve(status)
-      await eventually(() => got().length === 2, { what: `${path} is sent again` })
+      await eventually(() => got().length === 2, { what: `${path} is redelivered` })
       await s.ended(id, 'delivered')
       t.match(await s.attempts(id), [
         { number: 1, status },

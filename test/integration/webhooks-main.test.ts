@@ -34,7 +34,7 @@ const startProcess = (t: WithTeardown, settings: Readonly<Record<string, string>
 
 const egressToken = 'token-of-the-sender'
 
-t.test('a sender that is killed in the middle loses nothing: another one delivers the same bytes', async (t) => {
+t.test('webhooks main: the delivery of a killed sender is delivered by another one with the same bytes', async (t) => {
   await using certificate = await makeCertificate(['localhost'])
   const first = Promise.withResolvers<'hang'>()
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? first.promise : 200))
@@ -78,7 +78,7 @@ t.test('a sender that is killed in the middle loses nothing: another one deliver
   t.notMatch(err, /"level":"error"/)
 })
 
-t.test('webhooks main: names every invalid setting and does not start', async (t) => {
+t.test('webhooks main: fails to start with invalid settings and names each of them', async (t) => {
   const { ended, printed } = startProcess(t, {
     DATABASE_URL: 'postgres://u@localhost/db',
     WEBHOOK_EGRESS: 'nowhere',
@@ -90,7 +90,7 @@ t.test('webhooks main: names every invalid setting and does not start', async (t
   for (const name of ['WEBHOOK_EGRESS = nowhere', 'WEBHOOK_RETRIES = soon', 'PUBLIC_URL is not set']) t.match(err, name)
 })
 
-t.test('webhooks main: does not start with an egress that is away, or is a proxy without a filter', async (t) => {
+t.test('webhooks main: fails to start if egress is unreachable, is another proxy or rejects the token', async (t) => {
   using filter = startEgressProcess({ SHUTTERFLEET_EGRESS_TOKENS: egressToken })
   const { egress: filterUrl = '' } = await filter.announced
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
@@ -111,7 +111,7 @@ t.test('webhooks main: does not start with an egress that is away, or is a proxy
   }
 })
 
-t.test('webhooks main: does not start with a file of certificates that holds none', async (t) => {
+t.test('webhooks main: fails to start with a certificate file without certificates', async (t) => {
   const { ended, printed } = startProcess(t, {
     DATABASE_URL: 'postgres://u@localhost/db',
     PUBLIC_URL: 'https://shots.example',

@@ -8,53 +8,55 @@ import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 const setUp = await startWebhookWorld(t)
 const never = 3_600_000
 
-/** A database of which one sees whether somebody listens. */
+/** A database that exposes whether a LISTEN subscription is active. */
 const watched = (database: Database) => {
   let listening: Listening | undefined
   const subscribe: Database['subscribe'] = (channel, notified) => (listening = database.subscribe(channel, notified))
   return {
     database: { ...database, subscribe },
-    hears: () => eventually(() => listening?.isListening() === true, { what: 'somebody listens' }),
+    untilListening: () => eventually(() => listening?.isListening() === true, { what: 'the sender listens' }),
   }
 }
 const sessions = `from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
 
-t.test('webhooks wake: a delivery wakes a sender that looks for nothing by itself', async (t) => {
+t.test('webhooks wake: a delivery wakes a sender that does not poll', async (t) => {
   await using s = await setUp()
-  const { database, hears } = watched(s.database)
+  const { database, untilListening } = watched(s.database)
   await startSender(t, { ...s.on, database }, { idleMs: never })
-  await hears()
+  await untilListening()
   for (let turn = 0; turn < 2; turn += 1) {
     await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/wake')), 'delivered')
   }
   await s.database.query(`select pg_terminate_backend(pid) ${sessions}`)
-  await eventually(async () => (await s.database.query(`select ${sessions}`)).length === 1, { what: 'it listens anew' })
-  await hears()
+  await eventually(async () => (await s.database.query(`select ${sessions}`)).length === 1, {
+    what: 'the sender listens again',
+  })
+  await untilListening()
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/again')), 'delivered')
 })
 
-t.test('webhooks wake: a retry wakes it when it is due', async (t) => {
+t.test('webhooks wake: a sender wakes when a retry is due', async (t) => {
   let answers = 0
   await using s = await setUp(async () => ((answers += 1) === 1 ? 500 : 204))
-  const { database, hears } = watched(s.database)
+  const { database, untilListening } = watched(s.database)
   await startSender(t, { ...s.on, database }, { idleMs: never, waitsMs: [1500] })
-  await hears()
+  await untilListening()
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/retry')), 'delivered')
   t.equal(answers, 2)
 })
 
-t.test('webhooks wake: a delivery of which nothing is told is found', async (t) => {
+t.test('webhooks wake: a delivery without a notification is found by polling', async (t) => {
   await using s = await setUp()
-  const { database, hears } = watched(s.database)
+  const { database, untilListening } = watched(s.database)
   await s.database.query('alter table webhook_arrival disable trigger webhook_arrival_wakes')
   await startSender(t, { ...s.on, database }, { idleMs: 100 })
-  await hears()
+  await untilListening()
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/lost')), 'delivered')
 })
 
-t.test('webhooks wake: a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
+t.test('webhooks wake: a sender that cannot listen, as behind a pooler, polls', async (t) => {
   await using s = await setUp()
-  const deaf: Database['subscribe'] = () => ({ isListening: () => false, [Symbol.dispose]: () => {} })
-  await startSender(t, { ...s.on, database: { ...s.database, subscribe: deaf } }, { idleMs: never })
+  const notListening: Database['subscribe'] = () => ({ isListening: () => false, [Symbol.dispose]: () => {} })
+  await startSender(t, { ...s.on, database: { ...s.database, subscribe: notListening } }, { idleMs: never })
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/deaf')), 'delivered')
 })

@@ -29,17 +29,17 @@ const firstSent = async (database: World['database'], id: string) => {
   return (await database.query<{ at: string | null }>(statement, [id])).map(({ at }) => at)
 }
 
-/** Whether what the receiver was told of a capture says that it was sent after that moment. */
-const toldAfter = async ({ database, receiver }: World, id: string, moment: string | undefined) => {
-  const { sent_at: told } = JSON.parse(receiver.received.at(-1)?.body ?? '') as { sent_at: string }
+/** Whether `sent_at` of the last received body equals that of the capture's delivery and is not before `moment`. */
+const isSentAfter = async ({ database, receiver }: World, id: string, moment: string | undefined) => {
+  const { sent_at: sentAt } = JSON.parse(receiver.received.at(-1)?.body ?? '') as { sent_at: string }
   const statement = 'select sent_at = $2 and $2 >= $3::timestamptz as after from webhook_delivery where capture_id = $1'
-  return (await database.query<{ after: boolean }>(statement, [id, told, moment]))[0]?.after
+  return (await database.query<{ after: boolean }>(statement, [id, sentAt, moment]))[0]?.after
 }
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 
 // Contract: Events
-t.test('webhooks: a capture that ends is told once to the address that its request named, unsigned', async (t) => {
+t.test('webhooks: a completed capture is delivered once to the webhook_url of its request, unsigned', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, s.on)
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/done?token=secret'))
@@ -84,7 +84,7 @@ t.test('webhooks: a capture that ends is told once to the address that its reque
 
 // Contract: Events
 // Contract: Error codes
-t.test('webhooks: a capture that fails is told with the code and message of its record, whichever it is', async (t) => {
+t.test('webhooks: a failed capture is delivered with the code and message of its record, for every code', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   for (const [index, code] of captureErrorCodes.entries()) {
@@ -103,7 +103,7 @@ t.test('webhooks: a capture that fails is told with the code and message of its 
 })
 
 // Contract: Cache key
-t.test('webhooks: a hit of the cache says so', async (t) => {
+t.test('webhooks: a cache hit is delivered with `cached`', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   const id = await acceptFor(s.database, s.tenant, hookUrl('one', '/hit'))
@@ -114,7 +114,7 @@ t.test('webhooks: a hit of the cache says so', async (t) => {
 })
 
 // Contract: `sent_at`
-t.test('webhooks: an attempt that fails is made again, with the same bytes', async (t) => {
+t.test('webhooks: a failed attempt is retried with the same bytes', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
   await startSender(t, s.on)
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/again'))
@@ -126,20 +126,20 @@ t.test('webhooks: an attempt that fails is made again, with the same bytes', asy
   const [first, second] = s.receiver.received
   t.equal(second?.body, first?.body, 'sent_at included')
   const { sent_at: sentAt } = JSON.parse(first?.body ?? '') as { sent_at: string }
-  const told = await s.database.query(
+  const checks = await s.database.query(
     `select d.created_at < $2 as after, a.at >= $2::timestamptz - interval '100 milliseconds' as before, d.sent_at = $2 as kept
        from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id and a.number = 1 where d.capture_id = $1`,
     [id, sentAt],
   )
-  t.strictSame(told, [{ after: true, before: true, kept: true }], 'after it was queued, as the first attempt begins')
+  t.strictSame(checks, [{ after: true, before: true, kept: true }], 'set when the first attempt begins')
 })
 
-t.test('webhooks: after the last attempt the delivery has failed, and the capture is as it was', async (t) => {
+t.test('webhooks: a delivery fails after its last attempt, and its capture is not changed', async (t) => {
   await using s = await setUp(() => 503)
   await startSender(t, s.on, { waitsMs: [20, 20] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/never'))
   await s.ended(id, 'failed')
-  t.equal((await s.attempts(id)).length, 3, 'the first and one after each wait')
+  t.equal((await s.attempts(id)).length, 3, 'the first one and one after each wait')
   t.match(await s.deliveries(id), [{ next: null, attempts: 3 }])
   t.match(await s.database.query('select status from capture where id = $1', [id]), [{ status: 'completed' }])
 })
@@ -159,7 +159,7 @@ t.test('webhooks: a redirect is not followed', async (t) => {
 
 // Contract: Not followed
 t.test(
-  'webhooks: an attempt fails where the receiver hangs, has no address, a wrong certificate, or is not public',
+  'webhooks: an attempt fails if the receiver hangs, has no address, a wrong certificate, or is not public',
   async (t) => {
     await using s = await setUp(() => 'hang')
     await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
@@ -175,23 +175,23 @@ t.test(
       await s.ended(id, 'failed')
       t.match(await s.attempts(id), [{ status: null, error }], `${error} at ${url}`)
     }
-    t.equal(s.receiver.received.length, 1, 'only the one that hangs was reached')
+    t.equal(s.receiver.received.length, 1, 'only the hanging receiver was reached')
   },
 )
 
 // Contract: Not followed
-t.test('webhooks: the address is looked up and judged at each attempt', async (t) => {
+t.test('webhooks: the host name is resolved and its address checked for each attempt', async (t) => {
   let address = '93.184.216.34'
-  let asked = 0
+  let resolutions = 0
   const resolve = () => {
-    asked += 1
+    resolutions += 1
     return [address]
   }
   await using s = await setUp(() => 'close', resolve)
   await startSender(t, s.on, { waitsMs: [20, 3_600_000, 20] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/rebind'))
   await eventually(async () => (await s.attempts(id)).length === 2)
-  t.equal(asked, 2, 'once for each attempt')
+  t.equal(resolutions, 2, 'once per attempt')
   address = '10.1.2.3'
   await makeDue(s.database)
   await s.ended(id, 'failed')
@@ -199,42 +199,45 @@ t.test('webhooks: the address is looked up and judged at each attempt', async (t
     (await s.attempts(id)).map(({ error }) => error),
     ['connection_failed', 'connection_failed', 'blocked', 'blocked'],
   )
-  t.equal(s.receiver.received.length, 2, 'what is not public is not reached')
+  t.equal(s.receiver.received.length, 2, 'a private address is not reached')
 })
 
 // Contract: Events
 // Contract: Signature
 // Contract: Both kinds set
-t.test('webhooks: webhooks of the account are told what they asked for, signed; both kinds are sent', async (t) => {
-  await using s = await setUp()
-  await startSender(t, s.on)
-  const secret = secretOf(7)
-  const of = { accountId: s.tenant.accountId, secret }
-  const hook = await addWebhook(s.database, { ...of, url: hookUrl('all', '/all') })
-  await addWebhook(s.database, { ...of, url: hookUrl('fails', '/fails'), events: ['screenshot.failed'] })
-  await addWebhook(s.database, { ...of, url: hookUrl('off', '/off'), active: false })
-  const stranger = await newTenant(s.database)
-  await addWebhook(s.database, { accountId: stranger.accountId, secret, url: hookUrl('foreign', '/foreign') })
-  const id = await captureFor(s.database, s.tenant, hookUrl('own', '/own'))
-  await s.ended(id, 'delivered')
-  t.strictSame(s.receiver.received.map(({ path }) => path).toSorted(), ['/all', '/own'])
+t.test(
+  "webhooks: an account's webhooks get their subscribed events, signed, in addition to that of the request",
+  async (t) => {
+    await using s = await setUp()
+    await startSender(t, s.on)
+    const secret = secretOf(7)
+    const of = { accountId: s.tenant.accountId, secret }
+    const hook = await addWebhook(s.database, { ...of, url: hookUrl('all', '/all') })
+    await addWebhook(s.database, { ...of, url: hookUrl('fails', '/fails'), events: ['screenshot.failed'] })
+    await addWebhook(s.database, { ...of, url: hookUrl('off', '/off'), active: false })
+    const stranger = await newTenant(s.database)
+    await addWebhook(s.database, { accountId: stranger.accountId, secret, url: hookUrl('foreign', '/foreign') })
+    const id = await captureFor(s.database, s.tenant, hookUrl('own', '/own'))
+    await s.ended(id, 'delivered')
+    t.strictSame(s.receiver.received.map(({ path }) => path).toSorted(), ['/all', '/own'])
 
-  const { headers, body } = s.receiver.received.find(({ path }) => path === '/all')!
-  t.equal(headers['x-webhook-signature'], createHmac('sha256', secret).update(body).digest('hex'))
-  const given = headers as Record<string, string>
-  t.strictSame(new StandardWebhook(secret).verify(body, given), JSON.parse(body))
-  t.doesNotThrow(() => new SvixWebhook(secret).verify(body, given))
-  t.throws(() => new StandardWebhook(secretOf(8)).verify(body, given), 'another secret does not fit')
-  t.throws(() => new SvixWebhook(secret).verify(`${body} `, given), 'nor another body')
-  const [row] = await s.database.query<{ at: Date | null }>(
-    'select last_delivery_at as at from webhook where id = $1',
-    [hook],
-  )
-  t.ok(row?.at, 'it is noted when it was told last')
-})
+    const { headers, body } = s.receiver.received.find(({ path }) => path === '/all')!
+    t.equal(headers['x-webhook-signature'], createHmac('sha256', secret).update(body).digest('hex'))
+    const given = headers as Record<string, string>
+    t.strictSame(new StandardWebhook(secret).verify(body, given), JSON.parse(body))
+    t.doesNotThrow(() => new SvixWebhook(secret).verify(body, given))
+    t.throws(() => new StandardWebhook(secretOf(8)).verify(body, given), 'another secret does not verify')
+    t.throws(() => new SvixWebhook(secret).verify(`${body} `, given), 'nor does another body')
+    const [row] = await s.database.query<{ at: Date | null }>(
+      'select last_delivery_at as at from webhook where id = $1',
+      [hook],
+    )
+    t.ok(row?.at, 'the time of its last delivery is stored')
+  },
+)
 
 // Contract: Events
-t.test('webhooks: a webhook that asks for it is told once that a batch has ended', async (t) => {
+t.test('webhooks: subscribers of batch.completed get one delivery when a batch has ended', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   const of = { accountId: s.tenant.accountId, secret: secretOf(7) }
@@ -258,13 +261,13 @@ t.test('webhooks: a webhook that asks for it is told once that a batch has ended
 })
 
 // Contract: Events
-t.test('webhooks: a webhook that asks for it is warned once at 80, 95 and 100 % of the quota', async (t) => {
+t.test('webhooks: subscribers of quota.warning get one delivery each at 80, 95 and 100 % of the quota', async (t) => {
   await using s = await setUp()
   const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
   const of = { accountId: tenant.accountId, secret: secretOf(7) }
   await addWebhook(s.database, { ...of, url: hookUrl('quota', '/quota'), events: ['quota.warning'] })
   await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
-  const told = async () => {
+  const warnings = async () => {
     const rows = await s.database.query<{ subject: { percentage: number; screenshots_used: number } }>(
       `select subject from webhook_delivery where event = 'quota.warning' order by created_at, subject ->> 'percentage'`,
     )
@@ -272,14 +275,14 @@ t.test('webhooks: a webhook that asks for it is warned once at 80, 95 and 100 % 
   }
   const ids = []
   for (let used = 0; used < 15; used += 1) ids.push(await acceptFor(s.database, tenant))
-  t.strictSame(await told(), [], 'nothing below')
+  t.strictSame(await warnings(), [], 'no warning below 80 %')
   ids.push(await acceptFor(s.database, tenant))
-  t.strictSame(await told(), [[80, 16]])
+  t.strictSame(await warnings(), [[80, 16]])
   await endCaptures(s.database, ids.splice(0, 1), 'failed')
   ids.push(await acceptFor(s.database, tenant))
-  t.strictSame(await told(), [[80, 16]], 'a use that fell back and rises again is not news')
+  t.strictSame(await warnings(), [[80, 16]], 'no second warning when the usage falls below 80 % and rises again')
   for (let used = 16; used < 25; used += 1) await acceptFor(s.database, tenant)
-  t.strictSame(await told(), [
+  t.strictSame(await warnings(), [
     [80, 16],
     [95, 19],
     [100, 20],
@@ -287,66 +290,66 @@ t.test('webhooks: a webhook that asks for it is warned once at 80, 95 and 100 % 
   await startSender(t, s.on)
   await eventually(() => s.receiver.received.filter(({ path }) => path === '/quota').length === 3)
   for (const { body } of s.receiver.received.filter(({ path }) => path === '/quota')) {
-    t.match(JSON.parse(body), { data: { period_start: /^\d{4}-\d\d-01T00:00:00\.000000Z$/ } }, 'a time as every other')
+    t.match(JSON.parse(body), { data: { period_start: /^\d{4}-\d\d-01T00:00:00\.000000Z$/ } }, 'formatted as all times')
   }
 })
 
-t.test(
-  'webhooks: deliveries that ended a month ago are forgotten with their attempts, waiting ones are not',
-  async (t) => {
-    await using s = await setUp()
-    const sender = await startSender(t, s.on)
-    const old = await captureFor(s.database, s.tenant, hookUrl('one', '/old'))
-    const recent = await captureFor(s.database, s.tenant, hookUrl('one', '/recent'))
-    await s.ended(old, 'delivered')
-    await s.ended(recent, 'delivered')
-    await sender.end()
-    const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
-    const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
-    await s.database.query(age, [[old, waiting]])
-    t.equal(await removeDeliveries(s.database, 30, 1000), 1)
-    t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
-    t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
-  },
-)
+t.test('webhooks: deliveries older than 30 days are removed with their attempts, except pending ones', async (t) => {
+  await using s = await setUp()
+  const sender = await startSender(t, s.on)
+  const old = await captureFor(s.database, s.tenant, hookUrl('one', '/old'))
+  const recent = await captureFor(s.database, s.tenant, hookUrl('one', '/recent'))
+  await s.ended(old, 'delivered')
+  await s.ended(recent, 'delivered')
+  await sender.end()
+  const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
+  const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
+  await s.database.query(age, [[old, waiting]])
+  t.equal(await removeDeliveries(s.database, 30, 1000), 1)
+  t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
+  t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
+})
 
 // Contract: `sent_at`
-t.test('webhooks: what waits while the egress filter is away is not counted as an attempt', async (t) => {
+t.test('webhooks: a delivery that waits because egress is down has no attempt', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, { ...s.on, egressPort: 1 }, { waitsMs: [] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/later'))
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   t.strictSame(await s.attempts(id), [])
   await sender.end()
-  t.strictSame(await firstSent(s.database, id), [null], 'nothing was sent')
+  t.strictSame(await firstSent(s.database, id), [null], 'not sent yet')
   const [back] = await s.database.query<{ at: string }>('select now()::text as at')
   await startSender(t, s.on)
   await s.ended(id, 'delivered')
-  t.ok(await toldAfter(s, id, back?.at), 'the first attempt is the one that was made')
+  t.ok(await isSentAfter(s, id, back?.at), 'sent_at is the time of the first real attempt')
 })
 
 // Contract: `sent_at`
-t.test('what could not be signed was not sent: its first attempt is the one that is signed', async (t) => {
-  await using s = await setUp()
-  const { private: openingKey } = generateSealingKeys()
-  const webhook = { accountId: s.tenant.accountId, url: hookUrl('one', '/hook'), secret: secretOf(1) }
-  await addWebhook(s.database, webhook)
-  const mistaken = await startSender(t, s.on, { openingKey })
-  const id = await captureFor(s.database, s.tenant)
-  await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
-  await mistaken.end()
-  t.strictSame(await firstSent(s.database, id), [null])
-  const [back] = await s.database.query<{ at: string }>(
-    'update webhook_delivery set next_attempt_at = now() where capture_id = $1 returning now()::text as at',
-    [id],
-  )
-  await startSender(t, s.on)
-  await s.ended(id, 'delivered')
-  t.ok(await toldAfter(s, id, back?.at))
-})
+t.test(
+  'webhooks: sent_at of a delivery that could not be signed is the time of its first signed attempt',
+  async (t) => {
+    await using s = await setUp()
+    const { private: openingKey } = generateSealingKeys()
+    const webhook = { accountId: s.tenant.accountId, url: hookUrl('one', '/hook'), secret: secretOf(1) }
+    await addWebhook(s.database, webhook)
+    const mistaken = await startSender(t, s.on, { openingKey })
+    const id = await captureFor(s.database, s.tenant)
+    await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
+    await mistaken.end()
+    t.strictSame(await firstSent(s.database, id), [null])
+    const [back] = await s.database.query<{ at: string }>(
+      'update webhook_delivery set next_attempt_at = now() where capture_id = $1 returning now()::text as at',
+      [id],
+    )
+    await startSender(t, s.on)
+    await s.ended(id, 'delivered')
+    t.ok(await isSentAfter(s, id, back?.at))
+  },
+)
 
 // Contract: `sent_at`
-t.test('webhooks: what was tried once keeps its bytes while the egress filter is away', async (t) => {
+t.test('webhooks: a retried delivery keeps its bytes while egress is down', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
   const first = await startSender(t, s.on, { waitsMs: [1] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/kept'))
@@ -364,7 +367,7 @@ t.test('webhooks: what was tried once keeps its bytes while the egress filter is
   t.equal(new Set(s.receiver.received.map(({ body }) => body)).size, 1)
 })
 
-t.test('webhooks: a sender that is stopped finishes what is in flight', async (t) => {
+t.test('webhooks: a stopping sender finishes the deliveries in flight', async (t) => {
   const gate = Promise.withResolvers<void>()
   await using s = await setUp(async () => {
     await gate.promise

@@ -28,46 +28,45 @@ const { asked, shotOf, urlOf, port } = await startManyHosts(
   },
 )
 
-const askedAfter = async (work: () => Promise<unknown>): Promise<string[]> => {
+const requestsDuring = async (work: () => Promise<unknown>): Promise<string[]> => {
   asked.length = 0
   await work()
   return asked.filter((each) => !each.endsWith('/favicon.ico'))
 }
 
-t.test('worker blocking: hosts of ads are not asked where ads are blocked, and all others are', async (t) => {
+t.test('worker blocking: block_ads prevents requests to ad hosts only', async (t) => {
   const url = urlOf(page, '/ads')
-  const blocked = await askedAfter(() => shotOf({ url, block_ads: true }))
+  const blocked = await requestsDuring(() => shotOf({ url, block_ads: true }))
   t.strictSame(blocked.toSorted(), ['ads.site.test/tag.js', 'cdn.test/tag.js', 'site.test/ads'])
-  const open = await askedAfter(() => shotOf({ url }))
+  const open = await requestsDuring(() => shotOf({ url }))
   for (const host of adHosts) t.ok(open.includes(`${host}/tag.js`), host)
 })
 
-t.test('the site of the page is never refused: as a target, after a redirect, after it left for it', async (t) => {
-  const scripts = [`cdn.${ownAds}/tag.js`]
-  t.match(await askedAfter(() => shotOf({ url: urlOf(ownAds, '/own'), block_ads: true })), [
-    `${ownAds}/own`,
-    ...scripts,
-  ])
-  for (const path of ['/departs', '/leaves']) {
-    const seen = await askedAfter(() => shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
-    t.match(seen, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
-  }
-})
-
 t.test(
-  'worker blocking: slots of ads leave the page where ads are blocked, in frames and shadow roots too',
+  'worker blocking: the site of the page is never blocked: as target, after a redirect, after a navigation',
   async (t) => {
-    const slot =
-      '<ins class="adsbygoogle" style="display:block;width:300px;height:300px;background:rgb(0,0,255)"></ins>'
-    const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(slot)}</script>`
-    const frame = `<iframe style="border:0;width:400px;height:400px" srcdoc="${slot.replaceAll('"', '&quot;')}"></iframe>`
-    for (const [name, html] of Object.entries({ slot, shadow, frame })) {
-      t.strictSame(await pixel(await shotOf({ html: redPage(html) }), 100, 100), blue, name)
-      const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
-      t.notSame(hidden, blue, name)
+    const scripts = [`cdn.${ownAds}/tag.js`]
+    t.match(await requestsDuring(() => shotOf({ url: urlOf(ownAds, '/own'), block_ads: true })), [
+      `${ownAds}/own`,
+      ...scripts,
+    ])
+    for (const path of ['/departs', '/leaves']) {
+      const seen = await requestsDuring(() => shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
+      t.match(seen, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
     }
   },
 )
+
+t.test('worker blocking: block_ads hides ad slots, in frames and shadow roots too', async (t) => {
+  const slot = '<ins class="adsbygoogle" style="display:block;width:300px;height:300px;background:rgb(0,0,255)"></ins>'
+  const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(slot)}</script>`
+  const frame = `<iframe style="border:0;width:400px;height:400px" srcdoc="${slot.replaceAll('"', '&quot;')}"></iframe>`
+  for (const [name, html] of Object.entries({ slot, shadow, frame })) {
+    t.strictSame(await pixel(await shotOf({ html: redPage(html) }), 100, 100), blue, name)
+    const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
+    t.notSame(hidden, blue, name)
+  }
+})
 
 const operators = t.testdir({
   ads: {
@@ -116,7 +115,7 @@ const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 
   },
 })
 
-t.test("an operator's rules about paths, types and exceptions hold, together with headers", async (t) => {
+t.test("worker blocking: an operator's rules for paths, types and exceptions apply, also with headers", async (t) => {
   const wanted = ['frames.test/code.js', 'site.test/app.js', 'site.test/page', 'tracker.test/wanted.js']
   for (const headers of [{}, { 'x-own': '1' }]) {
     withLists.asked.length = 0
@@ -132,7 +131,7 @@ t.test("an operator's rules about paths, types and exceptions hold, together wit
     t.ok(withLists.asked.includes(each), `${each} without`)
 })
 
-t.test("an operator's rules about elements hold, and what they except stays", async (t) => {
+t.test("worker blocking: an operator's element rules hide elements except their exceptions", async (t) => {
   const shot = await withLists.shotOf({ url: withLists.urlOf(page, '/slots'), block_ads: true })
   t.strictSame(await pixel(shot, 50, 50), blue, 'excepted here')
   t.strictSame(await pixel(shot, 50, 150), red, 'hidden here')

@@ -12,17 +12,17 @@ const killBefore = async (t: Test, kill: () => number) => {
   t.equal(kill(), 1)
   await eventually(() => worker.isHandedBack(id))
   t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
-  await eventually(() => held() === 1, { what: 'the page is asked for again' })
+  await eventually(() => held() === 1, { what: 'the page is requested again' })
   worker.letGo()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 }
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test('worker browser faults: a browser that is killed before the page has loaded costs the capture no attempt', (t) =>
   killBefore(t, killBrowser),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
   'worker browser faults: a browser host that is killed before the page has loaded costs the capture no attempt',
   (t) => killBefore(t, killHost),
@@ -41,13 +41,13 @@ const killAfter = async (t: Test, kill: () => number) => {
   t.match(await worker.result(id), { outcome: 'failed', code: 'RENDER_ERROR', attempt: 2 })
 }
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
   'worker browser faults: a browser that is killed after the page has loaded costs an attempt; the second time it fails',
   (t) => killAfter(t, killBrowser),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
   'worker browser faults: a browser host that is killed after the page has loaded costs an attempt; the second time it fails',
   (t) => killAfter(t, killHost),
@@ -55,7 +55,7 @@ t.test(
 
 // Contract: Time budget
 t.test(
-  'worker browser faults: a page under which the browser ends each time is not handed back for ever',
+  'worker browser faults: a page that ends the browser each time fails after a limited number of redeliveries',
   async (t) => {
     const id = await send({ url: `${pagesUrl}/held` })
     let kills = 0

@@ -3,7 +3,7 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import { startManyHosts } from '#test/helpers/many-hosts.ts'
 import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
 
-/** Where a widget's script comes from, and the element that it puts into the page. */
+/** The host of a widget's script, and the attributes of the element that it adds to the page. */
 const vendors = {
   Intercom: ['widget.intercom.io', 'id="intercom-container"'],
   Drift: ['js.driftt.com', 'id="drift-widget"'],
@@ -40,13 +40,13 @@ const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map((
   ),
 })
 
-t.test('worker chats: widgets of chats are neither loaded nor seen where they are blocked', async (t) => {
+t.test('worker chats: block_chats neither loads nor shows chat widgets', async (t) => {
   t.ok(entries.length >= 15)
   for (const [name, [host]] of entries) {
     const url = urlOf(page, `/${encodeURIComponent(name)}`)
     asked.length = 0
     t.strictSame(await pixel(await shotOf({ url, block_chats: true }), 100, 100), red, name)
-    if (host !== 'cdn.test') t.notOk(asked.includes(`${host}/widget.js`), `${name} is not asked`)
+    if (host !== 'cdn.test') t.notOk(asked.includes(`${host}/widget.js`), `${name} is not requested`)
   }
   const [name, [host]] = ['JivoSite', vendors.JivoSite]
   asked.length = 0

@@ -8,7 +8,7 @@ import { startManyHosts } from '#test/helpers/many-hosts.ts'
 import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
 
 const page = 'site.test'
-/** Of the page's site, and of another. */
+/** Hosts of frames: one of the page's site, and one of another site. */
 const consentHosts = ['consent.site.test', 'consent.test']
 const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
 const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
@@ -20,29 +20,26 @@ const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts]
   ),
 })
 
-/** Warnings of a banner that is still there. */
+/** Warnings about a banner that is still visible. */
 const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'consent_left')
 
-t.test(
-  'worker consent: banners are clicked through as their platforms want it, and gone from the picture',
-  async (t) => {
-    const clickable = consentPlatforms.filter((each) => each.isClickable)
-    t.ok(clickable.length >= 20, 'platforms')
-    for (const { name } of clickable) {
-      asked.length = 0
-      const url = urlOf(page, pathOf(name))
-      const { warnings, ...shot } = await shotOf({ url })
-      t.strictSame(await pixel(shot, 20, 20), red, name)
-      t.notOk(
-        warnings.some(({ code }) => code === 'consent_left'),
-        name,
-      )
-      t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
-    }
-  },
-)
+t.test('worker consent: banners of known platforms are dismissed by clicks and not in the picture', async (t) => {
+  const clickable = consentPlatforms.filter((each) => each.isClickable)
+  t.ok(clickable.length >= 20, 'platforms')
+  for (const { name } of clickable) {
+    asked.length = 0
+    const url = urlOf(page, pathOf(name))
+    const { warnings, ...shot } = await shotOf({ url })
+    t.strictSame(await pixel(shot, 20, 20), red, name)
+    t.notOk(
+      warnings.some(({ code }) => code === 'consent_left'),
+      name,
+    )
+    t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
+  }
+})
 
-t.test('worker consent: banners in frames are clicked through, whatever site the frame is of', async (t) => {
+t.test('worker consent: banners in frames of any site are dismissed by clicks', async (t) => {
   for (const host of consentHosts) {
     for (const platform of framedPlatforms) {
       asked.length = 0
@@ -55,12 +52,12 @@ t.test('worker consent: banners in frames are clicked through, whatever site the
   }
 })
 
-/** A banner that nobody's rule clicks away, above a red page. */
+/** A banner that no rule dismisses, above a red page. */
 const banner = (style = '', inside = '') =>
   `<div id="onetrust-banner-sdk" style="position:fixed;left:0;top:0;width:400px;height:300px;background:rgb(0,0,255);${style}">${inside}x</div>`
 
 t.test(
-  'worker consent: a banner is hidden whatever it says of itself, wherever it stands, and however late it comes',
+  'worker consent: a banner is hidden despite !important, in frames and shadow roots, and when inserted late',
   async (t) => {
     const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(banner())}</script>`
     const late = `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(banner())}), 500)</script>`
@@ -83,7 +80,7 @@ t.test(
   },
 )
 
-t.test('worker consent: a banner that a page puts back is a warning, but only where banners are to go', async (t) => {
+t.test('worker consent: a banner that the page reinserts causes a warning, unless block_cookies is off', async (t) => {
   const stubborn = `<script>
     const put = () => {
       document.getElementById('onetrust-banner-sdk')?.remove()
@@ -97,14 +94,14 @@ t.test('worker consent: a banner that a page puts back is a warning, but only wh
   t.strictSame(left(await shotOf({ html: redPage(stubborn), block_cookies: false })), [])
 })
 
-t.test('worker consent: a page that a banner kept from scrolling is captured whole', async (t) => {
+t.test('worker consent: a full page is captured whole although its banner blocks scrolling', async (t) => {
   const style = '<style>html, body { overflow: hidden !important; height: 100%; margin: 0 }</style>'
   const locked = redPage(`${style}${banner()}<div style="height:3000px"></div>`)
   const { height } = await shotOf({ html: locked, full_page: true })
   t.equal(height, 3000)
 })
 
-t.test('worker consent: a page has no way to the consent rules, whatever it sends and however much', async (t) => {
+t.test('worker consent: a page cannot reach the consent rules by messages, events or globals', async (t) => {
   const flood = `<script>
     const seen = []
     const names = ['autoconsentSendMessage', 'autoconsentReceiveMessage', 'shutterfleetConsent']

@@ -27,41 +27,40 @@ const killWhile = async (t: Test, path: string, wanted: object) => {
   await worker.depthIs(0)
 }
 
-// Contract: Faults of ours
-t.test('worker egress faults: egress that is killed before the page answers costs the capture no attempt', (t) =>
+// Contract: Service faults
+t.test('worker egress faults: an egress killed before the page responds costs the capture no attempt', (t) =>
   killWhile(t, '/held', { outcome: 'completed' }),
 )
 
-// Contract: Faults of ours
-t.test(
-  'worker egress faults: egress that is killed while an image of the page loads costs the capture no attempt',
-  (t) => killWhile(t, '/image-held', { outcome: 'completed' }),
+// Contract: Service faults
+t.test('worker egress faults: an egress killed while an image loads costs the capture no attempt', (t) =>
+  killWhile(t, '/image-held', { outcome: 'completed' }),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
-  'worker egress faults: egress that is killed in the middle of a page costs no attempt; the page that breaks off by itself fails',
+  'worker egress faults: an egress killed during a page costs no attempt; a page that breaks off by itself fails',
   (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
-  'worker egress faults: what waits while egress is away keeps its attempts, and the worker takes nothing',
+  'worker egress faults: while egress is down the worker takes no capture, and waiting ones keep their attempts',
   async (t) => {
     await worker.endEgress()
     await worker.awayFromEgress()
     const id = await send({ url: `${pagesUrl}/plain` })
     await worker.depthIs(1)
-    t.ok(await worker.isAlive(), 'another start would not help')
+    t.ok(await worker.isAlive(), 'a restart would not help')
     t.equal(await worker.lastStarted(id), undefined)
     await worker.startEgress()
     t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
   },
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
-  'worker egress faults: connections between worker and egress that break cost no attempts, however often',
+  'worker egress faults: broken connections between worker and egress cost no attempt, however often',
   async (t) => {
     await worker.ready()
     const ids = await Promise.all(Array.from({ length: captures }, () => send({ url: `${pagesUrl}/image-held` })))
@@ -70,7 +69,7 @@ t.test(
     for (let cuts = 0; cuts < 4; cuts += 1) {
       const before = imageHits()
       worker.cutConnections()
-      // By the browser itself, which requests it once more, or by the next run of the attempt.
+      // Requested again by the browser itself or by the redelivered attempt.
       await eventually(() => imageHits() > before)
     }
     const answering = setInterval(worker.letGo, 50)
@@ -80,8 +79,8 @@ t.test(
   },
 )
 
-// Contract: Faults of ours
-t.test('worker egress faults: egress that drains costs the capture no attempt', async (t) => {
+// Contract: Service faults
+t.test('worker egress faults: a draining egress costs the capture no attempt', async (t) => {
   await worker.ready()
   const id = await send({ url: `${pagesUrl}/held` })
   await eventually(() => held() === 1)
@@ -96,7 +95,7 @@ t.test('worker egress faults: egress that drains costs the capture no attempt', 
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
 
-/** Starts an egress all of whose connections are taken until the clients that have them are gone. */
+/** Starts an egress whose connections are all in use until `leave` closes them. */
 const startFullEgress = async () => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '2' })
@@ -113,21 +112,24 @@ const startFullEgress = async () => {
   return { leave }
 }
 
-// Contract: Faults of ours
-t.test('worker egress faults: egress that is full costs the capture no attempt, and is counted', async (t) => {
-  const clients = await startFullEgress()
-  const id = await send({ url: `${pagesUrl}/plain` })
-  await eventually(() => worker.isHandedBack(id))
-  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
-  t.notOk(await worker.hasResult(id))
-  t.match(worker.log(), /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/)
-  clients.leave()
-  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
-})
-
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
-  'worker egress faults: egress that stays full fails the capture by us, once its last attempt was handed back often enough',
+  'worker egress faults: an egress at its connection limit costs the capture no attempt, and is logged',
+  async (t) => {
+    const clients = await startFullEgress()
+    const id = await send({ url: `${pagesUrl}/plain` })
+    await eventually(() => worker.isHandedBack(id))
+    t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
+    t.notOk(await worker.hasResult(id))
+    t.match(worker.log(), /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/)
+    clients.leave()
+    t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+  },
+)
+
+// Contract: Service faults
+t.test(
+  'worker egress faults: an egress that stays full fails the capture after the last redelivery of its last attempt',
   async (t) => {
     const clients = await startFullEgress()
     const id = await worker.sendStarted({ url: `${pagesUrl}/plain` }, { attempt: 2, kind: 'handed-back', handBacks: 3 })
@@ -140,25 +142,22 @@ t.test(
   },
 )
 
-// Contract: Faults of ours
-t.test(
-  'worker egress faults: connections that are reset on their way to egress are no failure of the page',
-  async (t) => {
-    await worker.ready()
-    const id = await send({ url: `${pagesUrl}/held` })
-    await eventually(() => held() === 1)
-    worker.resetTunnels()
-    await eventually(() => worker.isHandedBack(id))
-    t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
-    await eventually(() => held() === 1)
-    worker.letGo()
-    t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
-  },
-)
+// Contract: Service faults
+t.test('worker egress faults: connections reset between worker and egress do not fail the page', async (t) => {
+  await worker.ready()
+  const id = await send({ url: `${pagesUrl}/held` })
+  await eventually(() => held() === 1)
+  worker.resetTunnels()
+  await eventually(() => worker.isHandedBack(id))
+  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
+  await eventually(() => held() === 1)
+  worker.letGo()
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test(
-  'connections that are reset each time: three hand-backs of each of two attempts, then the capture fails by us',
+  'worker egress faults: connections reset each time: JOB_FAILED after three redeliveries of each of two attempts',
   async (t) => {
     await worker.ready()
     const id = await send({ url: `${pagesUrl}/held` })
@@ -187,8 +186,8 @@ t.test(
   },
 )
 
-// Contract: Faults of ours
-t.test('worker egress faults: a page that opens more connections than egress takes is captured', async (t) => {
+// Contract: Service faults
+t.test('worker egress faults: a page that opens more connections than egress accepts is captured', async (t) => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '64' })
   await worker.ready()

@@ -19,7 +19,7 @@ const note = ({ url = '', method, headers }: IncomingMessage) => {
   seen.push({ host: hostname, path: pathname + search, method, headers })
 }
 
-/** A page that does `work` and is settled once `waits` are over; `load` adds one of every kind from an address. */
+/** A page that runs `work` and is settled when `waits` are over; `load` adds one request of each kind to a base URL. */
 const loading = (work: string) => `<!doctype html><body><script>
   const waits = []
   const tag = (name, attributes) => waits.push(new Promise((done) => {
@@ -64,7 +64,7 @@ const workers = `
   talk(new SharedWorker('/shared'))
   const blob = new Blob(["fetch('" + location.origin + "/of-blob').then(() => postMessage(1))"])
   talk(new Worker(URL.createObjectURL(blob)))`
-/** Registers a service worker as pages do, and by the function of a frame that nobody has touched yet. */
+/** Registers a service worker as pages do, and by the original function of a new frame. */
 const servedByWorker = `
   const frame = document.createElement('iframe')
   document.body.append(frame)
@@ -97,7 +97,7 @@ const bodies: Record<string, (other: string, self: string) => { type: string; te
       onfetch = (event) => event.respondWith(red())`),
 }
 
-/** Where a path of redirects leads: its first part says to whom, the rest what is asked there. */
+/** The location of a redirect: the first part of the path selects the host, the rest is the path there. */
 const onwardOf = (pathname: string, search: string, other: string, self: string): string | undefined => {
   const [, first = '', ...rest] = pathname.split('/')
   const base = new Map([
@@ -160,7 +160,7 @@ const shotOf = async (path: string, parameters: CaptureParameters = {}): Promise
 }
 const settled = { wait_for_selector: '#settled' }
 
-/** The paths that a host was asked for, each once, by whether the header came along. */
+/** The distinct requested paths of a host: those with the header and those without. */
 const asked = (of: '127.0.0.1' | 'localhost', name: string, value: string) => {
   const here = seen.filter((one) => one.host === of)
   const pathsOf = (wanted: boolean) =>
@@ -171,7 +171,7 @@ const each = (of: string, under = '') => kinds.map((kind) => `${under}/${kind}?$
 
 // Contract: Where `headers` go
 t.test(
-  'worker headers: headers go to the host of the target with every kind of request, and to no other host',
+  'worker headers: headers are sent to the host of the target with every kind of request, and to no other host',
   async (t) => {
     const secret = { headers: { 'X-Secret': 's' } }
     await shotOf('/page', { ...secret, ...settled })
@@ -184,7 +184,7 @@ t.test(
     t.strictSame(other.lacking, [...each('other'), '/of-worker'].toSorted())
     t.ok(
       seen.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
-      'another origin is asked first, of what it was always asked',
+      'requests to another origin have their usual preflight',
     )
     t.notOk(
       seen.some(({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own'),
@@ -202,7 +202,7 @@ t.test(
 
 // Contract: Where `headers` go
 t.test(
-  'worker headers: a redirect to another host takes none of them along, and one back is sent them again',
+  'worker headers: a redirect to another host drops them, and one back to the target has them again',
   async (t) => {
     const values = {
       'X-Secret': 's',
@@ -234,23 +234,26 @@ t.test(
 )
 
 // Contract: Where `headers` go
-t.test('a target that leads elsewhere is shown without them: by redirects and by its script', async (t) => {
-  const secret = { headers: { 'X-Secret': 's' }, ...settled }
-  const away = await shotOf('/to-other/landed', secret)
-  t.match(away, { targetStatus: 200, finalUrl: `http://localhost:${port}/landed?to-other` })
-  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
-  t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: ['/image?landed', '/to-other/landed'], lacking: [] })
-  const around = await shotOf('/around/landed', secret)
-  t.match(around, { targetStatus: 200, finalUrl: `${pages.url}/landed?around` })
-  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
-  const script = await shotOf('/leaving', secret)
-  t.equal(script.finalUrl, `http://localhost:${port}/landed`)
-  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
-  t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
-})
+t.test(
+  'worker headers: a target that redirects or navigates to another host is loaded without them there',
+  async (t) => {
+    const secret = { headers: { 'X-Secret': 's' }, ...settled }
+    const away = await shotOf('/to-other/landed', secret)
+    t.match(away, { targetStatus: 200, finalUrl: `http://localhost:${port}/landed?to-other` })
+    t.strictSame(asked('localhost', 'x-secret', 's').having, [])
+    t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: ['/image?landed', '/to-other/landed'], lacking: [] })
+    const around = await shotOf('/around/landed', secret)
+    t.match(around, { targetStatus: 200, finalUrl: `${pages.url}/landed?around` })
+    t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
+    const script = await shotOf('/leaving', secret)
+    t.equal(script.finalUrl, `http://localhost:${port}/landed`)
+    t.strictSame(asked('localhost', 'x-secret', 's').having, [])
+    t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
+  },
+)
 
 t.test(
-  'worker headers: they win over what the browser sends of itself, cookies by name, and values arrive as given',
+  "worker headers: they override the browser's own headers, cookies by name, and values arrive unchanged",
   async (t) => {
     const values = {
       authorization: 'Basic dXNlcjpwYXNz',
@@ -277,12 +280,12 @@ t.test(
   },
 )
 
-t.test('worker headers: a header that Chromium does not send is the end of the capture, and is named', async (t) => {
+t.test('worker headers: a header that Chromium does not send fails the capture with its name', async (t) => {
   const outcome = await take('/landed', { headers: { 'Set-Cookie': 'a=1' } })
   t.match(outcome, { outcome: 'failed', code: 'RENDER_ERROR', message: /does not send Set-Cookie/ })
 })
 
-t.test('worker headers: the host is meant with https and other ports too', async (t) => {
+t.test('worker headers: they are sent to the host with https and on other ports too', async (t) => {
   const base = `https://127.0.0.1:${secure.port}`
   const headers = { 'X-Secret': 's' }
   await shotOf('', { url: `${base}/page`, headers, ...settled })
@@ -297,7 +300,7 @@ t.test('worker headers: the host is meant with https and other ports too', async
   t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?tls'))
 })
 
-t.test('worker headers: the next capture of the same browser sends none of them', async (t) => {
+t.test('worker headers: the next capture of the same browser does not send them', async (t) => {
   await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })
   seen.length = 0
   await shotOf('/page', settled)
@@ -307,7 +310,7 @@ t.test('worker headers: the next capture of the same browser sends none of them'
 })
 
 t.test(
-  'worker headers: no service worker answers for the page, also on its second load, with headers and without',
+  'worker headers: no service worker serves the page, not on its second load either, with and without headers',
   async (t) => {
     for (const headers of [{}, { 'X-Secret': 's' }]) {
       for (const second of ['', `location.href = '/registered'`]) {

@@ -11,7 +11,7 @@ const upstream = { egress: { host: '127.0.0.1', port: 1 }, egressToken: '', byte
 
 const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
-/** Lets a host that a page has taken over take an order. */
+/** Sends an order to a compromised host. */
 const captureWith = async (fault: string) => {
   const child = spawn(process.execPath, [program, fault], {
     detached: true,
@@ -29,7 +29,7 @@ const captureWith = async (fault: string) => {
 const faults = ['null', 'array', 'huge-text', 'huge-image', 'wrong-id', 'flood', 'noise']
 
 for (const fault of faults) {
-  t.test(`browser host: is killed where it sends ${fault}, and its capture is broken off`, async (t) => {
+  t.test(`browser host: is killed if it sends ${fault}, and its capture is interrupted`, async (t) => {
     const { child, host, outcome } = await captureWith(fault)
     t.match(outcome, { outcome: 'interrupted', by: 'browser', detail: /broke the protocol/ })
     t.ok(host.gone.aborted)
@@ -39,20 +39,20 @@ for (const fault of faults) {
   })
 }
 
-t.test('browser host: is killed where it sends a second result', async (t) => {
+t.test('browser host: is killed if it sends a second result', async (t) => {
   const { child, host, outcome } = await captureWith('second-result')
   t.not(outcome.outcome, 'completed')
   await eventually(() => isOver(child))
   t.match(host.gone.reason, /broke the protocol/)
 })
 
-t.test('browser host: is killed where it closes its pipe', async (t) => {
+t.test('browser host: is killed if it closes its pipe', async (t) => {
   const { child, outcome } = await captureWith('closed-pipe')
   t.match(outcome, { outcome: 'interrupted', by: 'browser' })
   await eventually(() => isOver(child))
 })
 
-t.test('browser host: passes no handle and no message of Node to its supervisor once it is up', async (t) => {
+t.test('browser host: cannot pass handles or Node.js messages to its supervisor after its start', async (t) => {
   const listening = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
   const before = listening()
   const { child, host, outcome } = await captureWith('handles')

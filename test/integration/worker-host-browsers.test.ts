@@ -6,7 +6,7 @@ import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 
 const html = { 'content-type': 'text/html' }
-/** Browsers that run below this process, by their ids. */
+/** Process ids of the browsers below this process. */
 const browsers = () =>
   processTree(process.pid).flatMap(({ pid, command }) =>
     command.startsWith(chromiumPath) && !command.includes('--type=') ? [pid] : [],
@@ -17,7 +17,7 @@ const pages = await startPages({
     seen.push(browsers())
     response.writeHead(200, html).end('<title>seen</title><p>seen')
   },
-  // Its head comes, and goes on elsewhere; its end never comes.
+  // Navigates elsewhere in its head; the response never ends.
   '/given-up': (_request, response) =>
     void response.writeHead(200, html).write('<title>first</title><script>location.replace("/second")</script>'),
   '/second': (_request, response) =>
@@ -29,7 +29,7 @@ t.teardown(async () => {
   await pages[Symbol.asyncDispose]()
 })
 
-/** The browsers that ran while a good page was served, before and after a capture of `path`. */
+/** The browsers that ran while a page was served, before and after a capture of `path`. */
 const browsersAround = async (host: Host, path: string) => {
   for (const each of ['/seen', path, '/seen']) {
     const outcome = await captureWith(host, { url: pages.url + each, timeout: 5 })
@@ -40,34 +40,31 @@ const browsersAround = async (host: Host, path: string) => {
   return [before, after]
 }
 
-t.test(
-  'browser: serves one capture after the other, of good pages and of those that fail by their target',
-  async (t) => {
-    await using host = await startTestHost(wayOut)
-    const [before, after] = await browsersAround(host, '/nowhere.pdf')
-    t.same(after, before)
-  },
-)
+t.test('browser: serves captures one after the other, and is kept after a page fails by its target', async (t) => {
+  await using host = await startTestHost(wayOut)
+  const [before, after] = await browsersAround(host, '/nowhere.pdf')
+  t.same(after, before)
+})
 
-t.test('browser: is replaced once it is old', async (t) => {
+t.test('browser: is replaced when it is old', async (t) => {
   await using host = await startTestHost(wayOut, { recycleMs: 1 })
   const [before, after] = await browsersAround(host, '/plain')
   t.notSame(after, before)
 })
 
-t.test('browser: is replaced after a page that did not end, which may still keep it busy', async (t) => {
+t.test('browser: is replaced after a page that did not end, because the page may still use it', async (t) => {
   await using host = await startTestHost(wayOut)
   const [before, after] = await browsersAround(host, '/endless')
   t.notSame(after, before)
 })
 
-t.test('document: one that is given up for another while it loads is no failure of the page', async (t) => {
+t.test('document: one that navigates elsewhere while it loads does not fail the capture', async (t) => {
   await using host = await startTestHost(wayOut)
   const outcome = await captureWith(host, { url: `${pages.url}/given-up`, timeout: 20 })
   t.match(outcome, { outcome: 'completed', shot: { finalUrl: `${pages.url}/second` } })
 })
 
-t.test('browser host: its malloc keeps what was freed in two arenas, not in one for each thread', async (t) => {
+t.test('browser host: limits malloc to two arenas instead of one per thread', async (t) => {
   await using _host = await startTestHost(wayOut)
   const isHost = ({ command }: Process) =>
     command.startsWith(process.execPath) && command.includes('browser-host/main.ts')

@@ -15,7 +15,7 @@ const pages = await startPages({
     response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.4'),
 })
 const wayOut = await startWayOut(pages.host)
-// A page that fills memory ends its renderer by V8's own bound, before the bound at which its host would go with it.
+// A page that fills memory ends its renderer by V8's bound, before the higher bound that would end its host.
 const host = await startTestHost(wayOut, {}, { memoryMax: 2 ** 34 })
 t.teardown(async () => {
   await host[Symbol.asyncDispose]()
@@ -26,36 +26,36 @@ t.teardown(async () => {
 const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
 
 // Contract: `timeout`
+t.test('worker host errors: the timeout bounds the load, including the wait for a selector', async (t) => {
+  const navigateMs = async (parameters: CaptureParameters, message: RegExp) => {
+    const outcome = await take({ timeout: 5, ...parameters })
+    t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message })
+    return outcome.timings.navigate ?? 0
+  }
+  const loading = await navigateMs({ url: `${pages.url}/endless` }, /did not load within 5 s/)
+  const selecting = await navigateMs({ url: `${pages.url}/slow`, wait_for_selector: '#never' }, /#never/)
+  for (const waitedMs of [loading, selecting]) t.ok(waitedMs >= 4900 && waitedMs < 8000, `${waitedMs} ms`)
+  t.match(await take({ url: `${pages.url}/slow`, wait_for_selector: 'p', timeout: 15 }), { outcome: 'completed' })
+})
+
+// Contract: Missing selectors
 t.test(
-  'worker host errors: the timeout bounds the load, and the load and the wait for a selector together',
+  'worker host errors: a selector is waited for, and named in the error if it is missing or invalid',
   async (t) => {
-    const navigateMs = async (parameters: CaptureParameters, message: RegExp) => {
-      const outcome = await take({ timeout: 5, ...parameters })
-      t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message })
-      return outcome.timings.navigate ?? 0
-    }
-    const loading = await navigateMs({ url: `${pages.url}/endless` }, /did not load within 5 s/)
-    const selecting = await navigateMs({ url: `${pages.url}/slow`, wait_for_selector: '#never' }, /#never/)
-    for (const waitedMs of [loading, selecting]) t.ok(waitedMs >= 4900 && waitedMs < 8000, `${waitedMs} ms`)
-    t.match(await take({ url: `${pages.url}/slow`, wait_for_selector: 'p', timeout: 15 }), { outcome: 'completed' })
+    t.match(await take({ url: `${pages.url}/late`, wait_for_selector: '#late' }), { outcome: 'completed' })
+    t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
+      code: 'TIMEOUT',
+      message: /#never/,
+    })
+    t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: 'a[[' }), {
+      code: 'RENDER_ERROR',
+      message: /a\[\[/,
+    })
   },
 )
 
-// Contract: Missing selectors
-t.test('worker host errors: waits for a selector, and names it when it does not come or is none', async (t) => {
-  t.match(await take({ url: `${pages.url}/late`, wait_for_selector: '#late' }), { outcome: 'completed' })
-  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
-    code: 'TIMEOUT',
-    message: /#never/,
-  })
-  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: 'a[[' }), {
-    code: 'RENDER_ERROR',
-    message: /a\[\[/,
-  })
-})
-
 // Contract: Error mapping
-t.test('worker host errors: an address that egress refuses is named by its reason, over both schemes', async (t) => {
+t.test('worker host errors: an address that egress rejects fails with its reason, over both schemes', async (t) => {
   for (const scheme of ['http', 'https']) {
     t.match(await take({ url: `${scheme}://10.0.0.1/` }), { code: 'BLOCKED' })
     t.match(await take({ url: `${scheme}://localhost:1234/` }), { code: 'BLOCKED' })
@@ -65,7 +65,7 @@ t.test('worker host errors: an address that egress refuses is named by its reaso
 
 // Contract: Error mapping
 t.test(
-  'worker host errors: a name is judged by its addresses, and what refuses or shows no good certificate is a failed connection',
+  'worker host errors: a name is checked by its addresses; refused connections and bad certificates fail the connection',
   async (t) => {
     await using certificate = await makeCertificate(['tls.test'])
     const [cert, key] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
@@ -88,7 +88,7 @@ t.test(
     const pdf = await take({ url: `${pages.url}/document.pdf` })
     t.ok(
       pdf.outcome === 'completed' || (pdf.outcome === 'failed' && pdf.code === 'INVALID_URL'),
-      'a PDF is a page, or says that it is none',
+      'a PDF is captured or fails with INVALID_URL',
     )
   },
 )
@@ -96,7 +96,7 @@ t.test(
 // Contract: Error mapping
 // Contract: Success
 t.test(
-  'worker host errors: each page that brings no picture fails with its code, and the next capture is fine',
+  'worker host errors: each page that cannot be captured fails with its code, and the next capture completes',
   async (t) => {
     await using other = await startTestHost(wayOut)
     const isSlow = ([path, { code }]: [string, { code: string }]) => code === 'TIMEOUT' || path === '/loops-after-load'

@@ -42,7 +42,7 @@ const { pages, wayOut, host, take, shotOf } = await startCaptures(t, {
 })
 
 for (const format of ['png', 'jpeg', 'webp'] as const) {
-  t.test(`a viewport comes as ${format}, of the size that was asked for`, async (t) => {
+  t.test(`worker host: a viewport is captured as ${format} in the requested size`, async (t) => {
     const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format, width: 640, height: 480 })
     t.match(shot, { width: 640, height: 480, mimeType: `image/${format}`, warnings: [], finalUrl: undefined })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 640, height: 480 })
@@ -52,7 +52,7 @@ for (const format of ['png', 'jpeg', 'webp'] as const) {
 }
 
 // Contract: Full page
-t.test('worker host: a full page comes in each format, with its lazy pictures', async (t) => {
+t.test('worker host: a full page is captured in each format with its lazy images', async (t) => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const shot = await shotOf({ url: `${pages.url}/stripes`, format, full_page: true })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 1280, height: 4000 })
@@ -64,14 +64,11 @@ t.test('worker host: a full page comes in each format, with its lazy pictures', 
 })
 
 // Contract: Full page
-t.test(
-  'worker host: pictures in view that come after the load are waited for, and a page that grows as it is scrolled ends',
-  async (t) => {
-    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
-    const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
-    t.match(grown, { height: 20_000, warnings: [{ code: 'truncated' }] })
-  },
-)
+t.test('worker host: late images in view are awaited, and a page that grows when scrolled is truncated', async (t) => {
+  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
+  const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
+  t.match(grown, { height: 20_000, warnings: [{ code: 'truncated' }] })
+})
 
 // Contract: HTML source
 t.test('worker host: a url and an html source load public sub-resources', async (t) => {
@@ -83,67 +80,65 @@ t.test('worker host: a url and an html source load public sub-resources', async 
 
 // Contract: Target 4xx/5xx page
 // Contract: Success
-t.test('worker host: an error page of the target is a capture with its status', async (t) => {
+t.test('worker host: an error page of the target is captured with its status', async (t) => {
   t.equal((await shotOf({ url: `${pages.url}/missing` })).targetStatus, 404)
   t.equal((await shotOf({ url: `${pages.url}/broken` })).targetStatus, 500)
 })
 
 // Contract: 401 with Basic challenge and no credentials
-t.test('worker host: a page that asks for a password is captured as it is once nobody gives one', async (t) => {
+t.test('worker host: a page that requires a password is captured as its 401 page', async (t) => {
   const shot = await shotOf({ url: `${pages.url}/prompt` })
   t.equal(shot.targetStatus, 401)
   t.strictSame(await pixel(shot, 640, 600), [0, 128, 0])
 })
 
 // Contract: Error mapping
-t.test('worker host: pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
+t.test('worker host: pages with dialogs, popups, poisoned globals or private requests are captured', async (t) => {
   for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
     t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
   }
 })
 
 // Contract: Defaults of the page's world
-t.test(
-  'worker host: a page sees English of the United States and UTC, whatever the node speaks and whatever its time',
-  async (t) => {
-    const chromium = join(wayOut.folder, 'chromium-abroad')
-    const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
-    await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-    await using abroad = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
-    const page = `<body style="margin:0"><script>
+t.test("worker host: a page has the locale en-US and the time zone UTC, whatever the node's are", async (t) => {
+  const chromium = join(wayOut.folder, 'chromium-abroad')
+  const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
+  await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
+  await using abroad = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
+  const page = `<body style="margin:0"><script>
     const date = new Date(Date.UTC(2026, 6, 1, 23))
     const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions()
     const seen = [navigator.language, locale, timeZone, date.getTimezoneOffset(), date.getHours(), (1.5).toLocaleString()]
     const wanted = ['en-US', 'en-US', 'UTC', 0, 23, '1.5']
     document.body.style.background = seen.join() === wanted.join() ? 'rgb(0,0,255)' : 'rgb(255,0,0)'
   </script>`
-    const outcome = await captureWith(abroad, { html: page, timeout: 5 })
-    if (outcome.outcome !== 'completed') throw new Error(outcome.detail)
-    t.strictSame(await pixel(outcome.shot, 50, 50), [0, 0, 255])
-    languages.length = 0
-    t.equal((await captureWith(abroad, { url: `${pages.url}/language`, timeout: 5 })).outcome, 'completed')
-    t.match(languages, [/^en-US\b/])
-  },
-)
+  const outcome = await captureWith(abroad, { html: page, timeout: 5 })
+  if (outcome.outcome !== 'completed') throw new Error(outcome.detail)
+  t.strictSame(await pixel(outcome.shot, 50, 50), [0, 0, 255])
+  languages.length = 0
+  t.equal((await captureWith(abroad, { url: `${pages.url}/language`, timeout: 5 })).outcome, 'completed')
+  t.match(languages, [/^en-US\b/])
+})
 
 // Contract: Full page
-t.test(
-  'worker host: a page that is too tall is cut with a warning, and refused where the format cannot hold it',
-  async (t) => {
-    const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
-    t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
-    const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
-    t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
-    await using low = await startTestHost(wayOut, { heightMax: 1500 })
-    const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
-    t.match(cut, { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } }, 'as it is set')
-    await using high = await startTestHost(wayOut, { heightMax: 70_000 })
-    const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
-    t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
-  },
-)
+t.test('worker host: too tall a page is cut with a warning, and rejected if too tall for the format', async (t) => {
+  const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
+  t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
+  const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
+  t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
+  await using low = await startTestHost(wayOut, { heightMax: 1500 })
+  const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
+  t.match(
+    cut,
+    { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } },
+    'the configured height',
+  )
+  await using high = await startTestHost(wayOut, { heightMax: 70_000 })
+  const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
+  t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
+})
 
-t.test('worker host: passwords of an address stay out of what is reported', async (t) => {
+t.test('worker host: reports do not contain passwords of URLs', async (t) => {
   const site = new URL(pages.url).host
   const shot = await shotOf({ url: `http://user:hidden-word@${site}/plain` })
   t.equal(shot.finalUrl, `http://user:***@${site}/plain`)
@@ -152,12 +147,12 @@ t.test('worker host: passwords of an address stay out of what is reported', asyn
   t.notMatch(JSON.stringify(late), 'hidden-word')
 })
 
-t.test('worker host: a picture of one colour comes with a warning', async (t) => {
+t.test('worker host: a picture of one colour has the warning blank', async (t) => {
   t.match(await shotOf({ html: '<body style="background:teal">' }), { warnings: [{ code: 'blank' }] })
 })
 
 // Contract: HTML source
-t.test('worker host: an html source has an origin of nobody, and loads nothing that is private', async (t) => {
+t.test('worker host: an html source has an opaque origin, and cannot load from private addresses', async (t) => {
   const shot = await shotOf({
     html: `<body style="margin:0;background:red"><img src="http://10.0.0.1/x.png"><script>
       try { localStorage.length } catch { if (self.origin === 'null') document.body.style.background = 'rgb(0,0,255)' }
@@ -169,18 +164,18 @@ t.test('worker host: an html source has an origin of nobody, and loads nothing t
 })
 
 // Contract: HTML source
-t.test('worker host: an html source reads no file and goes nowhere that is private', async (t) => {
+t.test('worker host: an html source cannot read files or navigate to private addresses', async (t) => {
   const shot = await shotOf({
     html: '<body style="margin:0"><iframe src="file:///etc/passwd" style="border:0;width:100vw;height:100vh">',
   })
   const { dominant } = await sharp(shot.bytes).stats()
   const { isOpaque, entropy } = await sharp(shot.bytes).stats()
-  t.ok(isOpaque && dominant.r > 200 && entropy < 0.1, 'nothing is written in the frame')
+  t.ok(isOpaque && dominant.r > 200 && entropy < 0.1, 'the frame is empty')
   t.match(await take({ html: '<script>location = "http://10.0.0.1/"</script>' }), { code: 'BLOCKED' })
 })
 
-/** Answers a page for every address, makes tunnels to port 443 alone, ends them, and keeps what it was asked, with the headers. */
-const startTalkingProxy = async (page: string) => {
+/** A proxy that serves `page` for every URL, accepts tunnels to port 443 only and closes them, and records its requests. */
+const startRecordingProxy = async (page: string) => {
   const asked: { line: string; headers: IncomingHttpHeaders }[] = []
   const note = ({ method, url, headers }: IncomingMessage) => void asked.push({ line: `${method} ${url}`, headers })
   const server = createServer((request, response) => {
@@ -195,7 +190,7 @@ const startTalkingProxy = async (page: string) => {
 }
 
 // Contract: `proxy`
-t.test("all that a page asks for goes through its caller's proxy, whatever the page says", async (t) => {
+t.test("worker host: all requests of a page use the caller's proxy, and the page cannot change it", async (t) => {
   const page = `<body><script>
     const settled = () => { document.body.id = 'settled' }
     fetch('/data', { headers: { '${proxyHeader}': 'http://evil.test:1', '${captureHeader}': 'forged' } }).then(() => {
@@ -203,7 +198,7 @@ t.test("all that a page asks for goes through its caller's proxy, whatever the p
       socket.onerror = socket.onopen = settled
     })
   </script>`
-  await using proxy = await startTalkingProxy(page)
+  await using proxy = await startRecordingProxy(page)
   await using way = await startWayOut(`127.0.0.1:${proxy.port}`)
   await using proxied = await startTestHost(way)
   const parameters = { url: 'http://page.test/', wait_for_selector: '#settled' }
@@ -223,7 +218,7 @@ t.test("all that a page asks for goes through its caller's proxy, whatever the p
   t.match(await captureWith(proxied, { url: 'http://page.test/' }), { outcome: 'failed', code: 'DNS_FAILED' })
 })
 
-t.test("a caller's proxy that cannot be used fails the capture, and nothing is loaded past it", async (t) => {
+t.test("worker host: a caller's proxy that cannot be used fails the capture, and it is not bypassed", async (t) => {
   const { port } = await (async () => {
     await using gone = await listening(createServer())
     return gone
@@ -241,7 +236,7 @@ t.test("a caller's proxy that cannot be used fails the capture, and nothing is l
   t.strictSame(pages.hits, [])
 })
 
-t.test('worker host: the canary hears a browser without our flags, and none of our hosts', async (t) => {
+t.test("worker host: the canary detects a browser without the flags, and none of a host's browsers", async (t) => {
   const canary = createCanary(() => {})
   canary.server.listen(0, '127.0.0.1')
   await once(canary.server, 'listening')
@@ -259,24 +254,21 @@ t.test('worker host: the canary hears a browser without our flags, and none of o
   t.equal(canary.connections(), 3)
 })
 
-t.test(
-  'worker host: a browser is replaced after its share of captures, and a page may not load more than its share',
-  async (t) => {
-    await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
-    const hostPid = childrenOf(process.pid).at(-1) ?? 0
-    const browsers = new Set<number>()
-    for (let count = 0; count < 6; count += 1) {
-      t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-      for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
-    }
-    // Three serve and one is ready; another where a context took too long to close. One for each capture would be 7.
-    t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
-    t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
+t.test('worker host: a browser is replaced after its maximum of captures; a page has a limit of bytes', async (t) => {
+  await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
+  const hostPid = childrenOf(process.pid).at(-1) ?? 0
+  const browsers = new Set<number>()
+  for (let count = 0; count < 6; count += 1) {
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-  },
-)
+    for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
+  }
+  // Three serve and one is spare; more if a context was slow to close. One browser per capture would be 7.
+  t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
+  t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
+  t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
+})
 
-t.test('worker host: a browser that is killed under a page says nothing of the page, and is replaced', async (t) => {
+t.test('worker host: a browser that is killed during a capture interrupts it, and is replaced', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)

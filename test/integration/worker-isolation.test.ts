@@ -17,7 +17,7 @@ const become = ({ userId, groupId }: { userId: number; groupId: number }) => [
 const nobody = { userId: 65_534, groupId: 65_534 }
 const slotUser = browserUsers?.bySlot[0]
 
-/** How commands are isolated here: as root, and as somebody else, which is all there is where the tests are not root. */
+/** The isolations to test: by root and by an ordinary user; only the latter if the tests do not run as root. */
 const ways = slotUser
   ? [
       { isRoot: true, caller: [], inside: become(slotUser), bounding: '00000000000000c2' },
@@ -28,7 +28,7 @@ type Way = (typeof ways)[number]
 
 const secret = `secret-${process.pid}`
 
-/** A folder with a socket and a file, both open to everybody, as another slot or the machine's services may have them. */
+/** Creates a folder with a world-accessible socket and file, as other slots or services of the machine may have. */
 const plant = async (parent: string) => {
   const folder = await mkdtemp(join(parent, 'shutterfleet-planted-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -50,7 +50,7 @@ t.teardown(() => abstract.close())
 const connectAbstract = `require('net').connect('\\0${abstractName}').on('connect', () => console.log('abstract: reached'))
   .on('error', ({ code }) => console.log('abstract: ' + code)).on('connect', () => process.exit())`
 
-/** A shell in the browser's place, which takes all rights that a namespace of its own can give and looks behind what was mounted. */
+/** A shell instead of the browser: becomes root in a new user namespace, and unmounts what hides the machine. */
 const probe = `
 grep -E '^(Uid|NoNewPrivs|CapEff|CapBnd):' /proc/self/status
 echo "networks: $(sed -n 's/^ *\\(.*\\):.*/\\1/p' /proc/net/dev | tr '\\n' ' ')"
@@ -77,9 +77,9 @@ const commandOf = ({ isRoot, caller, inside }: Way, network: Isolation['network'
 }
 
 const checkout = process.cwd()
-const look = (way: Way, network: Isolation['network']) => {
+const runProbe = (way: Way, network: Isolation['network']) => {
   const files = planted.map(({ file }) => file)
-  // All that there is inside; of the whole machine only what a search must find.
+  // Search everything inside of the isolation; without isolation only the folders that the search must find.
   const places = network === 'namespace' ? ['/run', '/tmp', '/var', '/dev'] : files.map((file) => dirname(file))
   const given = [checkout, process.execPath, connectAbstract, places.join(' ')]
   const probed: Command = ['sh', '-c', probe, 'sh', ...given, ...files]
@@ -98,29 +98,32 @@ const look = (way: Way, network: Isolation['network']) => {
 
 for (const way of ways) {
   const who = way.isRoot ? 'root' : 'an ordinary user'
-  t.test(`what ${who} isolates finds no socket, file, process, secret or network of the machine`, async (t) => {
-    const seen = look(way, 'namespace')
-    t.match(seen, /^sockets: $/m)
-    t.match(seen, /^abstract: ECONNREFUSED$/m)
-    t.notMatch(seen, secret)
-    t.match(seen, /^environments: $/m)
-    t.match(seen, /^checkout: (\.tools )?node_modules package\.json services $/m)
-    t.match(seen, /^services: shared worker $/m)
-    t.match(seen, /^machine: $/m)
-    t.match(seen, /^processes: ((bwrap|sh|cat|tr) )+$/m)
-    t.match(seen, /^networks: lo $/m)
-  })
+  t.test(
+    `worker isolation: by ${who}: the command finds no socket, file, process, secret or network of the machine`,
+    async (t) => {
+      const seen = runProbe(way, 'namespace')
+      t.match(seen, /^sockets: $/m)
+      t.match(seen, /^abstract: ECONNREFUSED$/m)
+      t.notMatch(seen, secret)
+      t.match(seen, /^environments: $/m)
+      t.match(seen, /^checkout: (\.tools )?node_modules package\.json services $/m)
+      t.match(seen, /^services: shared worker $/m)
+      t.match(seen, /^machine: $/m)
+      t.match(seen, /^processes: ((bwrap|sh|cat|tr) )+$/m)
+      t.match(seen, /^networks: lo $/m)
+    },
+  )
 
-  t.test(`what ${who} isolates gets no rights and changes nothing`, async (t) => {
-    const seen = look(way, 'namespace')
+  t.test(`worker isolation: by ${who}: the command has no capabilities and cannot write to the root`, async (t) => {
+    const seen = runProbe(way, 'namespace')
     t.match(seen, /^NoNewPrivs:\t1$/m)
     t.match(seen, /^CapEff:\t0000000000000000$/m)
     t.match(seen, new RegExp(`^CapBnd:\t${way.bounding}$`, 'm'))
     t.notMatch(seen, 'root: writable')
   })
 
-  t.test(`without isolation the same look of ${who} finds what there is`, async (t) => {
-    const seen = look(way, 'flags-only')
+  t.test(`planted fault: by ${who} without isolation: the same command finds all of them`, async (t) => {
+    const seen = runProbe(way, 'flags-only')
     for (const { socket } of planted) t.match(seen, ` ${socket} `)
     t.match(seen, /^abstract: reached$/m)
     t.match(seen, `files: ${secret.repeat(planted.length)}`)
@@ -132,7 +135,7 @@ for (const way of ways) {
     t.match(seen, /^NoNewPrivs:\t0$/m)
   })
 
-  t.test(`nothing outlives the caller of what ${who} isolates, not even what is stopped`, async (t) => {
+  t.test(`worker isolation: by ${who}: no process outlives the caller, stopped ones included`, async (t) => {
     const { file, args, env } = commandOf(way, 'namespace', ['sh', '-c', 'setsid sleep 600 & exec sleep 601'])
     const caller = spawn('sh', ['-c', '"$@"; exit', 'sh', file, ...args], { env, stdio: 'ignore' })
     const sleepers = () => processTree(caller.pid ?? 0).filter(({ command }) => command.startsWith('sleep'))
@@ -147,19 +150,19 @@ for (const way of ways) {
 
 const allGone = (processes: readonly Process[]) => {
   const remains = ({ pid, command }: Process) => processTree(pid)[0]?.command === command
-  return eventually(() => !processes.some(remains), { what: 'everything has ended' })
+  return eventually(() => !processes.some(remains), { what: 'all processes have ended' })
 }
 
 const statusOf = ({ pid }: Process) => readFileSync(`/proc/${pid}/status`, 'utf8')
 const namespacesOf = ({ pid }: Process) =>
   ['user', 'pid', 'net', 'mnt'].map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))
 
-t.test("Chromium's own sandbox stands inside of ours", async (t) => {
+t.test("worker isolation: Chromium's own sandbox works within it", async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using _host = await startTestHost(wayOut)
   const isConfined = (each: Process) =>
     each.command.includes('--type=renderer') && /^Seccomp:\t2$/m.test(statusOf(each))
-  await eventually(() => processTree(process.pid).some(isConfined), { what: 'a renderer with a filter of its calls' })
+  await eventually(() => processTree(process.pid).some(isConfined), { what: 'a renderer with a seccomp filter' })
   const all = processTree(process.pid)
   const [browser] = browsersOf(process.pid)
   const renderer = all.find(isConfined)
@@ -167,9 +170,9 @@ t.test("Chromium's own sandbox stands inside of ours", async (t) => {
   t.match(statusOf(browser), /^NoNewPrivs:\t1$/m)
   t.match(statusOf(browser), /^CapEff:\t0+$/m)
   if (slotUser) t.match(statusOf(browser), new RegExp(`^Uid:(\t${slotUser.userId}){4}$`, 'm'))
-  t.notOk(readdirSync(`/proc/${browser.pid}/root`).includes('home'), 'the browser itself has the file tree of its own')
+  t.notOk(readdirSync(`/proc/${browser.pid}/root`).includes('home'), 'the browser has its own file tree')
   const inside = namespacesOf(renderer)
-  // Mounts are shared with the browser: Chromium needs none of its own.
+  // The renderer shares the mount namespace with the browser and has its own user, pid and network namespaces.
   for (const [outer, shared] of [[browser, inside.slice(3)] as const, [all[0]!, []] as const]) {
     t.strictSame(
       namespacesOf(outer).filter((space) => inside.includes(space)),
@@ -182,7 +185,7 @@ for (const [what, find] of [
   ['the outermost process', (all: Process[]) => all.find(({ command }) => command.startsWith('bwrap'))],
   ['the host', (all: Process[]) => all.find(({ command }) => command.startsWith(process.execPath))],
 ] as const) {
-  t.test(`nothing is left of a host when ${what} is killed`, async (t) => {
+  t.test(`worker isolation: no process of a host is left when ${what} is killed`, async (t) => {
     await using wayOut = await startWayOut('127.0.0.1:1')
     await using host = await startTestHost(wayOut)
     t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })

@@ -38,7 +38,7 @@ const queue = await connectQueue({
 })
 await declareStreams(queue)
 const held: (() => void)[] = []
-const letGo = () => held.splice(0).map((answer) => answer())
+const releaseHeld = () => held.splice(0).map((answer) => answer())
 const pages = await startPages({
   '/held': (_request, response) => {
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
@@ -48,7 +48,7 @@ const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMa
 const store = await startObjectSink()
 const keys = generateSealingKeys()
 const folder = await mkdtemp(join(tmpdir(), 'worker-job-'))
-// The browser's user passes through it.
+// The browser's user needs to traverse the folder.
 await chmod(folder, 0o711)
 t.teardown(async () => {
   await queue[Symbol.asyncDispose]()
@@ -63,7 +63,7 @@ const settingsOf = (pod: string, more: Readonly<Record<string, string>> = {}) =>
   SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
   SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
   SHUTTERFLEET_WORKER_POD: pod,
-  // Of no use to a worker that serves one capture.
+  // Ignored by a worker that serves one capture.
   SHUTTERFLEET_WORKER_SLOTS: '4',
   ...more,
 })
@@ -81,7 +81,7 @@ queue.subscribe(heartbeatFilter(pool), ({ data }) => {
 const lastHeartbeat = (pod: string) => heartbeats.get(pod)?.at(-1)
 const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const send = (parameters: CaptureParameters, lane: Lane = 'normal') => sendCapture(to, parameters, { pool, lane })
-/** Captures that no worker has ended; JetStream counts one that was handed back among those in flight. */
+/** Waits for a number of unended captures; JetStream counts a returned capture as in flight. */
 const depthIs = (wanted: number) =>
   eventually(
     async () => {
@@ -92,14 +92,14 @@ const depthIs = (wanted: number) =>
   )
 const allGone = (pids: readonly number[]) =>
   eventually(() => !pids.some((pid) => processTree(pid).length > 0), { what: 'all processes have ended' })
-/** Less than the time after which JetStream gives what nobody speaks of to somebody else. */
-const impatient = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '10' }
+/** A spare time below JetStream's ack wait. */
+const shortSpare = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '10' }
 
-// It takes a minute: begun here, looked at below.
+// Takes a minute: started here, checked in the last test.
 const broken = spawnWorker(settingsOf('broken', { SHUTTERFLEET_CHROMIUM: '/bin/false' }), 'main-job.ts')
 t.teardown(() => broken.child.kill('SIGKILL'))
 
-t.test('worker job: serves one capture, leaves all others to others, and ends without an error', async (t) => {
+t.test('worker job: serves one capture, leaves all others in the queue, and exits with 0', async (t) => {
   const one = await startJob('job-one')
   await eventually(() => lastHeartbeat('job-one')?.state === 'ready')
   t.match(lastHeartbeat('job-one'), { slots: 1, busy: 0, captures: [] })
@@ -108,7 +108,7 @@ t.test('worker job: serves one capture, leaves all others to others, and ends wi
   const [begun = ''] = lastHeartbeat('job-one')?.captures ?? []
   t.match(await startedOf(queue, begun, pool), { kind: 'begun', attempt: 1, pod: 'job-one' })
   const others = processTree(one.pid).map(({ pid }) => pid)
-  letGo()
+  releaseHeld()
   t.equal(await one.ended, 0, one.log())
   t.match(await resultOf(queue, begun, pool), { outcome: 'completed', targetStatus: 200 })
   await depthIs(1)
@@ -116,26 +116,26 @@ t.test('worker job: serves one capture, leaves all others to others, and ends wi
   t.equal(await startedOf(queue, left, pool), undefined)
   await allGone(others)
 
-  const said = heartbeats.get('job-one') ?? []
-  const claimedAt = said.findIndex((heartbeat) => heartbeat.captures.includes(begun))
+  const sent = heartbeats.get('job-one') ?? []
+  const claimedAt = sent.findIndex((heartbeat) => heartbeat.captures.includes(begun))
   t.ok(claimedAt > 0)
   t.notOk(
-    said.slice(claimedAt).some((heartbeat) => heartbeat.state === 'ready' && heartbeat.captures.length === 0),
-    'it never looks free again',
+    sent.slice(claimedAt).some((heartbeat) => heartbeat.state === 'ready' && heartbeat.captures.length === 0),
+    'it never reports a free slot again',
   )
-  t.match(said.at(-1), { state: 'drained', captures: [] })
+  t.match(sent.at(-1), { state: 'drained', captures: [] })
 
-  const two = await startJob('job-two', impatient)
+  const two = await startJob('job-two', shortSpare)
   await eventually(() => held.length === 1)
-  letGo()
+  releaseHeld()
   t.equal(await two.ended, 0)
   t.match(await resultOf(queue, left, pool), { outcome: 'completed' })
   await depthIs(0)
 })
 
-t.test('worker job: two that wait share two captures, whatever their lanes', async (t) => {
+t.test('worker job: two waiting workers serve one of two captures each, whatever their lanes', async (t) => {
   const pods = ['share-a', 'share-b']
-  const jobs = await Promise.all(pods.map((pod) => startJob(pod, impatient)))
+  const jobs = await Promise.all(pods.map((pod) => startJob(pod, shortSpare)))
   await eventually(() => pods.every((pod) => lastHeartbeat(pod)?.state === 'ready'))
   const captures = [await send({ html: '<h1>one</h1>' }, 'interactive'), await send({ html: '<h1>two</h1>' }, 'bulk')]
   for (const job of jobs) t.equal(await job.ended, 0)
@@ -144,7 +144,7 @@ t.test('worker job: two that wait share two captures, whatever their lanes', asy
   for (const { id } of captures) t.match(await resultOf(queue, id, pool), { outcome: 'completed', attempt: 1 })
 })
 
-t.test('worker job: ends a capture that fails without an error of its own', async (t) => {
+t.test('worker job: exits with 0 after a failed capture', async (t) => {
   const { id } = await send({ url: 'http://10.0.0.1/' })
   const job = await startJob('fails')
   t.equal(await job.ended, 0)
@@ -152,7 +152,7 @@ t.test('worker job: ends a capture that fails without an error of its own', asyn
   await depthIs(0)
 })
 
-t.test('worker job: gives up when no capture comes in its time, and says so', async (t) => {
+t.test('worker job: drains and exits with 0 if no capture arrives in its spare time', async (t) => {
   const job = await startJob('spare', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
   t.equal(await job.ended, 0)
   t.match(lastHeartbeat('spare'), { state: 'drained', captures: [] })
@@ -163,19 +163,19 @@ t.test('worker job: gives up when no capture comes in its time, and says so', as
   t.equal(await next.ended, 0)
 })
 
-t.test('worker job: finishes what runs when it is told to stop', async (t) => {
+t.test('worker job: finishes its capture on SIGTERM', async (t) => {
   const job = await startJob('told')
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
   const stopped = job.stop()
   await eventually(() => lastHeartbeat('told')?.state === 'draining')
-  letGo()
+  releaseHeld()
   t.equal(await stopped, 0)
   t.match(await resultOf(queue, id, pool), { outcome: 'completed' })
   await depthIs(0)
 })
 
-t.test('worker job: takes nothing once it is told to stop, warm or not', async (t) => {
+t.test('worker job: takes no capture after SIGTERM, warm or not', async (t) => {
   const warm = await startJob('warm')
   t.equal(await warm.stop(), 0)
   const hanging = join(folder, 'hanging')
@@ -185,14 +185,14 @@ t.test('worker job: takes nothing once it is told to stop, warm or not', async (
   await eventually(() => lastHeartbeat('cold')?.state === 'starting')
   const processes = processTree(cold.child.pid ?? 0).map(({ pid }) => pid)
   cold.child.kill('SIGTERM')
-  // Sooner than the warm-up would give up by itself.
-  await eventually(() => cold.child.exitCode !== null, { what: 'it has ended' })
+  // Before the timeout of the warm-up.
+  await eventually(() => cold.child.exitCode !== null, { what: 'the worker has exited' })
   t.equal(await cold.ended, 0, cold.log())
   await allGone(processes)
   t.notMatch(cold.log(), 'ended by force')
 })
 
-t.test('worker job: ends with an error where no browser starts', { timeout: 100_000 }, async (t) => {
+t.test('worker job: exits with 1 if no browser starts', { timeout: 100_000 }, async (t) => {
   t.equal(await broken.ended, 1)
   t.match(broken.log(), /browser host failed to start[^]*no browser started within 60000 ms/)
   t.notMatch(broken.log(), 'ended by force')

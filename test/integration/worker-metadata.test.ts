@@ -31,7 +31,7 @@ const everything = `<!doctype html><html lang="de-CH"><head>
   <meta property="article:author" content="nobody">
   </head><body>page`
 
-/** Everything that a page can lay hands on before it is read. */
+/** Overrides everything that a page can override before it is read. */
 const overridden = `<script>
   const forged = () => { throw new Error('forged') }
   for (const name of ['querySelectorAll', 'querySelector', 'getElementsByTagName', 'title', 'baseURI', 'documentElement']) {
@@ -111,41 +111,38 @@ const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<P
 }
 
 // Contract: Metadata
-t.test(
-  'worker metadata: a page that has everything is read in all of it; of what is repeated the first counts',
-  async (t) => {
-    t.strictSame(await metadataOf('/everything'), {
-      title: 'Über uns',
-      description: 'Was wir tun',
-      canonical: 'https://example.com/about',
-      language: 'de-CH',
-      favicon: 'https://cdn.example.com/i.ico',
-      og: {
-        title: 'OG',
-        image: 'https://example.com/1.png',
-        'image:width': '600',
-        description: 'both',
-        'image:alt': 'alt',
-      },
-      twitter: { description: 'both', card: 'summary', site: '@example', 'image:alt': 'alt' },
-    })
-  },
-)
+t.test('worker metadata: all fields of a page are read; of repeated ones the first counts', async (t) => {
+  t.strictSame(await metadataOf('/everything'), {
+    title: 'Über uns',
+    description: 'Was wir tun',
+    canonical: 'https://example.com/about',
+    language: 'de-CH',
+    favicon: 'https://cdn.example.com/i.ico',
+    og: {
+      title: 'OG',
+      image: 'https://example.com/1.png',
+      'image:width': '600',
+      description: 'both',
+      'image:alt': 'alt',
+    },
+    twitter: { description: 'both', card: 'summary', site: '@example', 'image:alt': 'alt' },
+  })
+})
 
 // Contract: Metadata
-t.test('worker metadata: what a page does not have is absent, and nothing is guessed or fetched', async (t) => {
+t.test('worker metadata: missing fields are absent, and neither guessed nor fetched', async (t) => {
   t.strictSame(await metadataOf('/nothing'), {})
   t.strictSame(await metadataOf('/rootless'), {})
   t.strictSame(await metadataOf('/empty-404'), {})
   t.notOk(pages.hits.includes('/favicon.ico'))
 })
 
-t.test('worker metadata: a capture that does not ask for metadata has none', async (t) => {
+t.test('worker metadata: a capture without extract_metadata has no metadata', async (t) => {
   t.equal((await shotOf({ url: `${pages.url}/everything`, extract_metadata: false })).metadata, undefined)
 })
 
 // Contract: Metadata
-t.test('worker metadata: addresses are absolute, by the base of the document', async (t) => {
+t.test('worker metadata: URLs are resolved against the base of the document', async (t) => {
   t.strictSame(await metadataOf('/deep/relative'), {
     canonical: `${pages.url}/deep/relative?q=1`,
     favicon: `${pages.url}/deep/i.png`,
@@ -155,12 +152,12 @@ t.test('worker metadata: addresses are absolute, by the base of the document', a
   t.strictSame(await metadataOf('/based'), { favicon: 'https://base.example/dir/i.png' })
 })
 
-t.test('worker metadata: an address that is not of the web is left out, and the next that is counts', async (t) => {
+t.test('worker metadata: URLs other than http and https are skipped, and the next valid one counts', async (t) => {
   t.strictSame(await metadataOf('/schemes'), { og: { audio: 'https://example.com/a' } })
   t.strictSame(await metadataOf('/second-icon'), { favicon: `${pages.url}/i.svg` })
 })
 
-t.test('worker metadata: a password in an address is masked, that of the target too', async (t) => {
+t.test('worker metadata: passwords in URLs are masked, also that of the target', async (t) => {
   const withPassword = page(
     '<link rel="canonical" href="https://user:s3cr3t@example.com/"><meta property="og:url" content="https://u:s3cr3t@a.com">',
   )
@@ -171,7 +168,7 @@ t.test('worker metadata: a password in an address is masked, that of the target 
 })
 
 t.test(
-  'worker metadata: an html or markdown source has what it says, and addresses only where they are whole',
+  'worker metadata: an html or markdown source has its own fields, and URLs only if they are absolute',
   async (t) => {
     const head = '<title>T</title><link rel="icon" href="/i.png"><link rel="canonical" href="https://example.com/">'
     t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
@@ -182,7 +179,7 @@ t.test(
 )
 
 t.test(
-  'worker metadata: a page cannot forge or break what is read of it, neither by its globals nor by names of its elements',
+  'worker metadata: a page cannot forge or break its fields by overridden globals or by named elements',
   async (t) => {
     const want = { title: 'own', description: 'mine', favicon: `${pages.url}/i.png` }
     t.strictSame(await metadataOf('/overridden'), want)
@@ -190,16 +187,16 @@ t.test(
   },
 )
 
-t.test('worker metadata: what is read of a page is bounded, however many and long its values are', async (t) => {
+t.test('worker metadata: the number and length of fields are bounded', async (t) => {
   const many = await metadataOf('/many')
   t.same([many.og?.['t960'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['960', '999', 40])
   const large = await metadataOf('/large')
   t.same([large.title?.length, large.description?.length], [500, 1000])
-  t.strictSame(Object.keys(large), ['title', 'description'], 'an address that is not read to its end is none')
+  t.strictSame(Object.keys(large), ['title', 'description'], 'a truncated URL is omitted')
   t.strictSame(await metadataOf('/large-base'), { canonical: 'https://example.com/whole' })
 })
 
-t.test('worker metadata: metadata is that of the page as it is shot, of every kind of picture', async (t) => {
+t.test('worker metadata: fields are read when the picture is taken, for every kind of picture', async (t) => {
   const js =
     "document.title = 'changed'; document.head.insertAdjacentHTML('beforeend', '<meta property=og:type content=x>')"
   const want = { title: 'changed', og: { type: 'x' } }

@@ -14,7 +14,7 @@ const page = `<body>${Array.from({ length: images }, (_, n) => `<img src="/image
 </script>`
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 
-/** A page with images and a WebSocket that says `settled`; counts its connections. */
+/** A page with images and a WebSocket that sends `settled`; counts its connections. */
 const startPage = async (host: string) => {
   let connections = 0
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ const startPage = async (host: string) => {
 }
 
 t.test(
-  'network: a page of one site needs few connections, and its WebSocket works, by name and by address',
+  'network: a page of one site uses at most eight connections, and its WebSocket works, by name and by address',
   async (t) => {
     for (const [listen, host] of [
       ['127.0.0.1', 'only-egress-knows.test'],
@@ -68,23 +68,26 @@ t.test(
   },
 )
 
-t.test('network: what ends or breaks before it has answered is a failed connection', async (t) => {
-  await using ending = await listening(createTcpServer((socket) => socket.once('data', () => socket.end())))
-  await using resetting = await listening(
-    createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
-  )
-  await using talking = await listening(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
-  await using way = await startWayOut('127.0.0.1')
-  await using browser = await startTestHost(way)
-  for (const { port } of [ending, resetting, talking]) {
-    for (const scheme of ['http', 'https']) {
-      const outcome = await captureWith(browser, { url: `${scheme}://127.0.0.1:${port}/`, timeout: 15 })
-      t.match(outcome, { outcome: 'failed', code: 'CONNECTION_FAILED' }, scheme)
+t.test(
+  'network: a connection that closes, resets or is no HTTP before the response is CONNECTION_FAILED',
+  async (t) => {
+    await using ending = await listening(createTcpServer((socket) => socket.once('data', () => socket.end())))
+    await using resetting = await listening(
+      createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
+    )
+    await using talking = await listening(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
+    await using way = await startWayOut('127.0.0.1')
+    await using browser = await startTestHost(way)
+    for (const { port } of [ending, resetting, talking]) {
+      for (const scheme of ['http', 'https']) {
+        const outcome = await captureWith(browser, { url: `${scheme}://127.0.0.1:${port}/`, timeout: 15 })
+        t.match(outcome, { outcome: 'failed', code: 'CONNECTION_FAILED' }, scheme)
+      }
     }
-  }
-})
+  },
+)
 
-t.test('network: a capture makes no more connections than its share, and fails by no fault of ours', async (t) => {
+t.test('network: a capture opens no more than its maximum of connections, and is not interrupted by it', async (t) => {
   await using site = await startPage('127.0.0.1')
   await using way = await startWayOut(`127.0.0.1:${site.port}`)
   await using browser = await startTestHost(way, { connectionsMax: 2 })

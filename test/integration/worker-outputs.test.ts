@@ -5,7 +5,7 @@ import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts
 
 const { pages, wayOut, take, shotOf } = await startCaptures(t)
 
-t.test('worker outputs: an element comes alone, wherever it is, in whole pixels', async (t) => {
+t.test('worker outputs: an element is captured alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
   const html = redPage(
     `<div style="height:3000px"></div><div id="a" style="margin-left:10.4px;${box}"></div><div style="height:900px">`,
@@ -23,20 +23,17 @@ t.test('worker outputs: an element comes alone, wherever it is, in whole pixels'
   t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
 })
 
-t.test(
-  'worker outputs: lazy pictures of an element are loaded, and those above what is shown are not waited for',
-  async (t) => {
-    const url = `${pages.url}/stripes`
-    const whole = await shotOf({ url, selector: 'body' })
-    t.match(whole, { height: 4000, warnings: [] })
-    for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
-    const last = await shotOf({ url, scroll_to: 'div:last-child img' })
-    t.same(last.warnings, [])
-    t.strictSame(await pixel(last, 50, 650), red)
-  },
-)
+t.test('worker outputs: lazy images of an element are loaded; those above the viewport are not awaited', async (t) => {
+  const url = `${pages.url}/stripes`
+  const whole = await shotOf({ url, selector: 'body' })
+  t.match(whole, { height: 4000, warnings: [] })
+  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
+  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
+  t.same(last.warnings, [])
+  t.strictSame(await pixel(last, 50, 650), red)
+})
 
-t.test('worker outputs: an element is scrolled to before the viewport is shot', async (t) => {
+t.test('worker outputs: scroll_to scrolls to an element before the viewport is captured', async (t) => {
   const html = redPage(
     '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',
   )
@@ -45,7 +42,7 @@ t.test('worker outputs: an element is scrolled to before the viewport is shot', 
 })
 
 // Contract: `resize_width` + `resize_height`
-t.test('worker outputs: a picture without its background is transparent, and one that is resized fits', async (t) => {
+t.test('worker outputs: omit_background makes it transparent, and resizing keeps the aspect ratio', async (t) => {
   const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
   for (const format of ['png', 'webp'] as const) {
     const { bytes } = await shotOf({ html, format, omit_background: true })
@@ -62,7 +59,7 @@ for (const [format, decoded] of [
   ['avif', 'heif'],
   ['tiff', 'tiff'],
 ] as const) {
-  t.test(`a picture comes as ${format}`, async (t) => {
+  t.test(`worker outputs: a viewport is captured as ${format}`, async (t) => {
     const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format })
     t.match(shot, { mimeType: `image/${format}`, width: 1280, height: 800 })
     t.match(await sharp(shot.bytes).metadata(), { format: decoded, width: 1280, height: 800 })
@@ -78,7 +75,7 @@ const pdfOf = (bytes: Uint8Array) => {
 }
 
 // Contract: `width`, `height` of a PDF
-t.test('worker outputs: a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
+t.test('worker outputs: a PDF has the requested page format and margins; its size is in CSS pixels', async (t) => {
   const html = redPage('<h1>PDF</h1><div style="height:3000px"></div>')
   const a4 = await shotOf({ html, format: 'pdf' })
   t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
@@ -97,13 +94,13 @@ t.test('worker outputs: a PDF has the pages that were asked for, and says their 
     t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
   }
   const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
-  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins take their room')
+  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins reduce the content of a page')
   const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
   t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
 })
 
 // Contract: `full_page` + PDF
-t.test('worker outputs: a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
+t.test('worker outputs: a PDF of a full page or an element is one page of its size plus margins', async (t) => {
   const html = redPage(
     '<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">',
   )
@@ -117,7 +114,7 @@ t.test('worker outputs: a PDF of a full page or an element is one page of its si
 })
 
 // Contract: Markdown
-t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted, raw HTML sanitised', async (t) => {
+t.test('worker outputs: Markdown has tables, tasks, highlighted code, dark mode and sanitised HTML', async (t) => {
   const markdown = [
     '# Title',
     '',
@@ -157,10 +154,10 @@ t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted
   t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
   t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
   await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
-  t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without a file tree of its own')
+  t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without an isolated file tree')
 })
 
-t.test('worker outputs: an avif is cut where its encoder would take too much time and memory', async (t) => {
+t.test('worker outputs: an avif is truncated where its encoder would need too much time and memory', async (t) => {
   const html = redPage('<div style="height:9000px"><p>tall</p></div>')
   const tall = await shotOf({ html, width: 3840, full_page: true, format: 'avif' })
   t.match(tall, { width: 3840, height: 8854, warnings: [{ code: 'truncated' }] })

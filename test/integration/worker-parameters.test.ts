@@ -27,7 +27,7 @@ const { pages, take, shotOf } = await startCaptures(t, {
   '/next': (_request, response) => response.end('<!doctype html><body style="background:rgb(0,0,255)">next'),
 })
 
-/** A page that is blue where `condition` holds for it, and says what it saw. */
+/** A page that becomes blue if `condition` holds in it. */
 const asking = (condition: string) =>
   redPage(`<script>(async () => {
     if (await (${condition})) document.body.style.background = 'rgb(0,0,255)'
@@ -77,20 +77,17 @@ t.test('worker parameters: retina doubles the pixels of every kind of picture', 
   await holds(t, 'ratio', { retina: true }, 'devicePixelRatio === 2')
 })
 
-t.test(
-  'worker parameters: a page finds the colour scheme, motion, zone, user agent and location that were asked for',
-  async (t) => {
-    await holds(t, 'dark', { dark_mode: true }, "matchMedia('(prefers-color-scheme: dark)').matches")
-    await holds(t, 'light', {}, "matchMedia('(prefers-color-scheme: light)').matches")
-    await holds(t, 'motion', { reduced_motion: true }, "matchMedia('(prefers-reduced-motion: reduce)').matches")
-    await holds(t, 'any motion', {}, "matchMedia('(prefers-reduced-motion: no-preference)').matches")
-    await holds(t, 'zone', { timezone: 'Asia/Tokyo' }, 'new Date(0).getHours() === 9')
-    await holds(t, 'agent', { user_agent: 'Me/1.0' }, "navigator.userAgent === 'Me/1.0'")
-    await holds(t, 'usual agent', {}, '/Chrome/.test(navigator.userAgent) && !/Headless/.test(navigator.userAgent)')
-  },
-)
+t.test('worker parameters: a page has the requested colour scheme, motion, time zone and user agent', async (t) => {
+  await holds(t, 'dark', { dark_mode: true }, "matchMedia('(prefers-color-scheme: dark)').matches")
+  await holds(t, 'light', {}, "matchMedia('(prefers-color-scheme: light)').matches")
+  await holds(t, 'motion', { reduced_motion: true }, "matchMedia('(prefers-reduced-motion: reduce)').matches")
+  await holds(t, 'any motion', {}, "matchMedia('(prefers-reduced-motion: no-preference)').matches")
+  await holds(t, 'zone', { timezone: 'Asia/Tokyo' }, 'new Date(0).getHours() === 9')
+  await holds(t, 'agent', { user_agent: 'Me/1.0' }, "navigator.userAgent === 'Me/1.0'")
+  await holds(t, 'usual agent', {}, '/Chrome/.test(navigator.userAgent) && !/Headless/.test(navigator.userAgent)')
+})
 
-t.test('worker parameters: the location is what was given, and denied where none was', async (t) => {
+t.test('worker parameters: geolocation is the given one, and denied if none is given', async (t) => {
   const at =
     "new Promise((done) => navigator.geolocation.getCurrentPosition(({ coords }) => done(coords), () => done('denied')))"
   const geolocation = { latitude: 48.5, longitude: -3.25, accuracy: 12 }
@@ -104,7 +101,7 @@ t.test('worker parameters: the location is what was given, and denied where none
   t.strictSame(await pixel(await shotOf(locate("(AT) === 'denied'")), 500, 500), blue)
 })
 
-t.test('worker parameters: the user agent is sent, without Headless where none was given', async (t) => {
+t.test('worker parameters: the given user agent is sent, or the default one without Headless', async (t) => {
   seen.length = 0
   await shotOf({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
   await shotOf({ url: `${pages.url}/seen` })
@@ -113,7 +110,7 @@ t.test('worker parameters: the user agent is sent, without Headless where none w
 })
 
 t.test(
-  'worker parameters: cookies are sent to the target, to subdomains where a domain is given, and to nobody else',
+  'worker parameters: cookies are sent to the target, with and without a domain, and to no other host',
   async (t) => {
     const local = pages.url.replace('127.0.0.1', 'localhost')
     seen.length = 0
@@ -134,7 +131,7 @@ t.test(
 )
 
 t.test(
-  'worker parameters: css and hiding work under a strict policy, in shadow roots and in frames of other sites',
+  'worker parameters: css and hide_selectors work under a strict CSP, in shadow roots and in cross-site frames',
   async (t) => {
     const filled = { css: '#box { background: rgb(0,0,255) !important; width: 300px; height: 200px }' }
     t.strictSame(await pixel(await shotOf({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
@@ -155,7 +152,7 @@ t.test(
 
 // Contract: Missing selectors
 t.test(
-  'worker parameters: what a selector does not find is a warning that names it, but for the element that is the picture',
+  'worker parameters: an unmatched selector is a warning that names it, but an error for `selector`',
   async (t) => {
     const html = redPage('<h1>x</h1>')
     for (const parameter of ['click_selector', 'scroll_to'] as const) {
@@ -171,7 +168,7 @@ t.test(
 )
 
 // Contract: Missing selectors
-t.test('worker parameters: what the browser takes for no selector is an error that names it', async (t) => {
+t.test('worker parameters: an invalid selector is an error that names it', async (t) => {
   const html = redPage('<h1>x</h1>')
   for (const parameter of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'] as const) {
     const message = `${parameter} ':none' is not a CSS selector.`
@@ -181,7 +178,7 @@ t.test('worker parameters: what the browser takes for no selector is an error th
   t.match(await take({ html, hide_selectors: ['h1', ':none'] }), { code: 'RENDER_ERROR', message })
 })
 
-t.test('worker parameters: js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
+t.test('worker parameters: js runs in the main world and may await; its errors are warnings', async (t) => {
   const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
   const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
   t.strictSame(await pixel(awaited, 100, 100), blue)
@@ -200,29 +197,26 @@ t.test('worker parameters: js runs in the world of the page, may wait, and what 
   )
 })
 
-t.test(
-  'worker parameters: a click is that of a user, also through what covers the element, and its navigation is followed',
-  async (t) => {
-    const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
-    const plain = redPage(`<button id="a" ${turns}>go</button>`)
-    t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
-    const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
-    t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
-    const link = `<a id="a" href="/next">next</a>`
-    const js = `document.body.innerHTML = ${JSON.stringify(link)}`
-    const followed = await shotOf({
-      url: `${pages.url}/seen`,
-      js,
-      click_selector: '#a',
-      css: 'body { border-left: 50px solid lime }',
-    })
-    t.equal(followed.finalUrl, `${pages.url}/next`)
-    t.strictSame(await pixel(followed, 600, 600), blue)
-    t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'and styled')
-  },
-)
+t.test('worker parameters: a click reaches a covered element, and its navigation is followed', async (t) => {
+  const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
+  const plain = redPage(`<button id="a" ${turns}>go</button>`)
+  t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
+  const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
+  t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
+  const link = `<a id="a" href="/next">next</a>`
+  const js = `document.body.innerHTML = ${JSON.stringify(link)}`
+  const followed = await shotOf({
+    url: `${pages.url}/seen`,
+    js,
+    click_selector: '#a',
+    css: 'body { border-left: 50px solid lime }',
+  })
+  t.equal(followed.finalUrl, `${pages.url}/next`)
+  t.strictSame(await pixel(followed, 600, 600), blue)
+  t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'with the css parameter')
+})
 
-t.test('worker parameters: a document to which the page goes after it has loaded is waited for', async (t) => {
+t.test('worker parameters: a document that the page navigates to after its load is waited for', async (t) => {
   const departed = await shotOf({ url: `${pages.url}/departs`, delay: 1 })
   t.equal(departed.finalUrl, `${pages.url}/slow-next`)
   t.strictSame(await pixel(departed, 600, 600), blue, 'during the delay')

@@ -4,11 +4,11 @@ import { startCaptures } from '#test/helpers/shots.ts'
 
 const { shotOf } = await startCaptures(t)
 
-/** Nothing is loaded from the vendors: the addresses lead to nobody. */
+/** Codes of the warnings of a page; the vendors' hosts are unreachable. */
 const codesOf = async (html: string) =>
   (await shotOf({ html, format: 'jpeg', block_cookies: false })).warnings.map(({ code }) => code)
 
-t.test("a vendor's challenge in the place of a page comes with a warning", async (t) => {
+t.test("worker quality: a vendor's challenge instead of a page causes a warning", async (t) => {
   for (const [vendor, html] of Object.entries(challengePages)) {
     const { warnings } = await shotOf({ html: `<!doctype html>${html}`, format: 'jpeg' })
     const found = warnings.find(({ code }) => code === 'challenge')
@@ -16,17 +16,17 @@ t.test("a vendor's challenge in the place of a page comes with a warning", async
   }
 })
 
-t.test('worker quality: no ordinary page is taken for a challenge, not even with the widget of a vendor', async (t) => {
+t.test("worker quality: an ordinary page is not reported as a challenge, even with a vendor's widget", async (t) => {
   t.ok(cleanPages.length >= 50)
   for (const html of cleanPages) t.notOk((await codesOf(`<!doctype html>${html}`)).includes('challenge'), html)
 })
 
-t.test('worker quality: a page of more than a few words is none, whatever it embeds', async (t) => {
+t.test('worker quality: a page with more than a few words is no challenge, whatever it embeds', async (t) => {
   const long = `${challengePages['Cloudflare']}<p>${'An article about gardens. '.repeat(100)}`
   t.notOk((await codesOf(long)).includes('challenge'))
 })
 
-t.test('worker quality: a page that shows nothing is taken once more before it is called blank', async (t) => {
+t.test('worker quality: a blank page is captured once more before it is reported as blank', async (t) => {
   const late = `<!doctype html><script>
     onload = () => setTimeout(() => { document.body.innerHTML = '<h1>Here</h1>' }, 350)
   </script>`

@@ -9,13 +9,13 @@ const svg = { 'content-type': 'image/svg+xml' }
 const blueSquare =
   '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>'
 
-/** Answers after a while that a page does not wait for by itself. */
+/** Responds after `ms`, longer than a page waits by itself. */
 const late =
   (ms: number): Route =>
   (_request, response) =>
     void setTimeout(() => response.writeHead(200, svg).end(blueSquare), ms)
 
-/** Grey, and takes a few frames to decode. */
+/** A grey image that takes several frames to decode. */
 const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
 const greyImage = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: 'grey', noise } })
   .jpeg()
@@ -43,7 +43,7 @@ const { pages, host, shotOf } = await startCaptures(t, {
     response.end(redPage(`<script>setInterval(() => fetch('/plain'), 100)</script>`)),
 })
 
-t.test('worker readiness: an image that a style sheet asks for after the load event is in the picture', async (t) => {
+t.test('worker readiness: a background image that loads after the load event is in the picture', async (t) => {
   const background = `<div style="width:200px;height:200px"></div><script>
     onload = () => { document.querySelector('div').style.backgroundImage = 'url(/late.svg)' }
   </script>`
@@ -51,19 +51,16 @@ t.test('worker readiness: an image that a style sheet asks for after the load ev
   t.strictSame(await pixel(shot, 100, 100), blue)
 })
 
-t.test(
-  'worker readiness: images that take long to decode are in the picture, whatever the page says of when',
-  async (t) => {
-    for (let times = 0; times < 5; times += 1) {
-      const shot = await shotOf({ url: `${pages.url}/large-images` })
-      const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
-      t.ok(Math.min(...(await Promise.all(greens))) > 20)
-    }
-  },
-)
+t.test('worker readiness: images that decode slowly are in the picture despite decoding=async', async (t) => {
+  for (let times = 0; times < 5; times += 1) {
+    const shot = await shotOf({ url: `${pages.url}/large-images` })
+    const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
+    t.ok(Math.min(...(await Promise.all(greens))) > 20)
+  }
+})
 
 t.test(
-  'worker readiness: an image is waited for no longer than it takes, where the page stops the events that say so',
+  'worker readiness: a late image is in the picture, without warnings, although the page stops its load event',
   async (t) => {
     const stopped = `<script>
     onload = () => {
@@ -79,7 +76,7 @@ t.test(
   },
 )
 
-t.test('worker readiness: a page that goes on changing is waited for, but not for ever', async (t) => {
+t.test('worker readiness: a page that keeps changing is waited for, for a limited time', async (t) => {
   const building = `<script>onload = () => {
     let steps = 0
     const step = () => {
@@ -95,27 +92,24 @@ t.test('worker readiness: a page that goes on changing is waited for, but not fo
   t.strictSame(await pixel(await shotOf({ html: redPage(endless) }), 100, 100), red)
 })
 
-t.test(
-  'worker readiness: a capture of which little time is left keeps what its picture takes, whatever its page waits for',
-  async (t) => {
-    const image = `<script>
+t.test('worker readiness: the time for the picture is reserved, whatever the page waits for', async (t) => {
+  const image = `<script>
     onload = () => document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/never.svg' }))
   </script>`
-    const options = withDefaults({ html: redPage(image), js: 'await new Promise(() => {})', timeout: 5 })
-    const order = { id: crypto.randomUUID(), accountId: crypto.randomUUID(), options, online: true }
-    const outcome = await host.capture(order, performance.now() + 9000 + endsBeforeMs.browser)
-    if (outcome.outcome !== 'completed') return t.fail(outcome.detail)
-    t.strictSame(await pixel(outcome.shot, 600, 600), red)
-    t.match(outcome.shot.warnings, [{ code: 'js_failed' }, { code: 'undecoded_images' }])
-  },
-)
+  const options = withDefaults({ html: redPage(image), js: 'await new Promise(() => {})', timeout: 5 })
+  const order = { id: crypto.randomUUID(), accountId: crypto.randomUUID(), options, online: true }
+  const outcome = await host.capture(order, performance.now() + 9000 + endsBeforeMs.browser)
+  if (outcome.outcome !== 'completed') return t.fail(outcome.detail)
+  t.strictSame(await pixel(outcome.shot, 600, 600), red)
+  t.match(outcome.shot.warnings, [{ code: 'js_failed' }, { code: 'undecoded_images' }])
+})
 
-t.test('worker readiness: network_idle waits for what a page fetches after it has loaded', async (t) => {
+t.test('worker readiness: network_idle waits for requests after the load event', async (t) => {
   t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
 })
 
 t.test(
-  'worker readiness: a page that never stops asking is captured when its timeout is over, with a warning',
+  'worker readiness: with network_idle a page that never stops requesting is captured at its timeout with a warning',
   async (t) => {
     const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
     t.match(warnings, [{ code: 'network_busy' }])

@@ -10,7 +10,7 @@ import type { Browsers } from '#worker/browser-host/protocol.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 
-/** Full Chromium asks its maker what the fields of a form mean, and what language a text is in. */
+/** A page for which full Chromium would request form predictions and translation from its vendor. */
 const inviting = `<!doctype html><html lang="xx"><title>Anmeldung</title><form action="/signed-in" method="post">
 <input name="email" type="email" autocomplete="email"><input name="cc-number" autocomplete="cc-number">
 <input name="password" type="password"></form><p>Hallo Welt, das ist ein langer deutscher Text.`
@@ -21,12 +21,12 @@ const pages = await startPages({
   '/inviting': (_request, response) => response.end(inviting),
   '/favicon.ico': (_request, response) => response.writeHead(204).end(),
 })
-const asked = new Set<string>()
+const resolved = new Set<string>()
 const records = new Proxy<Record<string, { A: string[] }>>(
   { localhost: { A: ['127.0.0.1'] } },
   {
     get: (all, name) => {
-      asked.add(String(name).replace(/\.$/, ''))
+      resolved.add(String(name).replace(/\.$/, ''))
       return all[String(name)]
     },
   },
@@ -43,20 +43,20 @@ const shotOf = async (parameters: CaptureParameters, on: Host) => {
   return outcome.shot
 }
 
-t.test('stealth: a capture makes no request that its page did not cause', async (t) => {
-  // In a network of its own the browser takes itself to be offline, and sends less.
+t.test('stealth: a capture sends no requests other than those of its page', async (t) => {
+  // In its own network namespace the browser considers itself offline and sends fewer requests.
   for (const network of ['namespace', 'flags-only'] as const) {
     pages.hits.length = 0
-    asked.clear()
-    // What the browser sends of itself comes within six seconds of its start, and within one of a load.
+    resolved.clear()
+    // The browser's own requests are sent within 6 s of its start and within 1 s of a load.
     await using fresh = await startTestHost(wayOut, { browsers: full }, { network })
     await shotOf({ url: `${pages.url.replace('127.0.0.1', 'localhost')}/inviting`, delay: 7 }, fresh)
-    t.strictSame([...asked], ['localhost'], network)
+    t.strictSame([...resolved], ['localhost'], network)
     t.strictSame(new Set(pages.hits), new Set(['/inviting', '/favicon.ico']), network)
   }
 })
 
-t.test('stealth: by flags alone too no page of full Chromium gets around its proxy', async (t) => {
+t.test('stealth: with flags-only, too, no page of full Chromium bypasses its proxy', async (t) => {
   const { server, connections } = createCanary(() => {})
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -67,7 +67,7 @@ t.test('stealth: by flags alone too no page of full Chromium gets around its pro
 })
 
 t.test(
-  'worker stealth browsers: a worker with both browsers starts that of the order, and only one at a time',
+  'worker stealth browsers: a worker with both browsers starts the one of the capture, and only one at a time',
   async (t) => {
     const both = { shell: chromiumPath, full: stealthChromiumPath }
     await using proxied = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: both } })
@@ -77,17 +77,17 @@ t.test(
     }
     t.equal(await plugins(true), 5)
     const shells = processTree(process.pid).filter(({ command }) => command.startsWith(chromiumPath))
-    t.strictSame(shells, [], 'the one that waited is gone')
+    t.strictSame(shells, [], 'the spare headless shell has ended')
     t.equal(await plugins(false), 0)
   },
 )
 
-t.test('worker stealth browsers: a worker without full Chromium takes no picture with another', async (t) => {
+t.test('worker stealth browsers: a worker without full Chromium fails stealth captures', async (t) => {
   await using shell = await startTestHost(wayOut)
   t.match(await captureWith(shell, { html: 'x', stealth: true }), {
     outcome: 'failed',
     code: 'JOB_FAILED',
     message: /does not have the browser/,
   })
-  t.match(await captureWith(shell, { html: 'x' }), { outcome: 'completed' }, 'and serves the others')
+  t.match(await captureWith(shell, { html: 'x' }), { outcome: 'completed' }, 'other captures are served')
 })

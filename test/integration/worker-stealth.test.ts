@@ -34,7 +34,7 @@ const ownBrands = [
   { brand: 'Chromium', version: '156' },
 ]
 
-t.test("stealth: what a page finds is what it finds in a desktop's browser", async (t) => {
+t.test('stealth: a page finds the properties of a desktop browser', async (t) => {
   const { probes, requests } = await probed()
   t.notMatch(JSON.stringify([probes, requests]), /headless/i)
   for (const place of ['page', 'frame'] as const) {
@@ -63,7 +63,7 @@ t.test("stealth: what a page finds is what it finds in a desktop's browser", asy
   }
 })
 
-t.test('stealth: client hints are those that the browser itself would send', async (t) => {
+t.test("stealth: client hints are the browser's own", async (t) => {
   const { probes, requests } = await probed()
   const version = /Chrome\/(\d+)/.exec(probes.page.userAgent)?.[1]
   t.equal(probes.page.hints?.uaFullVersion.split('.')[0], version)
@@ -72,16 +72,20 @@ t.test('stealth: client hints are those that the browser itself would send', asy
   t.ok(named.length > 0 && named.every((text) => text.includes(`"Chromium";v="${version}"`)))
 })
 
-t.test('stealth: a given size has a window around it and a screen that holds it; a device has neither', async (t) => {
+t.test('stealth: the window and the screen are larger than a given viewport; a device has neither', async (t) => {
   const large = await probed({ width: 2200, height: 1300 })
   t.match(large.probes.page.screen, { width: 2560, height: 1440, outerHeight: 1385, innerHeight: 1300 })
   const { screen, userAgent } = (await probed({ device: 'mobile' })).probes.page
   t.match(screen, { width: 375, height: 812 })
   t.match(userAgent, /iPhone/)
-  t.match((await probed()).probes.page.screen, { width: 1920, outerHeight: 885 }, 'the next has its own again')
+  t.match(
+    (await probed()).probes.page.screen,
+    { width: 1920, outerHeight: 885 },
+    'the next capture has the defaults again',
+  )
 })
 
-t.test('stealth: every kind of picture is taken', async (t) => {
+t.test('stealth: every kind of picture is captured', async (t) => {
   const html = '<body style="margin:0;background:rgb(0,0,255)"><div id="a" style="height:2000px;width:300px">x</div>'
   t.strictSame(await pixel(await shotOf({ html }), 600, 600), blue)
   t.match(await shotOf({ html, full_page: true, format: 'jpeg' }), { width: 1280, height: 2000 })

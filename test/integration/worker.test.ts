@@ -34,7 +34,7 @@ const pages = await startPages({
   },
 })
 const held: (() => void)[] = []
-const letGo = () => held.splice(0).map((answer) => answer())
+const releaseHeld = () => held.splice(0).map((answer) => answer())
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
 t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
 const { worker, queue, nats, store, settings, to } = await startLoneWorker(t, filter.port)
@@ -60,13 +60,13 @@ const hostPids = () =>
     .filter(isHost)
     .map(({ pid }) => pid)
 
-t.test('worker: is ready once it is warm', async (t) => {
+t.test('worker: is ready when it is warm', async (t) => {
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 200)
   await state('ready')
   t.match(lastHeartbeat, { pod: 'pod-1', pool: 'standard', slots: 1, busy: 0, captures: [] })
 })
 
-t.test('worker: stores the image of a capture, reports it and acknowledges', async (t) => {
+t.test('worker: stores the image of a capture, reports the result and acknowledges the message', async (t) => {
   const { id, token, keys: objectKeys } = await send({ url: `${pages.url}/plain` })
   const result = await awaitResult(queue, id)
   t.match(result, { attempt: 1, token, outcome: 'completed', objectKey: objectKeys[0], width: 1280, targetStatus: 200 })
@@ -85,7 +85,7 @@ t.test('worker: reports a failed capture with code and message', async (t) => {
 })
 
 // Contract: Time budget
-t.test('worker: counts the larger of the attempts that the message and the last report name', async (t) => {
+t.test('worker: counts attempts from the larger number of the message and of the last started report', async (t) => {
   const id = crypto.randomUUID()
   const begun = startedCodec.encode({ id, attempt: 2, kind: 'begun', pod: 'other' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
@@ -94,7 +94,7 @@ t.test('worker: counts the larger of the attempts that the message and the last 
 })
 
 // Contract: Status never moves back
-t.test('worker: does not count an attempt that was handed back', async (t) => {
+t.test('worker: does not count a returned attempt', async (t) => {
   const id = crypto.randomUUID()
   const handed = startedCodec.encode({ id, attempt: 1, kind: 'handed-back', pod: 'other' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), handed)
@@ -103,7 +103,7 @@ t.test('worker: does not count an attempt that was handed back', async (t) => {
 })
 
 // Contract: Time budget
-t.test('worker: drops a capture that has ended, and one without an attempt left', async (t) => {
+t.test('worker: drops a capture that has ended or has no attempts left', async (t) => {
   const ended = crypto.randomUUID()
   const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
   const begun = startedCodec.encode({ id: ended, attempt: 1, kind: 'begun', pod: 'other' })
@@ -121,7 +121,7 @@ t.test('worker: drops a capture that has ended, and one without an attempt left'
   t.equal(await resultOf(queue, worn), undefined)
 })
 
-t.test('worker: says of what it cannot open that it is unreadable', async (t) => {
+t.test('worker: reports a message that it cannot decrypt as unreadable', async (t) => {
   const other = readSealingKey(generateSealingKeys().public)
   const { id } = await sendCapture({ ...to, sealingKey: other }, { html: 'x' })
   await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
@@ -129,7 +129,7 @@ t.test('worker: says of what it cannot open that it is unreadable', async (t) =>
   t.equal(await resultOf(queue, id), undefined)
 })
 
-t.test('worker: says of a message that names another capture than its subject that it is unreadable', async (t) => {
+t.test('worker: reports a message whose capture differs from its subject as unreadable', async (t) => {
   const [id, named] = [crypto.randomUUID(), crypto.randomUUID()]
   const part = { options: withDefaults({ html: 'x' }), token: 'token', puts: [{ key: 'key', url: store.url }] }
   const sealed = seal(to.sealingKey, named, sealedCodec.encode(part)).toString('base64')
@@ -140,13 +140,13 @@ t.test('worker: says of a message that names another capture than its subject th
   t.same([await resultOf(queue, id), await resultOf(queue, named)], [undefined, undefined])
 })
 
-t.test('worker: repeats a PUT that the store refuses for now', async (t) => {
+t.test('worker: retries a PUT that the store rejects temporarily', async (t) => {
   store.refuse(2)
   const { id } = await send({ html: 'x' })
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
 })
 
-t.test('slot: takes the next capture while one is stored, and no third', async (t) => {
+t.test('slot: takes the next capture while one is being stored, and no third', async (t) => {
   store.hold()
   const [first, second] = [await send({ html: 'first' }), await send({ html: 'second' })]
   await eventually(() => store.held() === 2, { what: 'two images on their way to the store' })
@@ -163,7 +163,7 @@ t.test('slot: takes the next capture while one is stored, and no third', async (
   await queueIsEmpty()
 })
 
-t.test('drain: a capture that is being stored is finished first', async (t) => {
+t.test('drain: finishes a capture that is being stored', async (t) => {
   store.hold()
   const { id } = await send({ html: 'x' })
   await eventually(() => store.held() === 1)
@@ -177,7 +177,7 @@ t.test('drain: a capture that is being stored is finished first', async (t) => {
   await state('ready')
 })
 
-t.test('worker: reports over a restart of the queue', async (t) => {
+t.test('worker: reports a result across a restart of NATS', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
   await nats.restart()
@@ -185,15 +185,15 @@ t.test('worker: reports over a restart of the queue', async (t) => {
   const result = awaitResult(queue, id).finally(() => {
     isReported = true
   })
-  // The capture may be delivered again meanwhile, and the page is then asked for once more.
+  // The capture may be redelivered meanwhile, and its page requested again.
   await eventually(() => {
-    letGo()
+    releaseHeld()
     return isReported
   })
   t.match(await result, { outcome: 'completed' })
 })
 
-t.test('worker: takes nothing while it is drained', async (t) => {
+t.test('worker: takes no capture while it is drained', async (t) => {
   queue.publish(drainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   await state('drained')
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 503)
@@ -206,20 +206,23 @@ t.test('worker: takes nothing while it is drained', async (t) => {
 })
 
 // Contract: Time budget
-t.test('worker: ends a browser that does not answer at the deadline, reports, and goes on with another', async (t) => {
-  const [stalled = 0] = hostPids()
-  const { id } = await send({ url: `${pages.url}/held` }, { budgetMs: 7000 })
-  await eventually(() => held.length === 1)
-  process.kill(stalled, 'SIGSTOP')
-  t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'TIMEOUT' })
-  held.splice(0)
-  const { id: next } = await send({ html: 'x' })
-  t.match(await awaitResult(queue, next), { outcome: 'completed' })
-  t.notOk(hostPids().includes(stalled))
-})
+t.test(
+  'worker: kills an unresponsive browser host at the deadline, reports TIMEOUT, and continues with another',
+  async (t) => {
+    const [stalled = 0] = hostPids()
+    const { id } = await send({ url: `${pages.url}/held` }, { budgetMs: 7000 })
+    await eventually(() => held.length === 1)
+    process.kill(stalled, 'SIGSTOP')
+    t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'TIMEOUT' })
+    held.splice(0)
+    const { id: next } = await send({ html: 'x' })
+    t.match(await awaitResult(queue, next), { outcome: 'completed' })
+    t.notOk(hostPids().includes(stalled))
+  },
+)
 
 t.test(
-  'worker: finishes what runs when it is told to stop, takes nothing more and leaves nothing behind',
+  'worker: on SIGTERM finishes its capture, takes no other, and leaves no processes or files behind',
   async (t) => {
     const { id } = await send({ url: `${pages.url}/held` })
     await eventually(() => held.length === 1)
@@ -228,10 +231,10 @@ t.test(
     await state('draining')
     const { id: late } = await send({ html: 'too late' })
     store.hold()
-    letGo()
+    releaseHeld()
     await eventually(() => store.held() === 1)
     const until = heartbeats + 1
-    await eventually(() => heartbeats >= until, { what: 'it is still there' })
+    await eventually(() => heartbeats >= until, { what: 'another heartbeat' })
     store.release()
     t.equal(await stopped, 0)
     t.match(await resultOf(queue, id), { outcome: 'completed' })
@@ -242,7 +245,7 @@ t.test(
   },
 )
 
-t.test('worker: leaves no process behind when it is killed, though its host is stopped', async (t) => {
+t.test('worker: leaves no process behind when it is killed, although its host is suspended', async (t) => {
   const killed = await startWorker({ ...settings, SHUTTERFLEET_WORKER_POD: 'pod-2' })
   const started = processTree(killed.pid)
   for (const { pid } of started.filter(isHost)) process.kill(pid, 'SIGSTOP')
@@ -251,7 +254,7 @@ t.test('worker: leaves no process behind when it is killed, though its host is s
   t.ok(started.length > 5)
 })
 
-t.test('worker: does not start without what it needs, and says what that is', async (t) => {
+t.test('worker: fails to start with missing or invalid settings and names them', async (t) => {
   const { SHUTTERFLEET_WORKER_EGRESS: _egress, ...rest } = settings
   await t.rejects(startWorker(rest), /exit code 78: SHUTTERFLEET_WORKER_EGRESS is not set/)
   const nobody = { ...settings, SHUTTERFLEET_WORKER_BROWSER_USER: 'no-such-user' }

@@ -6,7 +6,7 @@ const chart = { width: 560, height: 150, left: 52 }
 const legendMax = 6
 const plotWidth = chart.width - chart.left
 
-/** A line of a panel: its name in the legend, and its points, those that are no number left out. */
+/** A line of a panel: its name in the legend, and its finite points. */
 type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] }
 
 const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
@@ -14,7 +14,7 @@ const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAl
 const named = (legend: string, metric: Series['metric']): string =>
   legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '')
 
-/** The lines of a panel's answers, one list of series for each of its queries. */
+/** The lines of a panel; `answers` contains one list of series for each of its queries. */
 const linesOf = ({ queries }: DashboardPanel, answers: readonly (readonly Series[])[]): Line[] =>
   answers.flatMap((all, index) =>
     all
@@ -63,7 +63,7 @@ const drawLegend = (lines: readonly Line[]): string => {
   return `<footer>${[...shown, ...more].join(' ')}</footer>`
 }
 
-/** A panel as HTML, from what Prometheus answers to each of its queries. Lines that are always 0 come last. */
+/** A panel as HTML; `answers` are Prometheus' results of its queries. Lines with the lowest maximum come last. */
 export const drawPanel = (panel: DashboardPanel, answers: readonly (readonly Series[])[]): string => {
   const highest = ({ points }: Line) => Math.max(...points.map(([, value]) => value))
   const lines = linesOf(panel, answers).toSorted((one, other) => highest(other) - highest(one))

@@ -1,5 +1,5 @@
-// Draws the dashboards from live data into docs/images, as captures of the product itself: no Grafana is needed. Runs a
-// system under load for `seconds`.
+// Renders the dashboards from live data into docs/images, as captures of the product itself, without Grafana. Runs a system
+// under load for `seconds`.
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -19,14 +19,14 @@ for (const each of [site, certificate, receiver]) t.teardown(() => each[Symbol.a
 const args = ['--workers-max', '1', '--extra-ca', certificate.certPath]
 const allowed = [site.port, receiver.port].flatMap((port) => ['--allow-target', `127.0.0.1:${port}`])
 
-/** A capture with a secret wherever one can be, by a caller that traces it. */
+/** A capture with a secret in every field that can contain one. */
 const parameters = {
   url: `http://user:${secret}@127.0.0.1:${site.port}/?token=${secret}`,
   headers: { 'X-Token': secret },
   webhook_url: `https://user:${secret}@127.0.0.1:${receiver.port}/in?token=${secret}`,
 }
 
-t.test('traces: one trace leads from the request to the webhook', async (t) => {
+t.test('traces: one trace contains all spans from the request to the webhook', async (t) => {
   await using otlp = await startOtlpReceiver()
   await using system = await startSystem([...args, ...allowed], {
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
@@ -60,12 +60,12 @@ t.test('traces: one trace leads from the request to the webhook', async (t) => {
     const { parentId, startMs, endMs } = of(name)
     t.equal(parentId, attempt.spanId, name)
     t.ok(startMs >= attempt.startMs && endMs <= attempt.endMs, `${name} is in its attempt`)
-    t.equal(Math.round(endMs - startMs), timings[name], `${name} took what the record says`)
+    t.equal(Math.round(endMs - startMs), timings[name], `${name} lasted as long as in the record`)
   }
   t.notMatch(JSON.stringify(otlp.spans), new RegExp(`${secret}|127\\.0\\.0\\.1`))
 })
 
-t.test('traces: a receiver that hangs delays neither captures nor the stop', async (t) => {
+t.test('traces: a hanging OTLP receiver delays neither captures nor the shutdown', async (t) => {
   await using otlp = await startOtlpReceiver({ hangs: true })
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
@@ -83,7 +83,7 @@ t.test('traces: a receiver that hangs delays neither captures nor the stop', asy
   t.equal(await system.stop(), 0)
 })
 
-t.test('traces: webhooks carry no context of a capture that nobody traces', async (t) => {
+t.test('traces: webhooks of an untraced capture have no traceparent header', async (t) => {
   await using system = await startSystem([...args, ...allowed])
   await system.create({ html: '<h1>Untraced</h1>', webhook_url: parameters.webhook_url })
   await eventually(() => receiver.received.length === 2, { what: 'its webhook' })

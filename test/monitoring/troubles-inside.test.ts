@@ -15,7 +15,7 @@ const makeFolder = async () => {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
-t.test('dead NATS: captures stay in the outbox, none starts, and the size of the pool is held', async (t) => {
+t.test('alerts: without NATS captures stay in the outbox and do not start, and the pool is frozen', async (t) => {
   await using nats = await startNats()
   await using system = await startSystem([...oneWorker, '--nats', nats.url])
   await using alerts = await watchAlerts(system)
@@ -28,21 +28,25 @@ t.test('dead NATS: captures stay in the outbox, none starts, and the size of the
   ])
 })
 
-t.test('a full disk of the object store: captures fail by a fault of the service', { skip: notRoot }, async (t) => {
-  await using folder = await makeFolder()
-  const objects = join(folder.path, 'objects')
-  const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=256k,mode=700 tmpfs ${objects}`
-  await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
-  await using alerts = await watchAlerts(system)
-  // No two pixels of it are alike, so that it takes megabytes.
-  const html = `<canvas width=1200 height=700></canvas><script>const c = document.querySelector('canvas').getContext('2d')
+t.test(
+  'alerts: with a full disk of the object store captures fail with service faults',
+  { skip: notRoot },
+  async (t) => {
+    await using folder = await makeFolder()
+    const objects = join(folder.path, 'objects')
+    const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=256k,mode=700 tmpfs ${objects}`
+    await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
+    await using alerts = await watchAlerts(system)
+    // Random pixels, so that the image takes megabytes.
+    const html = `<canvas width=1200 height=700></canvas><script>const c = document.querySelector('canvas').getContext('2d')
     const i = c.createImageData(1200, 700); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
     c.putImageData(i, 0, 0)</script>`
-  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { html, timeout: 5 }))
-  await alerts.expect(t, ['ShutterfleetCaptureFaultsFast', 'ShutterfleetCaptureFaultsSlow'])
-})
+    await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { html, timeout: 5 }))
+    await alerts.expect(t, ['ShutterfleetCaptureFaultsFast', 'ShutterfleetCaptureFaultsSlow'])
+  },
+)
 
-t.test('a crash loop of workers: they are not ready, and captures do not start', async (t) => {
+t.test('alerts: in a crash loop workers are not ready and captures do not start', async (t) => {
   await using system = await startSystem(oneWorker)
   await using alerts = await watchAlerts(system)
   const crash = () => {
@@ -58,12 +62,12 @@ t.test('a crash loop of workers: they are not ready, and captures do not start',
 })
 
 t.test(
-  'DNS of egress down: it cannot resolve names, and no capture counts as our fault',
+  'alerts: with the DNS of egress down only the DNS alert fires, and no service fault counts',
   { skip: notRoot },
   async (t) => {
     await using folder = await makeFolder()
     const resolver = join(folder.path, 'resolv.conf')
-    // Nothing listens there.
+    // No DNS server listens on this address.
     await writeFile(resolver, 'nameserver 127.0.0.9\n')
     await using system = await startSystem(['--workers-max', '4'], {
       mount: `mount --bind ${resolver} /etc/resolv.conf`,

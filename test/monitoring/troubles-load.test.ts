@@ -9,7 +9,7 @@ import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 
-/** The key of another account without limits. */
+/** Creates another account without limits; returns its API key. */
 const createTenant = async ({ dataDir }: System): Promise<string> => {
   const run = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(program, [...args, '--data', dataDir, '--json'])
@@ -29,7 +29,7 @@ const createTenant = async ({ dataDir }: System): Promise<string> => {
   return key
 }
 
-t.test('a noisy tenant: the pool is at its maximum, and captures of others do not wait', async (t) => {
+t.test('alerts: with a noisy tenant the pool is at its maximum, and captures of others do not wait', async (t) => {
   await using site = await listening(createServer((_, response) => response.end('<h1>A site</h1>')))
   await using system = await startSystem(['--workers-max', '1', '--allow-target', `127.0.0.1:${site.port}`])
   const key = await createTenant(system)
@@ -47,7 +47,7 @@ t.test('a noisy tenant: the pool is at its maximum, and captures of others do no
   await alerts.expect(t, ['ShutterfleetPoolAtMaximum'])
 })
 
-t.test('too small a maximum: the pool is at it, and captures wait too long', async (t) => {
+t.test('alerts: with too low a maximum the pool is at its maximum, and captures wait too long', async (t) => {
   await using system = await startSystem(['--workers-max', '1'])
   await using alerts = await watchAlerts(system)
   for (let nth = 0; nth < 60; nth += 1) await system.create({ html: `<h1>${nth}</h1>`, delay: 1 })

@@ -5,7 +5,7 @@ import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-t.test('a slow target: no alert fires, its captures fail with TIMEOUT and nobody here can act', async (t) => {
+t.test('alerts: none fires for a slow target, whose captures fail with TIMEOUT', async (t) => {
   await using target = await listening(createServer(() => {}))
   await using system = await startSystem(['--workers-max', '4', '--allow-target', `127.0.0.1:${target.port}`])
   await using alerts = await watchAlerts(system)
@@ -15,7 +15,7 @@ t.test('a slow target: no alert fires, its captures fail with TIMEOUT and nobody
   await alerts.expect(t, [])
 })
 
-t.test('a hung webhook receiver: no alert fires, its deliveries fail and the sender works', async (t) => {
+t.test('alerts: none fires for a hanging webhook receiver, whose deliveries time out', async (t) => {
   await using certificate = await makeCertificate(['localhost'])
   await using receiver = await startReceiver(certificate, () => 'hang')
   const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--extra-ca', certificate.certPath]

@@ -5,76 +5,76 @@ import { holds } from '#test/helpers/model-api/pods.ts'
 import { keyIn, type StoreEvent } from '#test/helpers/model-api/store.ts'
 import type { ModelApi } from '#test/helpers/model-api.ts'
 import { objectName } from '#shared/kube/names.ts'
-import type { PlayedLedger } from './ledger.ts'
-import type { PlayedWorker } from './worker.ts'
+import type { SimulatedLedger } from './ledger.ts'
+import type { SimulatedWorker } from './worker.ts'
 
-/** What must never happen, whatever fails. */
+/** Damage that no fault may cause. */
 export const damages = [
-  /** A capture that was accepted has no end. */
+  /** An accepted capture never ends. */
   'lost',
   /** A capture has more than one result, or two workers serve it at once. */
   'twice',
-  /** A worker is told to end, by what a controller did, while it serves. */
+  /** A controller causes a busy worker to be terminated. */
   'busy-ended',
-  /** Somebody writes or drains who does not hold the Lease. */
+  /** A controller that does not hold the Lease writes or drains. */
   'not-leading',
-  /** There are more Jobs than captures, spares and the bound allow. */
+  /** There are more Jobs than captures and spares need, or than `jobs.max`. */
   'too-many-jobs',
-  /** A controller deletes what is not its to delete. */
+  /** A controller deletes an object other than a pod. */
   'deleted',
-  /** Long after all is well again, more or less stands by than should. */
+  /** Long after the fault has ended, the idle capacity is not the configured one. */
   'restless',
 ] as const
 
-/** One thing that must not have happened. */
+/** One damage, with its time. */
 export type Damage = { readonly what: (typeof damages)[number]; readonly atMs: number; readonly text: string }
 
-/** What is watched. */
+/** What the audit observes. */
 export type AuditDeps = {
   readonly clock: Clock
   readonly model: ModelApi
-  readonly ledger: PlayedLedger
+  readonly ledger: SimulatedLedger
   /** The newest worker of a pod, and of a Job. */
-  readonly workerOf: (name: string) => PlayedWorker | undefined
-  readonly running: () => readonly PlayedWorker[]
+  readonly workerOf: (name: string) => SimulatedWorker | undefined
+  readonly running: () => readonly SimulatedWorker[]
 }
 
 type Holder = { readonly fromMs: number; readonly client: string | undefined }
 
-/** From a change of an object to all that was done without knowing of it. */
-const unknowableMs = 500
+/** Window after a change of a pod in which a controller may still act on the state before it. */
+const raceWindowMs = 500
 
 const nobody: Holder = { fromMs: 0, client: undefined }
 const isLeaseWrite = ({ path }: SeenWrite) => path.includes('/leases')
 
 const isUnknown = (pod: Stored | undefined): boolean => at(pod, 'status', 'phase') === 'Unknown'
 
-/** Whether a pod goes, or begins to. */
+/** Whether the event deletes a pod or begins its termination. */
 const isEnding = ({ type, object, before }: StoreEvent): boolean =>
   before?.metadata.deletionTimestamp === undefined &&
   (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)
 
-/** Whether a worker serves something, and nobody has told it to end before. */
-const isBusy = (worker: PlayedWorker | undefined): boolean =>
-  worker !== undefined && worker.isAlive && !worker.isTold && worker.lifecycle.captures().length > 0
+/** Whether a worker serves a capture and was not stopped before. */
+const isBusy = (worker: SimulatedWorker | undefined): boolean =>
+  worker !== undefined && worker.isAlive && !worker.isStopping && worker.lifecycle.captures().length > 0
 
-/** Watches everything that happens in a world and notes what must not. */
+/** Records every damage in a world. */
 export class Audit {
   readonly damages: Damage[] = []
   readonly #deps: AuditDeps
-  /** Who held the Lease since when, the newest last; and whose an identity is. */
+  /** Holders of the Lease, the newest last; and the client of each holder identity. */
   readonly #holders: Holder[] = [nobody]
   readonly #clients = new Map<string, string>()
-  /** Who last made a Deployment smaller, and why a ReplicaSet became smaller, by name. */
+  /** The last actor that scaled a Deployment down, and the actor behind the scale-down of a ReplicaSet, by name. */
   readonly #shrunkBy = new Map<string, string | undefined>()
   readonly #causes = new Map<string, string | undefined>()
-  /** When the phase of a pod last became unknown, or known again. */
+  /** When the phase of a pod last changed to or from Unknown. */
   #unknownMs = Number.NEGATIVE_INFINITY
-  /** When pods came up. */
+  /** When pods became Ready, by name. */
   readonly #readyMs = new Map<string, number>()
-  /** Who gave a Job a shorter time, by name. */
+  /** The actor that changed a Job's deadline, by name. */
   readonly #hurriedBy = new Map<string, string | undefined>()
-  /** Whether Jobs are counted: not right after the server has forgotten some. */
+  /** Whether Jobs are counted: false after the server was restored to an older state. */
   countsJobs = true
 
   constructor(deps: AuditDeps) {
@@ -86,7 +86,7 @@ export class Audit {
     this.damages.push({ what, atMs: this.#deps.clock.nowMs(), text })
   }
 
-  /** Looks at a request of a client, after it. */
+  /** Checks a request after the server has handled it. */
   readonly wrote = (write: SeenWrite): void => {
     if (write.code === 0 || write.code >= 300 || isLeaseWrite(write)) return
     const { client, method, path, sentAtMs } = write
@@ -96,24 +96,24 @@ export class Audit {
     if (method === 'DELETE' && !path.includes('/pods/')) this.note('deleted', `${client}: ${path}`)
   }
 
-  /** Looks at a message of a client, before it. */
+  /** Checks a message before it is delivered. */
   readonly published = (client: string, subject: string): void => {
     if (!/\.(drain|undrain)$/.test(subject)) return
     const holder = this.#holderAt(this.#deps.clock.nowMs())
     if (holder !== client) this.note('not-leading', `${client}: ${subject}; ${holder ?? 'nobody'} leads`)
   }
 
-  /** Who holds the Lease. */
+  /** The client that holds the Lease. */
   holder(): string | undefined {
     return this.#holderAt(this.#deps.clock.nowMs())
   }
 
-  /** Takes the Lease as it is after the server was set back. */
+  /** Reads the Lease again after the server was restored to an older state. */
   reread(): void {
     for (const lease of this.#deps.model.server.store.all('coordination.k8s.io/v1/leases')) this.#followLease(lease)
   }
 
-  /** Looks at captures, at the end. */
+  /** Checks the captures at the end of the run. */
   close(): void {
     for (const { id, pool, attempts, results } of this.#deps.ledger.rows.values()) {
       if (results > 1) this.note('twice', `${id} has ${results} results`)
@@ -170,10 +170,10 @@ export class Audit {
     if (isUnknown(event.before) !== isUnknown(event.object)) this.#unknownMs = nowMs
     const wasReady = event.before !== undefined && holds(event.before, 'Ready')
     if (!wasReady && holds(event.object, 'Ready')) this.#readyMs.set(name, nowMs)
-    // Who makes a choice cannot know of what happens while their request is on its way: a ReplicaSet that is made smaller
-    // takes one that starts, which may begin to serve meanwhile. It is given the time to end that.
+    // A controller cannot observe changes while its request is in flight: a ReplicaSet that is scaled down
+    // deletes a starting pod, which may begin to serve meanwhile. Ignore terminations within that window.
     const sinceMs = Math.max(this.#unknownMs, this.#readyMs.get(name) ?? nowMs)
-    if (nowMs - sinceMs < unknowableMs) return
+    if (nowMs - sinceMs < raceWindowMs) return
     if (!isEnding(event) || !isBusy(this.#deps.workerOf(name))) return
     const cause = this.#causeOf(event.object)
     if (cause?.startsWith('controller-')) this.note('busy-ended', `${name} by ${cause}`)
@@ -184,7 +184,7 @@ export class Audit {
     if (actor !== undefined) return actor
     const owner = controllerOf(pod)
     const { store } = this.#deps.model.server
-    // What goes with its owner was not chosen.
+    // A pod that is garbage-collected with its owner was not chosen by a controller.
     const resource = owner?.kind === 'Job' ? 'batch/v1/jobs' : 'apps/v1/replicasets'
     if (!store.get(resource, keyIn(pod.metadata.namespace, owner?.name ?? ''))) return undefined
     return owner?.kind === 'Job' ? this.#hurriedBy.get(owner.name) : this.#causes.get(owner?.name ?? '')

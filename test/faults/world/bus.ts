@@ -2,14 +2,14 @@ import type { Clock } from '#controller/kube/clock.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import type { SimulatedProcess } from '#test/helpers/simulated-process.ts'
 
-/** What answers a request of JetStream's interface, as JSON; undefined: nobody answers. */
+/** Returns JetStream's response to a request as an object; undefined: the request times out. */
 export type Answer = (subject: string) => object | undefined
 
-/** NATS without storage: whoever listens hears, a millisecond later. */
+/** NATS without storage: delivers to the subscribers 1 ms later. */
 export type Bus = {
   readonly publish: (subject: string, data: Uint8Array) => void
   readonly subscribe: (filter: string, take: (message: Incoming) => void) => Disposable
-  /** The connection of a process. What it publishes is told to `published` first. */
+  /** The connection of a process. Calls `published` before it publishes. */
   readonly connect: (process: SimulatedProcess, published?: (subject: string) => void) => Queue
 }
 
@@ -17,7 +17,7 @@ const onWayMs = 1
 const any = '*'
 const rest = '>'
 
-const isHeard = (filter: readonly string[], subject: readonly string[]): boolean => {
+const matches = (filter: readonly string[], subject: readonly string[]): boolean => {
   for (const [index, word] of filter.entries()) {
     if (word === rest) return true
     if (word !== any && word !== subject[index]) return false
@@ -25,7 +25,7 @@ const isHeard = (filter: readonly string[], subject: readonly string[]): boolean
   return filter.length === subject.length
 }
 
-/** Makes a bus, on which `answer` answers requests. */
+/** Creates a bus whose requests are handled by `answer`. */
 export const createBus = (clock: Clock, answer: Answer): Bus => {
   const listeners = new Set<{ readonly filter: readonly string[]; readonly take: (message: Incoming) => void }>()
   let sending: Incoming[] | undefined
@@ -35,7 +35,7 @@ export const createBus = (clock: Clock, answer: Answer): Bus => {
     sending = undefined
     for (const message of messages) {
       const words = message.subject.split('.')
-      for (const { filter, take } of listeners) if (isHeard(filter, words)) take(message)
+      for (const { filter, take } of listeners) if (matches(filter, words)) take(message)
     }
   }
   const publish: Bus['publish'] = (subject, data) => {
@@ -71,7 +71,7 @@ export const createBus = (clock: Clock, answer: Answer): Bus => {
         publish(subject, data)
       },
       subscribe: (filter, take) => subscribe(filter, (message) => process.deliver(() => take(message))),
-      request: () => Promise.reject(new Error('nobody asks this')),
+      request: () => Promise.reject(new Error('not supported by the simulated bus')),
       newInbox: () => '_INBOX.x',
       isConnected: () => true,
       onReconnect: () => ({ [Symbol.dispose]: () => {} }),

@@ -3,21 +3,21 @@ import type { Stored } from '#test/helpers/model-api/object.ts'
 import type { Target } from '#test/helpers/model-api/server.ts'
 import type { World } from './world.ts'
 
-/** Draws numbers from 0 to below 1. */
+/** Returns a random number of at least 0 and less than 1. */
 export type Random = () => number
 
-/** The namespace of everything. */
+/** The namespace of all objects. */
 export const namespace = 'default'
 
 const person = 'person'
 
-/** Draws a time, in milliseconds. */
+/** Returns a random duration between two bounds in seconds; in milliseconds. */
 export const seconds = (from: number, to: number) => (random: Random) => (from + random() * (to - from)) * 1000
 
-/** Draws one; undefined of none. */
+/** A random element; undefined if there is none. */
 export const pickOf = <T>(random: Random, all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
 
-/** Pods that have not ended and were not told to. */
+/** Pods that have not ended and are not terminating. */
 export const podsOf = ({ model }: World): readonly Stored[] => model.server.store.all('v1/pods').filter(isActive)
 
 /** One object, by resource and name. */
@@ -33,16 +33,16 @@ export const targetOf = (
   subresource,
 })
 
-/** Does something on the server as a person; what is refused is refused. */
+/** Calls the server as a user; ignores rejections. */
 export const tryOut = ({ model }: World, run: () => void): void => {
   try {
     model.inNameOf(person, run)
   } catch {
-    // Gone meanwhile, or not allowed.
+    // Deleted meanwhile, or not allowed.
   }
 }
 
-/** Merges something into an object as a person. A name with a slash is that of a subresource. */
+/** Sends a merge patch as a user. A name such as `workers/scale` selects a subresource. */
 export const edit = (world: World, resource: string, name: string, body: object): void => {
   const [object = '', subresource] = name.split('/')
   tryOut(world, () => {
@@ -50,7 +50,7 @@ export const edit = (world: World, resource: string, name: string, body: object)
   })
 }
 
-/** Applies something to an object as a person, by force. */
+/** Sends a forced server-side apply as a user. */
 export const applyByHand = (world: World, resource: string, name: string, body: object): void =>
   tryOut(world, () => {
     world.model.server.patch(

@@ -3,23 +3,23 @@ import type { Depth } from '#controller/pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 
-/** A capture that was handed out. */
-export type Handed = {
+/** A delivered capture. */
+export type StreamDelivery = {
   readonly id: string
-  /** It is done; nobody gets it any more. */
+  /** Removes the capture from the stream. */
   readonly ack: () => void
-  /** Somebody else may have it. */
+  /** Makes the capture available for immediate redelivery. */
   readonly nak: () => void
-  /** Keeps it for another ack wait. */
+  /** Restarts the ack wait. */
   readonly working: () => void
 }
 
 const onWayMs = 1
 
 type Held = { readonly id: string; readonly pool: Pool; timer: Disposable | undefined }
-type Taker = (handed: Handed) => void
+type Taker = (delivery: StreamDelivery) => void
 
-/** Captures that wait for a worker, handed out as JetStream's work queue does: once at a time, again after the ack wait. */
+/** Captures that wait for a worker, delivered as by JetStream's work queue: to one worker, redelivered after the ack wait. */
 export class CaptureStream {
   readonly #clock: Clock
   readonly #held = new Map<string, Held>()
@@ -34,7 +34,7 @@ export class CaptureStream {
     this.#handOutSoon(pool)
   }
 
-  /** Waits for one capture of a pool. Disposed, it waits no longer. */
+  /** Requests one capture of a pool. Disposing cancels the request. */
   pull(pool: Pool, take: Taker): Disposable {
     const takers = this.#takers.get(pool) ?? new Set()
     this.#takers.set(pool, takers)
@@ -49,7 +49,7 @@ export class CaptureStream {
     return { waiting: ofPool.length - inFlight, inFlight }
   }
 
-  /** Takes a capture out that nobody is to serve any more. */
+  /** Removes a capture from the stream. */
   purge(id: string): void {
     this.#held.get(id)?.timer?.[Symbol.dispose]()
     this.#held.delete(id)
@@ -67,7 +67,7 @@ export class CaptureStream {
       if (!taker) return
       takers?.delete(taker)
       this.#keep(held)
-      taker(this.#handed(held))
+      taker(this.#deliveryOf(held))
     }
   }
 
@@ -82,7 +82,7 @@ export class CaptureStream {
     this.#handOutSoon(held.pool)
   }
 
-  #handed(held: Held): Handed {
+  #deliveryOf(held: Held): StreamDelivery {
     return {
       id: held.id,
       ack: () => this.purge(held.id),

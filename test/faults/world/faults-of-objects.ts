@@ -7,7 +7,7 @@ import { applyByHand, edit, namespace, pickOf, podsOf, type Random, seconds, tar
 import type { Fault } from './run.ts'
 import { createPool, type World } from './world.ts'
 
-/** Befalls a pod now and then, of a pool or of a Job. */
+/** A fault that hits a random pod of a pool or a Job with a probability of 25 % each second. */
 const ofPods = (name: string, befall: (world: World, pod: Stored, random: Random) => void): Fault => ({
   name,
   lastsMs: seconds(30, 50),
@@ -20,17 +20,17 @@ const ofPods = (name: string, befall: (world: World, pod: Stored, random: Random
 
 const keyOf = ({ metadata: { name } }: Stored) => keyIn(namespace, name)
 
-/** By hand, some of them at once. */
+/** Users delete pods, some of them without a grace period. */
 export const deletedPods = ofPods('pods are deleted by hand', (world, { metadata: { name } }, random) =>
   tryOut(world, () =>
     world.model.server.remove(targetOf(world, 'v1/pods', name), random() < 0.3 ? { graceSeconds: 0 } : {}),
   ),
 )
 
-/** By their node, which lacks memory. */
+/** The node evicts pods because it lacks memory. */
 export const evictedPods = ofPods('pods are evicted', ({ model }, pod) => model.kubelet.evict(keyOf(pod)))
 
-/** Their node is cut off from the server, while they work on. */
+/** The node of a pod is partitioned from the API server; its worker keeps serving. */
 export const unknownPods = ofPods('the phase of pods is unknown', (world, pod, random) => {
   const { kubelet } = world.model
   kubelet.setLost(keyOf(pod), true)
@@ -41,7 +41,7 @@ export const unknownPods = ofPods('the phase of pods is unknown', (world, pod, r
   world.clock.after(20_000 + random() * 20_000, () => kubelet.setLost(keyOf(pod), false))
 })
 
-/** Nobody gets more pods, or more Jobs. */
+/** A ResourceQuota prevents further pods or Jobs. */
 export const quota: Fault = {
   name: 'a quota is reached',
   lastsMs: seconds(40, 80),
@@ -62,7 +62,7 @@ const poolNames = ['standard', 'proxied']
 
 type SpecOf = (spec: unknown, pool: string) => unknown
 
-/** Shows all pools as the definition now in force makes them, and breaks the watches off, as the real server does. */
+/** Serves all pools under a new definition, and ends the watches, as the real server does. */
 const redefine = (world: World, specOf: SpecOf) => {
   const { model, replicas } = world
   const fill = (pool: Stored) => ({ ...pool, spec: specOf(pool['spec'], pool.metadata.name) })
@@ -74,10 +74,10 @@ const redefine = (world: World, specOf: SpecOf) => {
 
 const fillUsually = (spec: unknown) => at(browserPoolKind.fill?.({ spec } as unknown as Stored), 'spec')
 
-/** Fields come and go, or the whole kind does. */
+/** The definition gains a field, loses a field, or is deleted with its objects. */
 export const createCrdChanges = (): Fault => {
   let isDeleted = false
-  // What a definition leaves out of what it shows is not lost.
+  // Fields that a definition does not serve stay in storage.
   const kept = new Map<string, unknown>()
   return {
     name: 'the CustomResourceDefinition changes under a running controller',
@@ -107,7 +107,7 @@ export const createCrdChanges = (): Fault => {
 
 const workers = workersName('standard')
 
-/** What people do to objects that are not theirs. */
+/** Edits of the controller's objects by users. */
 const edits: readonly ((world: World, random: Random) => void)[] = [
   (world, random) => edit(world, 'apps/v1/deployments', workers, { spec: { replicas: Math.floor(random() * 8) } }),
   (world, random) =>
@@ -133,7 +133,7 @@ const edits: readonly ((world: World, random: Random) => void)[] = [
   },
 ]
 
-/** They do not ask whose the fields are. */
+/** Users edit fields that the controller owns. */
 export const edited: Fault = {
   name: 'others edit the objects of the controller',
   lastsMs: seconds(40, 70),

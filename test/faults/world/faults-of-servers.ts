@@ -7,7 +7,7 @@ const usualDelayMs = (random: Random) => () => 1 + random() * 9
 
 const setLine = ({ client }: Replica, line: Partial<Replica['client']['line']>) => Object.assign(client.line, line)
 
-/** Nobody reaches the API server. */
+/** The API server is unreachable for all clients. */
 export const away: Fault = {
   name: 'the API server is away for five minutes',
   lastsMs: () => 300_000,
@@ -15,12 +15,12 @@ export const away: Fault = {
   end: ({ model }) => model.setAway(false),
 }
 
-/** It answers late, says no, forgets. */
+/** The API server is slow, rejects requests, and loses requests and responses. */
 export const slow: Fault = {
   name: 'the API server is slow, refuses, and loses requests and answers',
   lastsMs: seconds(40, 90),
   begin: ({ replicas }, random) => {
-    // There and back takes longer than controllers wait; what they sent arrives before they give it up.
+    // A round trip may exceed the controllers' timeout, one way does not: requests arrive before they time out.
     const delayMs = () => random() ** 3 * 2500
     for (const replica of replicas) setLine(replica, { delayMs, lost: 0.05, lostAnswers: 0.1, tooMany: 0.1 })
   },
@@ -33,11 +33,11 @@ export const slow: Fault = {
   },
 }
 
-/** Everybody has seen what it does not know any more. */
+/** The API server is restored to a state that is older than what its clients have observed. */
 export const createOlderState = (): Fault => {
   let then: StoreSnapshot | undefined
   return {
-    name: 'the API server starts again from an older state',
+    name: 'the API server is restored to an older state',
     lastsMs: seconds(8, 40),
     begin: ({ model }) => {
       then = model.snapshot()
@@ -55,11 +55,11 @@ export const createOlderState = (): Fault => {
   }
 }
 
-/** Another leads meanwhile. */
+/** The leader is frozen for longer than its lease; another replica becomes leader. */
 export const createFrozenLeader = (): Fault => {
   let frozen: Replica | undefined
   return {
-    name: 'the leader stands still for longer than its lease, and goes on',
+    name: 'the leader is frozen for longer than its lease and resumes',
     lastsMs: seconds(16, 50),
     begin: (world) => {
       frozen = world.leader()
@@ -69,9 +69,9 @@ export const createFrozenLeader = (): Fault => {
   }
 }
 
-/** It thinks that it leads for as long as it may. */
+/** Only the leader is partitioned from the API server; it considers itself leader until its term ends. */
 export const cutOffLeader: Fault = {
-  name: 'the leader alone is cut off from the API server',
+  name: 'only the leader is partitioned from the API server',
   lastsMs: seconds(12, 60),
   begin: (world, random) => world.leader()?.client.setState(random() < 0.5 ? 'silent' : 'refused'),
   end: ({ replicas }) => {
@@ -79,7 +79,7 @@ export const cutOffLeader: Fault = {
   },
 }
 
-/** They come and go, in order and without. */
+/** Controllers are started, stopped gracefully, and killed. */
 export const manyControllers: Fault = {
   name: 'controllers are killed, stopped and started',
   lastsMs: seconds(60, 100),
@@ -97,9 +97,9 @@ export const manyControllers: Fault = {
   },
 }
 
-/** Their calendars and their speed differ. */
+/** The controllers' clocks differ in date and rate. */
 export const skewed: Fault = {
-  name: 'the clocks of the controllers are off',
+  name: 'the clocks of the controllers are skewed',
   clocks: (random) => [0, 1].map(() => ({ dateAheadMs: (random() - 0.5) * 7_200_000, rate: 0.95 + random() * 0.1 })),
   lastsMs: seconds(40, 70),
   begin: (world) => world.leader()?.kill(),

@@ -5,7 +5,7 @@ import { backlogSubject, poolWakeupSubject, poolStateSubject } from '#shared/que
 import type { Bus } from './bus.ts'
 import type { CaptureStream } from './capture-stream.ts'
 
-/** What became of a capture. */
+/** The state of a capture. */
 export type Row = {
   readonly id: string
   readonly pool: Pool
@@ -19,13 +19,13 @@ const countMs = 1000
 const freshMs = 5000
 const arrivalsMs = 10_000
 
-/** The rows of all captures, and what the real ledger says and does about them. */
-export class PlayedLedger {
+/** The rows of all captures, with the reports and decisions of the real ledger. */
+export class SimulatedLedger {
   readonly rows = new Map<string, Row>()
   readonly #deps: { readonly clock: Clock; readonly bus: Bus; readonly stream: CaptureStream }
   readonly #waitMs: number
   readonly #states = new Map<Pool, { readonly message: PoolStateMessage; readonly atMs: number }>()
-  /** Whether it is away: it neither counts nor fails anything. */
+  /** Whether the ledger is down: it publishes no backlog and fails no capture. */
   isAway = false
 
   constructor(deps: { clock: Clock; bus: Bus; stream: CaptureStream }, proxiedWaitMs: number) {
@@ -83,7 +83,7 @@ export class PlayedLedger {
     }
   }
 
-  /** As the ledger does with captures that wait for workers which nobody can start. */
+  /** Fails captures that no worker can be started for, as the real ledger does. */
   #failHopeless(pool: Pool, nowMs: number) {
     const state = this.#states.get(pool)
     if (!state || nowMs - state.atMs > freshMs || state.message.canStart) return

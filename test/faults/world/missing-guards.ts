@@ -5,12 +5,16 @@ import type { KubeObject } from '#shared/kube/resource.ts'
 import { Term } from '#controller/kube/term.ts'
 import { type HeartbeatMessage, poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
-import { changingMessages, changingRequests, changingText, type Meddling, withBody } from './meddling.ts'
+import { changingMessages, changingRequests, changingText, type Interceptors, withBody } from './interceptors.ts'
 
-/** Something that keeps damage away, taken out: of all code until disposed, or of single controllers by meddling. */
-export type MissingGuard = { readonly name: string; readonly meddling?: Meddling; readonly take?: () => Disposable }
+/** Removes a safeguard: from all code until disposed (`take`), or from single controllers (`interceptors`). */
+export type MissingGuard = {
+  readonly name: string
+  readonly interceptors?: Interceptors
+  readonly take?: () => Disposable
+}
 
-/** Has methods of a class do something else, until disposed. */
+/** Replaces methods of a class until disposed. */
 const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unknown>>): Disposable => {
   const names = Reflect.ownKeys(methods)
   const before = names.map((name) => [name, Object.getOwnPropertyDescriptor(prototype, name) ?? {}] as const)
@@ -23,21 +27,21 @@ const replacing = (prototype: object, methods: Readonly<Record<PropertyKey, unkn
   }
 }
 
-/** Who led once goes on for ever: no fence throws, no time runs out. */
-export const ledForEver: MissingGuard = {
+/** A leader never stops leading: no fence throws, and no term expires. */
+export const termNeverEnds: MissingGuard = {
   name: 'a term never ends',
   take: () => replacing(Term.prototype, { isValid: () => true, [Symbol.dispose]: () => {} }),
 }
 
-/** A fence that never throws; who is told that it does not lead any more stops all the same. */
+/** The fence never throws; a leader that observes the loss of its Lease still stops. */
 export const noFence: MissingGuard = {
   name: 'the fence never throws',
   take: () => replacing(Term.prototype, { isValid: () => true }),
 }
 
-/** A copy that only follows what is newer, and is never put back. */
-export const copiesOnlyGrow: MissingGuard = {
-  name: 'what is read anew does not replace what was known',
+/** A cache that a new list does not replace: it applies only newer objects. */
+export const listIgnoresAbsence: MissingGuard = {
+  name: 'a new list does not replace the cache',
   take: () =>
     replacing(ObjectCache.prototype, {
       replace(this: ObjectCache<KubeObject>, items: readonly KubeObject[]) {
@@ -49,8 +53,8 @@ export const copiesOnlyGrow: MissingGuard = {
 const isCreation = ({ method, path }: KubeRequest) => method === 'POST' && path.endsWith('/jobs')
 const isOfLease = ({ path }: KubeRequest) => path.includes('/leases/')
 
-/** Jobs that are asked for again get another name than before. */
-export const createFreshNames = (): MissingGuard => {
+/** A retried creation of a Job uses another name. */
+export const createNewNamesOnRetry = (): MissingGuard => {
   const asked = new Map<string, number>()
   const rename = (request: KubeRequest) => {
     if (!isCreation(request)) return request
@@ -60,21 +64,21 @@ export const createFreshNames = (): MissingGuard => {
     asked.set(name, times + 1)
     return times === 0 ? request : { ...request, body: { type, text: text.replaceAll(name, `${name}-${times}`) } }
   }
-  return { name: 'a retry makes a Job of another name', meddling: { send: changingRequests(rename) } }
+  return { name: 'a retry creates a Job with another name', interceptors: { send: changingRequests(rename) } }
 }
 
-/** Others take a Lease that is still held. */
+/** Candidates acquire a Lease that has not expired. */
 export const leaseNotAwaited: MissingGuard = {
-  name: 'nobody waits until a Lease has run out',
-  meddling: {
+  name: 'candidates do not wait for the Lease to expire',
+  interceptors: {
     send: changingText(isOfLease, (text) => text.replace(/"leaseDurationSeconds":\d+/, '"leaseDurationSeconds":0')),
   },
 }
 
-/** Clocks of different machines are compared. */
+/** The expiry of a Lease is computed from the clocks of two machines. */
 export const leaseByCalendar: MissingGuard = {
-  name: 'a Lease has run out when the calendar here says so',
-  meddling: {
+  name: 'the local date decides whether a Lease has expired',
+  interceptors: {
     send: changingText(isOfLease, (text, { clock }) => {
       const { spec } = JSON.parse(text) as { spec?: { renewTime: string; leaseDurationSeconds: number } }
       if (!spec) return text
@@ -87,10 +91,10 @@ export const leaseByCalendar: MissingGuard = {
 const heartbeatOf = (subject: string, data: Uint8Array): HeartbeatMessage | undefined =>
   subject.endsWith('.beat') ? (JSON.parse(Buffer.from(data).toString()) as HeartbeatMessage) : undefined
 
-/** A worker that was told to take nothing more is taken away, though it serves. */
+/** A draining worker is removed although it still serves a capture. */
 export const drainsNotAwaited: MissingGuard = {
-  name: 'who was told to drain counts as drained',
-  meddling: {
+  name: 'a draining worker counts as drained',
+  interceptors: {
     queue: changingMessages((message) => {
       const heartbeat = heartbeatOf(message.subject, message.data)
       if (heartbeat?.state !== 'draining') return message
@@ -102,10 +106,10 @@ export const drainsNotAwaited: MissingGuard = {
   },
 }
 
-/** How well pods are is not looked at. */
-export const unknownLooksWell: MissingGuard = {
-  name: 'what Kubernetes thinks of pods is not looked at',
-  meddling: {
+/** The Unknown phase and readiness of pods are ignored. */
+export const unknownPhaseIgnored: MissingGuard = {
+  name: 'the Unknown phase of pods is ignored',
+  interceptors: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
       (text) =>
@@ -116,10 +120,10 @@ export const unknownLooksWell: MissingGuard = {
   },
 }
 
-/** Nobody sees that Kubernetes has lost a node. */
+/** The controller cannot observe that Kubernetes has lost a node. */
 export const lossUnconfirmed: MissingGuard = {
-  name: 'silence that Kubernetes confirms is silence like any other',
-  meddling: {
+  name: 'missing heartbeats on a node that Kubernetes has lost are handled as on any other node',
+  interceptors: {
     send: changingText(
       ({ path }) => path.endsWith('/pods'),
       (text) =>
@@ -128,10 +132,10 @@ export const lossUnconfirmed: MissingGuard = {
   },
 }
 
-/** A server that starts again is as good as one that was there all the time. */
-export const refusedIsNothingSpecial: MissingGuard = {
-  name: 'a watch goes on from its version wherever the server was not there',
-  meddling: {
+/** A refused connection is handled as one that broke: a restart of the server goes unnoticed. */
+export const restartUnnoticed: MissingGuard = {
+  name: 'a watch resumes from its version after the server was down',
+  interceptors: {
     send: (send) => async (request) => {
       try {
         return await send(request)
@@ -144,12 +148,12 @@ export const refusedIsNothingSpecial: MissingGuard = {
 
 const never = new Promise<KubeResponse>(() => {})
 
-/** Who was told once that there is no such kind never asks again. */
-export const createGivingUp = (): MissingGuard => {
+/** A controller that once received 404 for BrowserPools never requests them again. */
+export const createNoRetryAfter404 = (): MissingGuard => {
   const lost = new WeakSet()
   return {
-    name: 'a watch that was refused is given up',
-    meddling: {
+    name: 'a watch that received 404 is not retried',
+    interceptors: {
       send:
         (send, { process }) =>
         async (request) => {
@@ -163,12 +167,12 @@ export const createGivingUp = (): MissingGuard => {
   }
 }
 
-/** Who was refused once is refused for ever. */
-export const createRefusedForEver = (): MissingGuard => {
+/** A controller whose Job was once rejected by a quota never creates another. */
+export const createNoRetryAfterQuota = (): MissingGuard => {
   const refused = new WeakMap<object, KubeResponse>()
   return {
-    name: 'what a quota refused is not asked for again',
-    meddling: {
+    name: 'a creation that a quota rejected is not retried',
+    interceptors: {
       send:
         (send, { process }) =>
         async (request) => {
@@ -182,10 +186,10 @@ export const createRefusedForEver = (): MissingGuard => {
   }
 }
 
-/** One more is taken away than has been drained. */
-export const oneTooFew: MissingGuard = {
-  name: 'the size goes down by more than was drained',
-  meddling: {
+/** A scale-down removes one worker more than has drained. */
+export const scaleDownByOneMore: MissingGuard = {
+  name: 'a scale-down removes more workers than have drained',
+  interceptors: {
     send: changingRequests((request) => {
       if (!request.path.endsWith('/scale')) return request
       return withBody(request, (body) => {
@@ -196,31 +200,31 @@ export const oneTooFew: MissingGuard = {
   },
 }
 
-/** What a killed worker served is served by nobody. */
+/** The capture of a killed worker is not redelivered. */
 export const acknowledgedEarly: MissingGuard = {
   name: 'a capture is acknowledged before its end',
-  meddling: { acknowledgesEarly: true },
+  interceptors: { acknowledgesEarly: true },
 }
 
 const silentAfterMs = 5000
-const sayMs = 1000
+const reportEveryMs = 1000
 
-/** Who cannot read says that nothing can be started. */
-export const unknownIsTrouble: MissingGuard = {
-  name: 'what cannot be read counts as trouble',
-  meddling: {
+/** A controller that cannot read reports that no worker can be started. */
+export const readFailureIsTrouble: MissingGuard = {
+  name: 'a failed read counts as a trouble of the pool',
+  interceptors: {
     send: (send, { process, queue }) => {
-      let heardMs = process.clock.nowMs()
-      const say = () => {
-        const forMs = Math.round(process.clock.nowMs() - heardMs)
+      let answeredMs = process.clock.nowMs()
+      const report = () => {
+        const forMs = Math.round(process.clock.nowMs() - answeredMs)
         const state = { pool: 'proxied', canStart: false, forMs, reason: 'quota' } as const
         if (forMs > silentAfterMs) queue.publish(poolStateSubject('proxied'), poolStateCodec.encode(state))
-        process.clock.after(sayMs, say)
+        process.clock.after(reportEveryMs, report)
       }
-      say()
+      report()
       return async (request) => {
         const answer = await send(request)
-        heardMs = process.clock.nowMs()
+        answeredMs = process.clock.nowMs()
         return answer
       }
     },

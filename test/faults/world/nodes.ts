@@ -1,24 +1,24 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import { at, type Stored } from '#test/helpers/model-api/object.ts'
 
-/** Which nodes there are, and which come. */
+/** The initial nodes, and those that the autoscaler provisions. */
 export type NodesOptions = {
-  /** One node in each of these zones from the beginning. */
+  /** Zones with one initial node each. */
   readonly zones: readonly string[]
-  /** Pods that a node has room for. */
+  /** Maximum number of pods per node. */
   readonly room: number
-  /** How long a node takes to arrive that pods without room have asked for; without it none comes. */
+  /** Time until the autoscaler has provisioned a node for unschedulable pods; undefined: there is no autoscaler. */
   readonly provisionMs?: { readonly least: number; readonly spread: number }
 }
 
 type Node = { readonly name: string; readonly zone: string }
 
-/** The nodes of a cluster and their autoscaler: pods without room make new ones arrive. */
+/** The nodes of a cluster and their autoscaler, which provisions nodes for unschedulable pods. */
 export class Nodes {
   readonly #deps: { readonly clock: Clock; readonly random: () => number }
   readonly #options: NodesOptions
   #nodes: Node[]
-  /** Pods for which no room was found, by uid, and nodes that were asked for and have not arrived. */
+  /** Unschedulable pods, by uid, and the number of nodes that are being provisioned. */
   readonly #waiting = new Set<string>()
   #arriving = 0
   #made = 0
@@ -29,21 +29,21 @@ export class Nodes {
     this.#nodes = options.zones.map((zone) => this.#make(zone))
   }
 
-  /** Nodes that pods may get. */
+  /** Names of the schedulable nodes. */
   get names(): readonly string[] {
     return this.#nodes.map(({ name }) => name)
   }
 
-  /** The node with the most room left for a pod; undefined where none has any, which makes one arrive. */
+  /** The name of the node with the most room; undefined if all are full, which provisions a node. */
   place(pod: Stored, beside: readonly Stored[]): string | undefined {
     const used = (node: Node) => beside.filter((each) => at(each, 'spec', 'nodeName') === node.name).length
     const [best] = this.#nodes.filter((node) => used(node) < this.#options.room).toSorted((a, b) => used(a) - used(b))
     if (best) this.#waiting.delete(pod.metadata.uid)
-    else this.#ask(pod.metadata.uid)
+    else this.#provision(pod.metadata.uid)
     return best?.name
   }
 
-  /** Takes the nodes of a zone away from the scheduler; answers their names. */
+  /** Removes the nodes of a zone from the scheduler; returns their names. */
   cordon(zone: string): readonly string[] {
     const gone = this.#nodes.filter((node) => node.zone === zone)
     this.#nodes = this.#nodes.filter((node) => node.zone !== zone)
@@ -55,7 +55,7 @@ export class Nodes {
     return { name: `node-${this.#made}`, zone }
   }
 
-  #ask(uid: string) {
+  #provision(uid: string) {
     const { provisionMs, room, zones } = this.#options
     this.#waiting.add(uid)
     if (!provisionMs || this.#arriving * room >= this.#waiting.size) return

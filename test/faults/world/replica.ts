@@ -6,20 +6,20 @@ import type { ModelClient } from '#test/helpers/model-api/connection.ts'
 import { type ClockFault, createProcess, type SimulatedProcess } from '#test/helpers/simulated-process.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { Bus } from './bus.ts'
-import type { Meddling } from './meddling.ts'
+import type { Interceptors } from './interceptors.ts'
 
-/** One controller of several. */
+/** A controller replica. */
 export type Replica = {
   readonly process: SimulatedProcess
-  /** Its way to the API server. */
+  /** Its connection to the API server. */
   readonly client: ModelClient
-  /** Ends it in order; resolves when it has let everything go. */
+  /** Stops it gracefully; resolves when it has released everything. */
   readonly stop: () => Promise<void>
-  /** Ends it at once, and its connections with it. */
+  /** Kills it and closes its connections. */
   readonly kill: () => void
 }
 
-/** What a replica is started in. */
+/** Dependencies of a replica. */
 export type ReplicaDeps = {
   readonly clock: Clock
   readonly random: () => number
@@ -27,7 +27,7 @@ export type ReplicaDeps = {
   readonly bus: Bus
   readonly published: (replica: string, subject: string) => void
   readonly logger: Logger
-  readonly meddling: Meddling
+  readonly interceptors: Interceptors
 }
 
 const config = {
@@ -47,7 +47,7 @@ const config = {
   nodeProvisionSeconds: 300,
 } as const
 
-/** Metrics that nobody reads. */
+/** Metrics that record nothing. */
 const silentMetrics = (): Metrics => {
   const metric = { inc: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
   const make = () => metric as never
@@ -56,12 +56,12 @@ const silentMetrics = (): Metrics => {
 
 /** Starts the real controller in a simulated process. */
 export const startReplica = (deps: ReplicaDeps, name: string, clockFault: ClockFault = {}): Replica => {
-  const { clock, random, model, bus, logger, meddling } = deps
+  const { clock, random, model, bus, logger, interceptors } = deps
   const process = createProcess({ name, clock, random }, clockFault)
   const client = model.connect({ name, deliver: process.deliver })
   const honest = bus.connect(process, (subject) => deps.published(name, subject))
-  const queue = meddling.queue?.(honest) ?? honest
-  const connection = { ...client, send: meddling.send?.(client.send, { process, queue: honest }) ?? client.send }
+  const queue = interceptors.queue?.(honest) ?? honest
+  const connection = { ...client, send: interceptors.send?.(client.send, { process, queue: honest }) ?? client.send }
   const operator = process.run(() =>
     openOperator({ config, connection, queue, clock: process.clock, random, logger, metrics: silentMetrics() }),
   )

@@ -4,39 +4,39 @@ import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import type { ClockFault } from '#test/helpers/simulated-process.ts'
 import type { Damage } from './audit.ts'
 import type { Row } from './ledger.ts'
-import type { Meddling } from './meddling.ts'
+import type { Interceptors } from './interceptors.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
-/** Something that goes wrong in a world for a while. */
+/** A fault that lasts for a limited time. */
 export type Fault = {
   readonly name: string
-  /** What the clocks of the controllers are like, from the beginning. */
+  /** Clock faults of the initial controllers. */
   readonly clocks?: (random: () => number) => readonly ClockFault[]
   readonly lastsMs: (random: () => number) => number
   readonly begin: (world: World, random: () => number) => void
-  /** Called every second while it lasts. */
+  /** Called every second while the fault lasts. */
   readonly tick?: (world: World, random: () => number) => void
   readonly end?: (world: World, random: () => number) => void
 }
 
-/** What a run is made of. */
+/** Parameters of a run. */
 export type Run = {
   readonly seed: number
   readonly fault: Fault
   readonly log?: WorldOptions['log']
-  readonly meddling?: Meddling
+  readonly interceptors?: Interceptors
 }
 
 const stepMs = 500
 const warmMs = 25_000
 const loadAfterMs = 20_000
-/** Longest time to come to rest without a fault and without new captures. */
+/** Maximum time to come to rest after the fault and the load have ended. */
 const restMs = 240_000
 const burst = { everyMs: 35_000, lastsMs: 12_000, perSecond: 2.5 }
 const usualPerSecond = 0.3
 const proxiedPerSecond = 0.12
 
-/** Lets captures arrive: bursts that need more workers, and pauses in which they go. */
+/** Generates load: bursts that scale the pool up, and pauses that scale it down. */
 const createLoad = (world: World, random: () => number) => {
   const phaseMs = random() * burst.everyMs
   return () => {
@@ -50,7 +50,7 @@ const createLoad = (world: World, random: () => number) => {
   }
 }
 
-/** Whether nothing is to be done any more, and as little stands by as is asked for. */
+/** Whether all captures have ended, and the pool and the Jobs are back at their minimum of one. */
 const isAtRest = ({ ledger, model: { server } }: World): boolean => {
   if (ledger.open().length > 0) return false
   const sizes = server.store.all('apps/v1/deployments').map((each) => at(each, 'spec', 'replicas'))
@@ -58,36 +58,36 @@ const isAtRest = ({ ledger, model: { server } }: World): boolean => {
   return sizes.length === 1 && sizes[0] === 1 && jobs.length === 1
 }
 
-/** Lets time pass until a moment, and calls something every half a second. */
-export const goOn = async ({ clock }: Pick<World, 'clock'>, untilMs: number, each: () => void = () => {}) => {
+/** Advances the clock to `untilMs`, and calls `each` every 500 ms. */
+export const runUntil = async ({ clock }: Pick<World, 'clock'>, untilMs: number, each: () => void = () => {}) => {
   while (clock.nowMs() < untilMs) {
     each()
     await clock.advance(stepMs)
   }
 }
 
-/** What came of a run: everything that must not have happened, and all captures. */
+/** The result of a run: all damages and all captures. */
 export type Outcome = { readonly damages: readonly Damage[]; readonly rows: readonly Row[] }
 
-/** Plays a world through a fault until it is at rest again. */
-export const playFault = async ({ seed, fault, log, meddling }: Run): Promise<Outcome> => {
+/** Runs a world through a fault until it is at rest again. */
+export const playFault = async ({ seed, fault, log, interceptors }: Run): Promise<Outcome> => {
   const random = seededRandom(seed * 7919)
   const clockFaults = fault.clocks?.(random) ?? []
-  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(meddling && { meddling }) })
+  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(interceptors && { interceptors }) })
   const load = createLoad(world, random)
-  await goOn(world, warmMs + random() * burst.everyMs, load)
+  await runUntil(world, warmMs + random() * burst.everyMs, load)
   fault.begin(world, random)
   let ticks = 0
-  await goOn(world, world.clock.nowMs() + fault.lastsMs(random), () => {
+  await runUntil(world, world.clock.nowMs() + fault.lastsMs(random), () => {
     load()
     if ((ticks += 1) % 2 === 0) fault.tick?.(world, random)
   })
   fault.end?.(world, random)
-  await goOn(world, world.clock.nowMs() + loadAfterMs, load)
+  await runUntil(world, world.clock.nowMs() + loadAfterMs, load)
   const limitMs = world.clock.nowMs() + restMs
   while (!isAtRest(world) && world.clock.nowMs() < limitMs) await world.clock.advance(stepMs)
   world.audit.close()
-  if (!isAtRest(world)) world.audit.note('restless', `not at rest ${restMs / 1000} s after all was well`)
+  if (!isAtRest(world)) world.audit.note('restless', `not at rest ${restMs / 1000} s after the fault`)
   for (const { kill } of world.replicas) kill()
   return { damages: world.audit.damages, rows: [...world.ledger.rows.values()] }
 }

@@ -21,13 +21,13 @@ export const poolOf = ({ model }: World, name: string): BrowserPool => {
 export const conditionOf = (world: World, name: string, type: PoolConditionType): PoolCondition | undefined =>
   poolOf(world, name).status?.conditions?.find((condition) => condition.type === type)
 
-/** The size that the Deployment of a pool is asked to have. */
+/** The `spec.replicas` of a pool's Deployment. */
 export const sizeOf = ({ model }: World, name: string): number =>
   Number(
     at(model.server.store.get('apps/v1/deployments', keyIn(namespace, workersName(name))), 'spec', 'replicas') ?? 0,
   )
 
-/** Workers that take captures, whatever Kubernetes thinks of them. */
+/** The number of workers that take captures, whatever the state of their pods. */
 export const readyWorkers = ({ workers }: World): number =>
   workers().filter(({ lifecycle }) => lifecycle.state() === 'ready').length
 

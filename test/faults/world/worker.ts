@@ -7,19 +7,19 @@ import { logNormal } from '#test/helpers/pool-simulation.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
 import { publishHeartbeat, createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle/lifecycle.ts'
-import type { CaptureStream, Handed } from './capture-stream.ts'
+import type { CaptureStream, StreamDelivery } from './capture-stream.ts'
 
-/** What befalls captures at workers. */
+/** Called when a worker begins or completes a capture. */
 export type WorkerEvents = {
-  readonly begun: (id: string, worker: PlayedWorker) => void
-  readonly completed: (id: string, worker: PlayedWorker) => void
+  readonly begun: (id: string, worker: SimulatedWorker) => void
+  readonly completed: (id: string, worker: SimulatedWorker) => void
 }
 
-/** What a worker is played with. */
+/** Dependencies of a simulated worker. */
 export type WorkerDeps = {
   readonly clock: Clock
   readonly random: () => number
-  /** Its connection; what is heard runs within its process. */
+  /** Its connection; received messages are handled within its process. */
   readonly queue: Queue
   readonly stream: CaptureStream
   readonly events: WorkerEvents
@@ -32,13 +32,13 @@ const serviceMedianMs = 2500
 const serviceSigma = 0.5
 const serviceMsMax = 40_000
 
-/** A worker of a pool, or a single-use one: the real lifecycle and heartbeats, with a browser that only takes time. */
-export class PlayedWorker implements Container {
+/** A worker of a pool or a Job: the real lifecycle and heartbeats, with a browser that only takes time. */
+export class SimulatedWorker implements Container {
   readonly spec: WorkerSpec
   readonly lifecycle: WorkerLifecycle
   readonly #deps: WorkerDeps
   readonly #events: ContainerEvents
-  readonly #told = new AbortController()
+  readonly #stopping = new AbortController()
   readonly #stack = new DisposableStack()
   readonly #pulls = new Set<Disposable>()
   readonly #serving = new Map<string, Disposable>()
@@ -51,8 +51,8 @@ export class PlayedWorker implements Container {
     this.spec = spec
     this.#deps = deps
     this.#events = events
-    this.lifecycle = this.#stack.use(startLifecycle(this.#told.signal, () => this.#changed()))
-    repeat(deps.clock, heartbeatMs, () => this.#say(), this.#stack)
+    this.lifecycle = this.#stack.use(startLifecycle(this.#stopping.signal, () => this.#changed()))
+    repeat(deps.clock, heartbeatMs, () => this.#publishHeartbeat(), this.#stack)
     if (spec.isSingleUse)
       this.#stack.use(deps.clock.after(spec.spareMs, () => this.#taken === 0 && this.lifecycle.drain()))
     else {
@@ -63,22 +63,22 @@ export class PlayedWorker implements Container {
     this.lifecycle.warm()
   }
 
-  /** Whether it was told to end, by SIGTERM or SIGKILL. */
-  get isTold(): boolean {
-    return this.#told.signal.aborted || !this.#isAlive
+  /** Whether it received SIGTERM or SIGKILL. */
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted || !this.#isAlive
   }
 
   get isAlive(): boolean {
     return this.#isAlive
   }
 
-  /** Captures that it took in all. */
+  /** Total number of captures taken. */
   get taken(): number {
     return this.#taken
   }
 
   /** SIGTERM. */
-  readonly stop = (): void => this.#told.abort()
+  readonly stop = (): void => this.#stopping.abort()
 
   /** SIGKILL. */
   readonly kill = (): void => {
@@ -93,13 +93,13 @@ export class PlayedWorker implements Container {
     if (isReady !== this.#isReady) this.#events.ready(isReady)
     this.#isReady = isReady
     this.#refill()
-    this.#say()
-    const isDone = this.isTold || (this.spec.isSingleUse && !isReady)
-    // What was changed is said before it leaves.
+    this.#publishHeartbeat()
+    const isDone = this.isStopping || (this.spec.isSingleUse && !isReady)
+    // Exit after the last heartbeat was published.
     if (isDone && this.#serving.size === 0) this.#deps.clock.after(1, () => this.#end(0))
   }
 
-  #say() {
+  #publishHeartbeat() {
     const { pool, worker: pod, slots } = this.spec
     publishHeartbeat({ queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle }, this.#service)
   }
@@ -112,7 +112,7 @@ export class PlayedWorker implements Container {
     this.#events.exited(code)
   }
 
-  /** Whether it would take one more capture. */
+  /** Whether the worker has a free slot. */
   #hasRoom(): boolean {
     const { isSingleUse, slots } = this.spec
     if (!this.#isAlive || !this.#isReady || (isSingleUse && this.#taken > 0)) return false
@@ -126,35 +126,35 @@ export class PlayedWorker implements Container {
     }
     const { pool, slots } = this.spec
     while (this.#hasRoom() && this.#pulls.size + this.#serving.size < slots) {
-      const pull = this.#deps.stream.pull(pool, (handed) => {
+      const pull = this.#deps.stream.pull(pool, (delivery) => {
         this.#pulls.delete(pull)
-        if (this.#hasRoom()) this.#serve(handed)
-        else handed.nak()
+        if (this.#hasRoom()) this.#serve(delivery)
+        else delivery.nak()
       })
       this.#pulls.add(pull)
     }
   }
 
-  #serve(handed: Handed) {
+  #serve(delivery: StreamDelivery) {
     const { clock, random, queue, events } = this.#deps
     const { pool, worker, isSingleUse } = this.spec
-    const { id } = handed
+    const { id } = delivery
     const beganMs = clock.nowMs()
     const timers = new DisposableStack()
     this.#taken += 1
     this.#serving.set(id, timers)
     events.begun(id, this)
     queue.publish(startedSubject({ pool, id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: worker }))
-    if (this.#deps.acknowledgesEarly) handed.ack()
+    if (this.#deps.acknowledgesEarly) delivery.ack()
     const running = this.lifecycle.serve(id)
-    repeat(clock, workingMs, handed.working, timers)
+    repeat(clock, workingMs, delivery.working, timers)
     const done = () => {
       timers.dispose()
       this.#serving.delete(id)
       events.completed(id, this)
-      handed.ack()
+      delivery.ack()
       this.#service.add(clock.nowMs() - beganMs)
-      // As main-job.ts: at no moment does it look as if it would take another.
+      // As in main-job.ts: drain first, so that no heartbeat reports a free slot.
       if (isSingleUse) this.lifecycle.drain()
       running[Symbol.dispose]()
     }
@@ -162,7 +162,7 @@ export class PlayedWorker implements Container {
   }
 }
 
-/** Calls again and again, until the stack is disposed. */
+/** Calls `run` every `everyMs` until the stack is disposed. */
 const repeat = (clock: Clock, everyMs: number, run: () => void, stack: DisposableStack) => {
   let timer: Disposable | undefined
   const next = () => {

@@ -13,47 +13,47 @@ import { type PodObject, workerSpecOf } from '#test/helpers/worker-pod-object.ts
 import { Audit } from './audit.ts'
 import { type Bus, createBus } from './bus.ts'
 import { CaptureStream } from './capture-stream.ts'
-import { PlayedLedger } from './ledger.ts'
-import type { Meddling } from './meddling.ts'
+import { SimulatedLedger } from './ledger.ts'
+import type { Interceptors } from './interceptors.ts'
 import { Nodes, type NodesOptions } from './nodes.ts'
 import { type Replica, startReplica } from './replica.ts'
-import { PlayedWorker, type WorkerEvents } from './worker.ts'
+import { SimulatedWorker, type WorkerEvents } from './worker.ts'
 
-/** A Kubernetes, a queue, a ledger, workers and controllers, on one clock. */
+/** A simulated Kubernetes, queue, ledger, workers and controllers on one clock. */
 export type World = {
   readonly clock: HandClock
-  /** Draws what the world does; a fault draws from another. */
+  /** The world's random numbers; a fault has its own generator. */
   readonly random: () => number
   readonly model: ModelApi
   readonly bus: Bus
   readonly stream: CaptureStream
-  readonly ledger: PlayedLedger
+  readonly ledger: SimulatedLedger
   readonly audit: Audit
   readonly replicas: Replica[]
   /** Starts one more controller. */
   readonly addReplica: (clockFault?: ClockFault) => Replica
-  /** The controller that holds the Lease, if it is one of those that run. */
+  /** The running controller that holds the Lease. */
   readonly leader: () => Replica | undefined
-  /** Kubernetes' word for why no container of these starts, as long as one stands here. */
+  /** Waiting reasons of containers by pool, such as ImagePullBackOff: while set, no container of the pool starts. */
   readonly troubles: Map<Pool, string>
   readonly nodes: Nodes
-  /** Workers that live, whatever Kubernetes thinks. */
-  readonly workers: () => readonly PlayedWorker[]
+  /** Running workers, whatever the state of their pods. */
+  readonly workers: () => readonly SimulatedWorker[]
   /** Kills all nodes of a zone. */
   readonly loseZone: (zone: string) => void
 }
 
-/** What may be otherwise in a world. */
+/** Options of a world. */
 export type WorldOptions = {
   readonly seed: number
-  /** Takes what a controller logs. */
+  /** Receives the log of the controllers. */
   readonly log?: (atMs: number, replica: string, words: readonly unknown[]) => void
   readonly clockFaults?: readonly ClockFault[]
-  readonly meddling?: Meddling
+  readonly interceptors?: Interceptors
   readonly nodes?: NodesOptions
-  /** How long the controllers of Kubernetes take to hear of a change; 5 to 50 ms by default. */
+  /** Delay until Kubernetes' controllers observe a change; 5 to 50 ms by default. */
   readonly lagMs?: () => number
-  /** BrowserPools by name, in the place of the usual two. */
+  /** BrowserPools by name; replaces the default two. */
   readonly pools?: Readonly<Record<string, WantedSpec>>
 }
 
@@ -76,7 +76,7 @@ const usualPools: Readonly<Record<string, WantedSpec>> = {
 
 const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`
 
-/** Answers what JetStream says of its consumers; all captures are in one lane. */
+/** Returns JetStream's responses about its consumers; all captures are in one lane. */
 const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   if (subject !== listConsumers) return {}
   const consumers = pools.flatMap((pool) =>
@@ -89,23 +89,23 @@ const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   return { type, total: consumers.length, offset: 0, limit: 256, consumers }
 }
 
-/** Makes a person's BrowserPool. */
+/** Creates a BrowserPool as a user. */
 export const createPool = ({ model }: Pick<World, 'model'>, name: string, spec = usualPools[name] ?? {}): Stored => {
   const { apiVersion, kind, plural } = browserPools
   const object = { apiVersion, kind, metadata: { name }, spec }
   return model.server.create(model.server.kind(`${apiVersion}/${plural}`), namespace, object, 'person')
 }
 
-/** What runs in pods: workers, which are played in a process of their own. */
+/** The container runtime: runs all simulated workers in one simulated process. */
 const createRuntime = (
   parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger' | 'nodes'>,
-  { acknowledgesEarly = false }: Meddling,
+  { acknowledgesEarly = false }: Interceptors,
   world: () => World,
 ) => {
   const { clock, random, bus, stream, ledger } = parts
-  const workers = new Map<string, PlayedWorker>()
-  /** Also by the name in their heartbeats, which is a Job's. */
-  const named = new Map<string, PlayedWorker>()
+  const workers = new Map<string, SimulatedWorker>()
+  /** Workers by pod and by the name in their heartbeats, which is the Job's for single-use workers. */
+  const named = new Map<string, SimulatedWorker>()
   const process = createProcess({ name: 'node', clock, random })
   const queue = bus.connect(process)
   const running = () => [...workers.values()].filter(({ isAlive }) => isAlive)
@@ -125,7 +125,7 @@ const createRuntime = (
     start: (pod, told) => {
       const spec = specOf(pod)
       const deps = { clock: process.clock, random, queue, stream, events, acknowledgesEarly }
-      const worker = process.run(() => new PlayedWorker(deps, spec, told))
+      const worker = process.run(() => new SimulatedWorker(deps, spec, told))
       workers.set(spec.pod, worker)
       named.set(spec.pod, worker).set(spec.worker, worker)
       return { stop: () => process.run(worker.stop), kill: () => process.run(worker.kill) }
@@ -134,17 +134,17 @@ const createRuntime = (
   return { runtime, running, workerOf: (name: string) => named.get(name) }
 }
 
-/** Makes a world, and starts two controllers in it. */
+/** Creates a world and starts two controllers. */
 export const createWorld = (options: WorldOptions): World => {
-  const { seed, log = () => {}, clockFaults = [], meddling = {}, pools: specs = usualPools } = options
+  const { seed, log = () => {}, clockFaults = [], interceptors = {}, pools: specs = usualPools } = options
   const random = seededRandom(seed)
   const clock = createHandClock({ turns: 1 })
   const stream = new CaptureStream(clock)
   const bus = createBus(clock, jetStreamOf(stream))
-  const ledger = new PlayedLedger({ clock, bus, stream }, proxiedWaitMs)
+  const ledger = new SimulatedLedger({ clock, bus, stream }, proxiedWaitMs)
   const nodes = new Nodes({ clock, random }, options.nodes ?? usualNodes)
   const parts = { clock, random, bus, stream, ledger, nodes }
-  const node = createRuntime(parts, meddling, () => world)
+  const node = createRuntime(parts, interceptors, () => world)
   const wrote = (write: SeenWrite) => world.audit.wrote(write)
   const model = createModelApi({
     clock,
@@ -161,10 +161,10 @@ export const createWorld = (options: WorldOptions): World => {
     replicas,
     addReplica: (clockFault) => {
       const name = `controller-${replicas.length + 1}`
-      const say = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
-      const logger: Logger = { debug: say, info: say, warn: say, error: say }
+      const write = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
+      const logger: Logger = { debug: write, info: write, warn: write, error: write }
       const published = (client: string, subject: string) => world.audit.published(client, subject)
-      const replica = startReplica({ clock, random, model, bus, published, logger, meddling }, name, clockFault)
+      const replica = startReplica({ clock, random, model, bus, published, logger, interceptors }, name, clockFault)
       replicas.push(replica)
       return replica
     },

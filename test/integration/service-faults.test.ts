@@ -79,17 +79,17 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   )
 }
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test('service faults: kill -9 of egress fails no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.includes('services/egress/main.ts'))),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test('service faults: kill -9 of the browser fails no capture', (t) =>
   captureAcross(t, () => killEach((command) => command.startsWith(chromiumPath) && !command.includes('--type='))),
 )
 
-// Contract: Faults of ours
+// Contract: Service faults
 t.test('service faults: kill -9 of the browser host fails no capture', (t) =>
   captureAcross(t, () =>
     killEach((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),

@@ -4,30 +4,30 @@ import type { SimulatedProcess } from '#test/helpers/simulated-process.ts'
 
 type Send = KubeConnection['send']
 
-/** Whose requests or messages are meddled with. */
-export type Victim = { readonly process: SimulatedProcess; readonly queue: Queue }
+/** The process whose requests and messages are changed. */
+export type InterceptedProcess = { readonly process: SimulatedProcess; readonly queue: Queue }
 
-/** Changes what controllers send, what they hear, or what workers do. */
-export type Meddling = {
-  readonly send?: (send: Send, of: Victim) => Send
+/** Changes the controllers' requests and received messages, or the workers' behaviour. */
+export type Interceptors = {
+  readonly send?: (send: Send, of: InterceptedProcess) => Send
   readonly queue?: (queue: Queue) => Queue
-  /** Whether workers acknowledge a capture when it begins. */
+  /** Whether workers acknowledge a capture when it begins instead of at its end. */
   readonly acknowledgesEarly?: boolean
 }
 
 /** Changes requests before they are sent. */
 export const changingRequests =
-  (change: (request: KubeRequest) => KubeRequest): NonNullable<Meddling['send']> =>
+  (change: (request: KubeRequest) => KubeRequest): NonNullable<Interceptors['send']> =>
   (send) =>
   (request) =>
     send(change(request))
 
-/** Changes the text of what is read: an answer, or each line of a watch. */
+/** Changes the text of responses to reads: of a whole response, or of each line of a watch. */
 export const changingText =
   (
     isMeant: (request: KubeRequest) => boolean,
     change: (text: string, process: SimulatedProcess) => string,
-  ): NonNullable<Meddling['send']> =>
+  ): NonNullable<Interceptors['send']> =>
   (send, { process }) =>
   async (request) => {
     const answer = await send(request)
@@ -39,9 +39,9 @@ async function* changed(body: AsyncIterable<Buffer>, change: (text: string) => s
   for await (const chunk of body) yield Buffer.from(change(chunk.toString()))
 }
 
-/** Changes messages before they are heard. */
+/** Changes messages before they are delivered. */
 export const changingMessages =
-  (change: (message: Incoming) => Incoming): NonNullable<Meddling['queue']> =>
+  (change: (message: Incoming) => Incoming): NonNullable<Interceptors['queue']> =>
   (queue) => ({ ...queue, subscribe: (filter, take) => queue.subscribe(filter, (message) => take(change(message))) })
 
 /** The request with another body. */
