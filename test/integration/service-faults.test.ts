@@ -8,7 +8,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-// To run as many captures as before a release: FAULT_CAPTURES=200 node test/integration/faults-of-ours.test.ts
+// To run as many captures as before a release: FAULT_CAPTURES=200 node test/integration/service-faults.test.ts
 
 const captures = Number(process.env['FAULT_CAPTURES'] ?? 20)
 const kills = 4

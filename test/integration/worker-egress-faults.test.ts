@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startFaultedWorker } from '#test/helpers/faulted-worker.ts'
 
-// As in faults-of-ours.test.ts.
+// As in service-faults.test.ts.
 const captures = Number(process.env['FAULT_CAPTURES'] ?? 5)
 
 t.setTimeout(200_000 + captures * 4000)
