@@ -36,5 +36,5 @@ in_store rmi "$second" >/dev/null
 diff "$work/first" "$work/second" | sed -n 's/^</-/p; s/^>/+/p' >"$work/differences" || true
 cat "$work/differences"
 unexpected=$(grep -cv "$expected" "$work/differences" || true)
-echo "$target: $(wc -l <"$work/first") files, $(wc -l <"$work/differences") differences, $unexpected of them unexpected"
+echo "$target: $(wc -l <"$work/first") files, $(wc -l <"$work/differences") differences, $unexpected unexpected"
 [ "$unexpected" -eq 0 ]

@@ -27,7 +27,7 @@ build_once() {
     start_work "$name.lock" 3600
     # The previous holder of the lock may have built it.
     if [ ! -d "$built" ]; then
-      say "building $title: some minutes the first time"
+      say "building $title, takes some minutes the first time"
       mkdir "$work/built"
       "$command" "$work/built" || die "the build failed (see above), or took longer than $build_limit."
       mv -T "$work/built" "$built"

@@ -126,7 +126,7 @@ check_settings() {
     die "SHUTTERFLEET_NATS_SERVER = $SHUTTERFLEET_NATS_SERVER is not a nats-server 2.$nats_least_minor or newer. Set it to one or unset it."
 }
 
-# apt_get ARGUMENT...: bounded, without questions, quiet unless it fails.
+# apt_get ARGUMENT...: non-interactive, with time limits, quiet unless it fails.
 apt_get() {
   DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get -q -o Acquire::Retries=3 -o Acquire::http::Timeout=60 \
     -o DPkg::Lock::Timeout=300 "$@" >"$work/apt.log" 2>&1 </dev/null || {
@@ -160,10 +160,10 @@ how_to_install() {
 
 # shellcheck disable=SC2086 # one argument for each word
 refuse_or_warn() {
-  [ -z "$advice" ] || die "this machine lacks:$advice
+  [ -z "$advice" ] || die "not installed:$advice
 Install with: $(how_to_install $packages)"
-  [ -z "$fonts" ] || say "warning: captures look as intended only with more fonts. Install with: $(how_to_install $fonts)"
-  [ -z "$stealth" ] || say "warning: captures with stealth are refused without full Chromium. Install with: $(how_to_install $stealth)"
+  [ -z "$fonts" ] || say "warning: fonts are missing, some pages will look wrong. Install with: $(how_to_install $fonts)"
+  [ -z "$stealth" ] || say "warning: full Chromium is missing, captures with stealth will be refused. Install with: $(how_to_install $stealth)"
 }
 
 install_nats() {
@@ -194,7 +194,7 @@ create_users() {
       useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
   done
   if ! grep -q "^$browser_user:" /etc/subuid 2>/dev/null; then
-    # After the last range that anybody has; 100000 is where useradd begins. usermod adds to no file that is not there.
+    # After the last assigned range; useradd begins at 100000. usermod requires an existing file.
     touch /etc/subuid
     first=$(awk -F: 'BEGIN { first = 100000 } $2 + $3 > first { first = $2 + $3 } END { print first }' /etc/subuid)
     usermod --add-subuids "$first-$((first + browser_ids - 1))" "$browser_user"

@@ -9,7 +9,7 @@ folder=.tools/schemathesis-$version
 
 # The mark file means that the installation is complete.
 if [ ! -e "$folder/installed" ]; then
-  echo "installing schemathesis $version"
+  echo "installing schemathesis $version into .tools"
   rm -rf "$folder"
   python3 -m venv "$folder"
   "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "schemathesis==$version"

@@ -9,8 +9,8 @@ refuse() {
   exit 1
 }
 [ "$(id -u)" = 0 ] || refuse 'real nodes need root.'
-[ -f /sys/fs/cgroup/memory/tasks ] || refuse 'real nodes need cgroup v1, which this machine has not.'
-unshare --mount --net --pid --fork true || refuse 'real nodes need namespaces, which cannot be had here.'
+[ -f /sys/fs/cgroup/memory/tasks ] || refuse 'real nodes need cgroup v1, which is not mounted on this machine.'
+unshare --mount --net --pid --fork true || refuse 'real nodes need mount, network and process namespaces, which this machine does not allow.'
 [ $# -gt 0 ] || set -- test/nodes/images.test.ts test/nodes/compose.test.ts test/nodes/install.test.ts test/nodes/running.ts
 
 scripts/build-test-cluster.sh

@@ -35,7 +35,7 @@ mirror() {
 }
 
 make_base() {
-  note "making a minimal Debian $suite, once"
+  note "creating a minimal Debian $suite, only the first time"
   debootstrap --variant=minbase --include=make,curl,tar,python3-pip,ca-certificates,git \
     "$suite" "$bare" $(mirror) >"$folder/debootstrap.log" 2>&1 ||
     fail "debootstrap failed: $(tail -n 5 "$folder/debootstrap.log")"
@@ -123,14 +123,14 @@ while [ $# -gt 0 ]; do
     --suite) suite=${2:?} && shift 2 ;;
     --folder) folder=${2:?} && shift 2 ;;
     --help) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0" && exit ;;
-    -*) fail "no such option: $1 (see --help)" ;;
+    -*) fail "unknown option: $1 (see --help)" ;;
     *) break ;;
   esac
 done
 [ $# -gt 0 ] || set -- make test
-[ "$(id -u)" = 0 ] || fail 'needs root (debootstrap and namespaces)'
+[ "$(id -u)" = 0 ] || fail 'must run as root, for debootstrap and namespaces'
 for tool in git debootstrap unshare pivot_root; do
-  command -v "$tool" >/dev/null || fail "needs $tool: apt-get install -y $tool"
+  command -v "$tool" >/dev/null || fail "$tool not found. Install it: apt-get install -y $tool"
 done
 
 mkdir -p -m 0700 "$folder"
@@ -144,7 +144,7 @@ if [ -f "$base" ]; then tar -xpf "$base" -C "$bare" --numeric-owner; else make_b
 carry_settings
 git -c safe.directory="$checkout" clone --quiet --no-hardlinks "$checkout" "$bare/root/shutterfleet"
 chmod 700 "$bare/root"
-[ -z "$(git -c safe.directory="$checkout" -C "$checkout" status --porcelain)" ] || note 'uncommitted changes are left out'
+[ -z "$(git -c safe.directory="$checkout" -C "$checkout" status --porcelain)" ] || note 'uncommitted changes are not tested'
 
 mapfile -d '' -t settings < <(settings_of_environment)
 for setting in "${settings[@]}"; do
@@ -157,5 +157,5 @@ code=0
 unshare --mount --pid --fork --kill-child --propagation private \
   env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM="${TERM:-dumb}" \
   "${settings[@]}" bash "$0" --enter "$bare" "$@" || code=$?
-note "ended with $code"
+note "exit code $code"
 exit "$code"
