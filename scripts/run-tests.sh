@@ -38,7 +38,12 @@ if [ "$code" -eq 0 ] && [ "$(count pass)" -eq 0 ]; then
 fi
 # A run that crashed without a failed assertion counts as failed.
 if [ "$code" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
-[ "$code" -eq 0 ] || show
+if [ "$code" -ne 0 ]; then
+  show
+  # Without a terminal, tap prints no differences; at most 200 lines.
+  [ -t 1 ] || awk '/^ *not ok /{ title = $0 } /^ *at:$/{ inside = 0 } inside
+    /^ *diff: \|$/{ print title; inside = 1 }' "$results" | head -n 200
+fi
 # In a batch each file is a subtest.
 files=''
 [ "$code" -eq 0 ] || files=$(sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/\1/p' "$results" | sort -u)

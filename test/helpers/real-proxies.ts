@@ -80,7 +80,7 @@ export const startSquid = async (
   await writeFile(join(folder, 'hosts'), hosts.map((name) => `127.0.0.1 ${name}\n`).join(''))
   const { user, password } = login ?? { user: 'nobody', password: '' }
   await writeFile(join(folder, 'users'), `${user}:${createHash('md5').update(password).digest('hex')}\n`)
-  const command = [join(folder, 'usr/sbin/squid'), '-N', '-f', join(folder, 'squid.conf')]
+  const command = [join(folder, 'usr/sbin/squid'), '-N', '-d', '1', '-f', join(folder, 'squid.conf')]
   const program = await startProgram(command, { port, folder, libraries })
   return { ...program, port, log: () => readFile(log, 'utf8') }
 }

@@ -61,6 +61,13 @@ t.test('run-tests: the output of tests is shown only if one fails', async (test)
   await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', { codes: [1] }), { code: 1, stdout })
 })
 
+t.test('run-tests: the differences of a failed assertion are shown', async (test) => {
+  const report =
+    '    not ok 1 - a title\n      ---\n      diff: |\n        -1\n        +2\n      at:\n        fileName: x.test.ts\n'
+  const run = runWithTap(test, `${report}# { total: 1, fail: 1 }`, { codes: [1] })
+  await test.rejects(run, { code: 1, stdout: /\n {4}not ok 1 - a title\n {8}-1\n {8}\+2\n0 passed, 1 failed\n$/ })
+})
+
 const failing = (...names: string[]) =>
   `${names.map((name) => `not ok 1 - test/${name}.test.ts # time=5ms\n`).join('')}# { total: 5, pass: 2, fail: 3 }`
 

@@ -1,3 +1,4 @@
+import type { Account } from '#gateway/openapi/components/account.ts'
 import { type RequestIdentity, createRefusalCache } from '#gateway/capture/refusal-cache.ts'
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
@@ -7,7 +8,6 @@ import { hashKey } from '#shared/db/keys.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { acceptBatch, type NewBatch } from './accept-batch.ts'
 import { acceptCapture, type AcceptOutcome, type NewCapture } from './accept-capture.ts'
-import { describeAccount } from './describe-account.ts'
 import { findBatch } from './find-batch.ts'
 import { findProgress } from './find-progress.ts'
 import { type CaptureFilter, listCaptures, type PageStart } from './list-captures.ts'
@@ -20,11 +20,18 @@ const keyGapMs = 100
 
 const validKeys = readStatement(import.meta.dirname, 'sql/valid-keys.sql')
 const checkSignedLinks = readStatement(import.meta.dirname, 'sql/check-signed-links.sql')
+const readAccount = readStatement(import.meta.dirname, 'sql/describe-account.sql')
 
-/** Deletes a capture of an account, in any state; see `sql/delete-capture.sql`. Returns false if it does not exist. */
+/** Deletes a capture of an account, in any state; see `delete-capture.sql` of `#shared/db/sql`. Returns false if it does not exist. */
 export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boolean> => {
   const statement = 'select delete_capture($1, $2) as deleted'
   return onlyRow(await database.query<{ deleted: boolean }>(statement, [of.id, of.accountId])).deleted
+}
+
+/** An account with its current plan; undefined if it does not exist. */
+export const describeAccount = async (database: Sql, accountId: string): Promise<Account | undefined> => {
+  const [row] = await database.query<Account>(readAccount, [accountId])
+  return row
 }
 
 /** `allowed`: the account's plan includes signed links; `found`: the capture belongs to the account. */

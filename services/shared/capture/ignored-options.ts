@@ -1,6 +1,10 @@
 import type { EchoedOptions } from './echo-options.ts'
+import { captureParameters } from './options.ts'
+import type { Doc } from './parameters.ts'
 
 type Ignored = { code: string; message: string }
+
+const docs = new Map<string, Doc>(Object.entries(captureParameters.properties).map(([name, { doc }]) => [name, doc]))
 
 const withQuality: readonly unknown[] = ['jpeg', 'webp', 'avif']
 
@@ -8,15 +12,17 @@ const withQuality: readonly unknown[] = ['jpeg', 'webp', 'avif']
 const isWanted = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false
 
-const doesNotApply = (name: string, { format, source }: EchoedOptions): string | undefined => {
-  if (name.startsWith('pdf_') && format !== 'pdf') return String(format)
-  if (name.startsWith('resize_') && format === 'pdf') return 'pdf'
-  return name === 'headers' && typeof source === 'string' ? `a source of ${source}` : undefined
+/** What the request has instead of that which the parameter applies to; undefined if it applies. */
+const mismatch = (name: string, { format, source }: EchoedOptions): string | undefined => {
+  const { appliesTo } = docs.get(name) ?? {}
+  if (appliesTo === 'pdf' && format !== 'pdf') return String(format)
+  if (appliesTo === 'image' && format === 'pdf') return 'pdf'
+  return appliesTo === 'url' && typeof source === 'string' ? `a source of ${source}` : undefined
 }
 
 const inapplicable = (options: EchoedOptions): Ignored[] =>
   Object.entries(options).flatMap(([name, value]) => {
-    const to = doesNotApply(name, options)
+    const to = mismatch(name, options)
     return to === undefined || !isWanted(value)
       ? []
       : [{ code: 'parameter_ignored', message: `${name} does not apply to ${to}.` }]

@@ -44,8 +44,16 @@ const cookie = Type.Object(
   { additionalProperties: false },
 )
 
-/** Documentation of a parameter; `more` appears only in docs/parameters.md. */
-type Doc = { readonly description: string; readonly example: unknown; readonly more?: string }
+/**
+ * Documentation of a parameter; `more` appears only in docs/parameters.md. With `appliesTo`, a record has a warning if the
+ * parameter is supplied for anything else.
+ */
+export type Doc = {
+  readonly description: string
+  readonly example: unknown
+  readonly more?: string
+  readonly appliesTo?: 'pdf' | 'image' | 'url'
+}
 
 /** Adds documentation; the schema's own description is for error messages. */
 const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.assign(schema, { doc })
@@ -55,6 +63,7 @@ const margin = (side: string) =>
     description: `${side} margin of the pages of a PDF: a number with a unit, at most half the page.`,
     example: '20mm',
     more: 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.',
+    appliesTo: 'pdf',
   })
 
 const neverEnlarged =
@@ -105,11 +114,13 @@ export const parameterGroups = {
       description: 'Shrinks the image to this width, keeping the aspect ratio.',
       example: 640,
       more: neverEnlarged,
+      appliesTo: 'image',
     }),
     resize_height: withDoc(integer(16, 2160), {
       description: 'Shrinks the image to this height, keeping the aspect ratio.',
       example: 480,
       more: neverEnlarged,
+      appliesTo: 'image',
     }),
     omit_background: withDoc(flag(false), {
       description: 'Makes the background transparent; only for PNG and WebP.',
@@ -120,10 +131,12 @@ export const parameterGroups = {
     pdf_landscape: withDoc(flag(false), {
       description: 'Uses landscape orientation for the pages of a PDF.',
       example: true,
+      appliesTo: 'pdf',
     }),
     pdf_page_format: withDoc(byDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'), {
       description: 'Page size of a PDF.',
       example: 'Letter',
+      appliesTo: 'pdf',
     }),
     pdf_margin_top: margin('Top'),
     pdf_margin_right: margin('Right'),
@@ -179,6 +192,7 @@ export const parameterGroups = {
       description: 'HTTP headers that the browser sends to the host of the target. Values are never returned.',
       example: { 'X-Token': 'abc' },
       more: 'The headers are not sent to other hosts, even after a redirect.',
+      appliesTo: 'url',
     }),
     cookies: withDoc(Type.Array(cookie, { maxItems: 20 }), {
       description: 'Cookies that are set before the page loads. Values are never returned.',

@@ -1,7 +1,6 @@
 import sharp, { type Sharp } from 'sharp'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ImageOutput } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { isFinal } from './shoot.ts'
 
 /** A delivered image; `width` and `height` in pixels. */
 export type Image = { readonly bytes: Buffer; readonly width: number; readonly height: number }
@@ -51,6 +50,9 @@ const encoderOf = (
   if (format === 'tiff') return image.tiff({ compression: isLarge ? 'lzw' : 'deflate', predictor: 'horizontal' })
   return image.png(isPlain ? { compressionLevel: 6 } : { compressionLevel: isLarge ? 2 : 4, adaptiveFiltering: true })
 }
+
+/** Whether the browser's picture is delivered without another encoding. */
+export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jpeg' && fit === undefined
 
 /** Encodes the browser's picture, whose size is `shot` in pixels, as the delivered image. */
 export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): Promise<Image> => {

@@ -1,6 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import type { ImageOutput, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { isFinal } from './encode.ts'
 import type { Frame } from './measure.ts'
 
 const attemptsMax = 3
@@ -15,9 +16,6 @@ export type Shooting = {
   readonly subject: Subject
   readonly output: ImageOutput
 }
-
-/** Whether the browser's picture is delivered without another encoding. */
-export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jpeg' && fit === undefined
 
 /** Takes the picture: an unresized JPEG as delivered, everything else as a PNG that is optimised for speed. */
 export const shoot = async (
