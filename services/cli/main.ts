@@ -24,12 +24,12 @@ const commands: CommandTable = {
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }
 
-const words = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
+const args = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
 // URLs to capture may contain passwords, and every user of the machine can read the arguments of a process.
 process.title = 'shutterfleet'
 
 await runMain('cli', async ({ env, stop }) => {
-  process.exitCode = await runCommand(commands, words, {
+  process.exitCode = await runCommand(commands, args, {
     env,
     stop,
     root: resolve(import.meta.dirname, '../..'),

@@ -46,7 +46,7 @@ export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'chang
 
 type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: number }
 
-/** Keeps the newest backlog message, and since when they have arrived without a gap; heartbeats may be lost in a gap. */
+/** Keeps the newest backlog message and the start of the unbroken series it belongs to: in a gap, heartbeats may be lost too. */
 const followBacklog = (now: () => number) => {
   let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
   return {
@@ -63,7 +63,7 @@ const followBacklog = (now: () => number) => {
 /** Keeps the newest heartbeat of each worker. A byte-identical repeat costs one comparison. */
 const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'changed'>, pool: Pool) => {
   const received = new Map<string, Stored>()
-  let searchedMs = Number.NEGATIVE_INFINITY
+  let lastSearchMs = Number.NEGATIVE_INFINITY
   const [before = '', after = ''] = heartbeatFilter(pool).split('*')
   const podOf = (subject: string) => subject.slice(before.length, -after.length)
   return {
@@ -79,13 +79,13 @@ const followHeartbeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' |
       // A worker reports on itself only.
       if (heartbeat.pod !== pod) return deps.malformed(subject)
       if (!last && received.size >= workersMax) return
-      // Copied, because `data` is a view of a larger buffer of the NATS client; a small Buffer would be a view of Node's pool.
+      // Copied, because `data` is a view of a larger buffer of the NATS client; a small Buffer would be a view of Node's shared slab.
       received.set(pod, { bytes: new Uint8Array(data), heartbeat, atMs: deps.now() })
       deps.changed?.(heartbeat, last?.heartbeat)
     },
     forget: (isGone: (atMs: number) => boolean) => {
-      if (deps.now() - searchedMs < searchMs) return
-      searchedMs = deps.now()
+      if (deps.now() - lastSearchMs < searchMs) return
+      lastSearchMs = deps.now()
       for (const [pod, { atMs }] of received) if (isGone(atMs)) received.delete(pod)
     },
   }

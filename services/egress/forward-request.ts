@@ -21,7 +21,7 @@ export type PlainRoute = Route & { readonly target: PlainTarget }
 export type PlainRequest = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
 
 /** One plain request in flight: its route, its upstream connection, and the connection's bounds. */
-type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
+type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly byteBound: Bounded }
 
 /** An HTTP proxy gets the request itself, because many refuse tunnels to port 80. */
 const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
@@ -57,7 +57,7 @@ const isProxyError = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 407 || headers['x-squid-error'] !== undefined
 
 /** Sends the request and waits for the head of the response. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
-const send = async (request: IncomingMessage, { route, upstream, bounded }: Outgoing): Promise<IncomingMessage> => {
+const send = async (request: IncomingMessage, { route, upstream, byteBound }: Outgoing): Promise<IncomingMessage> => {
   const { path, credentials } = requestTargetOf(route)
   try {
     const outgoing = openRequest({
@@ -70,7 +70,7 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Outg
     // Once the response has begun, the target may stop reading the body; that is no error.
     outgoing.on('error', () => {})
     request.pipe(outgoing)
-    bounded.count(request)
+    byteBound.count(request)
     const incoming = await awaitResponse(outgoing)
     if (route.proxy?.kind !== 'http' || !isProxyError(incoming)) return incoming
     upstream.destroy()
@@ -82,14 +82,14 @@ const send = async (request: IncomingMessage, { route, upstream, bounded }: Outg
 }
 
 /** Writes the response to the client; resolves to whether it broke off. */
-const respond = async (incoming: IncomingMessage, response: ServerResponse, bounded: Bounded): Promise<boolean> => {
+const respond = async (incoming: IncomingMessage, response: ServerResponse, byteBound: Bounded): Promise<boolean> => {
   response.sendDate = false
   // A client whose body was not read to its end cannot reuse its connection.
   const closing = response.req.complete ? [] : ['Connection', 'close']
   const { statusCode = 502, statusMessage, rawHeaders } = incoming
   response.writeHead(statusCode, statusMessage, [...endToEndHeaders(rawHeaders), ...closing])
   const carried = pipeline(incoming, response)
-  bounded.count(incoming)
+  byteBound.count(incoming)
   return !(await succeeds(carried))
 }
 
@@ -110,11 +110,11 @@ export const forwardRequest = async (
     const upstream = await open(egress, route)
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
-    const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
+    const byteBound = boundConnection(upstream, egress.bounds.connectionBytesMax)
     egress.events.opened({ ...seen, ...routeFields(route) })
-    const incoming = await send(request, { route, upstream, bounded })
-    const broken = await respond(incoming, response, bounded)
-    egress.events.ended({ ...seen, ...routeFields(route) }, bounded.passed(broken))
+    const incoming = await send(request, { route, upstream, byteBound })
+    const broken = await respond(incoming, response, byteBound)
+    egress.events.ended({ ...seen, ...routeFields(route) }, byteBound.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)
     egress.events.refused({ ...seen, ...routeFields(route) }, error)

@@ -1,6 +1,6 @@
 import type { Wakeup } from '#shared/process/wakeup.ts'
 
-/** Time without open captures after which the ledger is idle: the span over which arrivals are counted. */
+/** Time without open captures after which the ledger is idle. */
 const idleAfterMs = 10_000
 
 /** Tracks whether the ledger is idle, so that polling loops run less often. */
@@ -22,8 +22,8 @@ export const createIdleMonitor = (now: () => number = () => performance.now()) =
     /** Records that there is work. If the ledger was idle, notifies every subscribed wakeup. */
     markBusy,
     /** Records whether a count found captures that have not ended. */
-    observe: (areOpen: boolean): void => {
-      if (areOpen) markBusy()
+    observe: (hasOpenCaptures: boolean): void => {
+      if (hasOpenCaptures) markBusy()
       else isIdle ||= now() - busyAtMs >= idleAfterMs
     },
     /** Notifies `wakeup` when the ledger is no longer idle. */

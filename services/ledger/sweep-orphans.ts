@@ -23,7 +23,7 @@ const readPage = async (objects: Dependencies['objects'], after: string, before:
 
 /**
  * Finds objects that no record refers to, because workers stored them without a report. Lists one page of the store, from
- * the end of the previous page of any ledger, and marks orphans for removal. Keys begin with the hour of acceptance, so each
+ * the end of the previous page, whichever ledger listed it, and marks orphans for removal. Keys begin with the hour of acceptance, so each
  * page is read once it is old enough, and again in a pass every seven days. Objects with other keys are ignored. A failed page
  * is retried after a minute. Resolves to whether there may be more.
  */

@@ -40,12 +40,12 @@ const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping
   const ended = new AbortController()
   const signal = AbortSignal.any([ended.signal, stopping])
   const unresponsive = untilUnresponsive?.(running, signal).catch(() => child.exited)
-  const how = await Promise.race([child.exited, unresponsive ?? child.exited])
+  const reason = await Promise.race([child.exited, unresponsive ?? child.exited])
   ended.abort()
   // A blocked event loop handles no signal that can be caught.
   if (!child.hasExited()) child.kill('SIGKILL')
   await child.exited
-  return how
+  return reason
 }
 
 /** Starts a part and restarts it whenever it ends. Throws if the first start fails; retries later starts with back-off until `stop`. */
@@ -74,8 +74,8 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
   const watch = async (): Promise<never> => {
     for (let failures = 0; ;) {
       const since = performance.now()
-      const how = await endOf(running, plan, stopping.signal)
-      failures = await restart(how, performance.now() - since > healthyMs ? 0 : failures)
+      const reason = await endOf(running, plan, stopping.signal)
+      failures = await restart(reason, performance.now() - since > healthyMs ? 0 : failures)
       await watcher.back(plan.name, running.child.pid)
     }
   }

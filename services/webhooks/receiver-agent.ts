@@ -18,7 +18,7 @@ const options: AgentOptions = { keepAlive: true, maxSockets: Infinity, maxFreeSo
 export class ReceiverAgent extends Agent implements Disposable {
   readonly #route: EgressRoute
   readonly #reuseMs: number
-  readonly #old = new WeakSet<Duplex>()
+  readonly #expired = new WeakSet<Duplex>()
 
   constructor(route: EgressRoute, reuseMs = usualReuseMs) {
     super(options)
@@ -32,36 +32,36 @@ export class ReceiverAgent extends Agent implements Disposable {
 
   override createConnection(
     { host, port }: ClientRequestArgs,
-    made?: (error: Error | null, socket: Duplex) => void,
+    callback?: (error: Error | null, socket: Duplex) => void,
   ): undefined {
-    void this.#connect(host ?? '', Number(port), made ?? (() => {}))
+    void this.#connect(host ?? '', Number(port), callback ?? (() => {}))
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
     super.keepSocketAlive(socket)
     const idle = Object.values(this.freeSockets).reduce((sum, each) => sum + (each?.length ?? 0), 0)
-    return !this.#old.has(socket) && idle < idleMax
+    return !this.#expired.has(socket) && idle < idleMax
   }
 
   [Symbol.dispose](): void {
     this.destroy()
   }
 
-  async #connect(host: string, port: number, made: (error: Error | null, socket: Duplex) => void): Promise<void> {
+  async #connect(host: string, port: number, callback: (error: Error | null, socket: Duplex) => void): Promise<void> {
     try {
       const socket = await connectReceiver(this.#route, { host, port })
       this.#boundAge(socket)
-      made(null, socket)
+      callback(null, socket)
     } catch (error) {
       // With an error the agent expects no socket, whatever its type says.
-      made(error instanceof Error ? error : new NoConnection('not_tried', error), undefined as never)
+      callback(error instanceof Error ? error : new NoConnection('not_tried', error), undefined as never)
     }
   }
 
   /** Once a connection is old, it is closed if idle, and not reused otherwise. */
   #boundAge(socket: Duplex): void {
     const timer = setTimeout(() => {
-      this.#old.add(socket)
+      this.#expired.add(socket)
       const isFree = Object.values(this.freeSockets).some((sockets) => sockets?.some((each) => each === socket))
       if (isFree) socket.destroy()
     }, this.#reuseMs)

@@ -25,7 +25,7 @@ const warnOfUnsafe = (config: Config, events: Events): void => {
   if (config.networkIsolation === 'flags-only') {
     events.unsafe(
       'WORKER_NETWORK_ISOLATION',
-      "only Chromium's flags keep browsers off the network, nothing off the files",
+      "only Chromium's flags keep browsers off the network, and nothing keeps them off the worker's files",
     )
   }
   if (config.unsafeNoSandbox) events.unsafe('WORKER_UNSAFE_NO_SANDBOX', 'Chromium runs without its sandbox')

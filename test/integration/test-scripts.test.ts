@@ -64,8 +64,8 @@ t.test('run-tests: the output of tests is shown only if one fails', async (test)
 t.test('run-tests: the differences of a failed assertion are shown', async (test) => {
   const report =
     '    not ok 1 - a title\n      ---\n      diff: |\n        -1\n        +2\n      at:\n        fileName: x.test.ts\n'
-  const run = runWithTap(test, `${report}# { total: 1, fail: 1 }`, { codes: [1] })
-  await test.rejects(run, { code: 1, stdout: /\n {4}not ok 1 - a title\n {8}-1\n {8}\+2\n0 passed, 1 failed\n$/ })
+  const failed = runWithTap(test, `${report}# { total: 1, fail: 1 }`, { codes: [1] })
+  await test.rejects(failed, { code: 1, stdout: /\n {4}not ok 1 - a title\n {8}-1\n {8}\+2\n0 passed, 1 failed\n$/ })
 })
 
 const failing = (...names: string[]) =>

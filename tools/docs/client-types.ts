@@ -84,8 +84,10 @@ export const clientTypes = (openapi: string): Record<'requests' | 'responses', s
   }
   for (const [name, { properties }] of Object.entries(schemas)) {
     const data = /(Answer|Page|List)$/.test(name) ? properties?.['data'] : undefined
+    const refs = refsIn(data)
     if (data?.properties) declare(name.replace('Answer', ''), data)
-    else for (const each of refsIn(data)) declare(each, schemas[each])
+    else if (refs.length > 0) for (const each of refs) declare(each, schemas[each])
+    else if (data) throw new Error(`${name}: make its data a component, so that the client has a type for it`)
   }
   const options = [...declared.keys()].filter((name) => name.endsWith('Options'))
   const textOf = (names: readonly string[]) =>

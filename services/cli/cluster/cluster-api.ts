@@ -32,12 +32,12 @@ export const fillSecret = async (
   { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
 ): Promise<{ data: SecretTexts; written: string[] }> => {
   const { data, resourceVersion } = await readSecret(api, namespace, name)
-  const full = wanted(data)
-  const changed = Object.entries(full).filter(([each, value]) => data[each] !== value)
+  const wantedData = wanted(data)
+  const changed = Object.entries(wantedData).filter(([each, value]) => data[each] !== value)
   if (changed.length > 0) {
     const encoded = mapValues(Object.fromEntries(changed), (value) => Buffer.from(value).toString('base64'))
     const body = { metadata: { resourceVersion }, data: encoded }
     await api.patch({ resource: kinds.secrets, namespace, name }, { kind: 'merge', body })
   }
-  return { data: full, written: changed.map(([each]) => each) }
+  return { data: wantedData, written: changed.map(([each]) => each) }
 }

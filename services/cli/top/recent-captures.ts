@@ -23,8 +23,11 @@ export type RecentFailure = {
   readonly url: string | null
 }
 
-/** Most rows that one call reads; if a window has more, its latest are the sample. */
-const [acceptedMax, endedMax, timedMax, failuresMax] = [100_000, 100_000, 2000, 20]
+/** Most rows that one call reads; if a window has more, only its latest are read. */
+const acceptedMax = 100_000
+const endedMax = 100_000
+const timedMax = 2000
+const failuresMax = 20
 
 /** The lowest id of captures accepted at `ms` since 1970: ids are UUIDv7, which begin with the time. */
 const lowestId = (ms: number): string => {

@@ -99,7 +99,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
       const { end, error } = await this.#listAndWatch()
       if (this.#stop.signal.aborted) return
       // Only a list recovers changes that a silent watch missed: after etcd was restored from a backup, a watch from a
-      // version in the future stays silent. A restore takes place while no server runs.
+      // version in the future stays silent. No server runs during a restore, so the watches before it have ended.
       if (end === 'gone' || end === 'silent' || wasRefused(error)) this.#version = undefined
       const waitMs = this.#nextWaitMs(error)
       events.ended(end, waitMs, error)

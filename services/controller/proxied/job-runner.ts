@@ -30,8 +30,8 @@ export type JobRunner = AsyncDisposable & {
   /** Throws if the list cannot be read, because unknown is not empty. */
   readonly list: () => Promise<JobList>
   /**
-   * Creates `count` Jobs, and retries earlier ones whose response was lost, which are listed already. To be called with 0
-   * too. Throws on the first refusal, which ends the call.
+   * Creates `count` Jobs, and retries earlier ones whose response was lost, which are listed already. Call it with 0
+   * too, for these retries. Throws on the first refusal, which ends the call.
    */
   readonly create: (count: number) => Promise<void>
   /** Records on a Job which capture it serves. Ignores a missing Job. */

@@ -24,9 +24,9 @@ const neverPublic = [
 const isIn = (domains: readonly string[], host: string): boolean =>
   domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
 
-/** Whether a name is only meaningful inside a machine or a network: local, or in an internal domain, `more` included. */
-export const isInternalName = (host: string, more: readonly string[]): boolean =>
-  isLocalName(host) || isIn(neverPublic, host) || isIn(more, host)
+/** Whether a name is only meaningful inside a machine or a network: local, or in an internal domain, `extraDomains` included. */
+export const isInternalName = (host: string, extraDomains: readonly string[]): boolean =>
+  isLocalName(host) || isIn(neverPublic, host) || isIn(extraDomains, host)
 
 /** The domains of every `search` and `domain` line of a resolv.conf (resolv.conf(5)), without the root. */
 export const searchDomains = (resolvConf: string): readonly string[] =>

@@ -14,9 +14,9 @@ export const readMaintenance = async (database: Sql): Promise<string | null> => 
 /** Begins or ends maintenance; every gateway applies it within seconds. Idempotent. */
 export const setMaintenance = (database: Database, on: boolean, actor: Actor): Promise<void> =>
   database.entities(async (entities) => {
-    const standing = await entities.findOne(Maintenance, { id: 1 })
-    if ((standing !== null) === on) return
-    if (standing) entities.remove(standing)
+    const current = await entities.findOne(Maintenance, { id: 1 })
+    if ((current !== null) === on) return
+    if (current) entities.remove(current)
     else entities.create(Maintenance, { id: 1, since: new Date() })
     recordChange(entities, { actor, action: on ? 'maintenance.on' : 'maintenance.off', target })
   })

@@ -37,7 +37,7 @@ export const isSelector = (selector: string): boolean => {
     const [last] = list.rules.at(-1)?.items ?? []
     return last?.type === 'TagName' && last.name === end && !containsRefused(list)
   } catch {
-    // The parser accepts one selector after `:nth-child(2n of`, CSS a list: leave the check to the browser.
+    // The parser accepts one selector after `:nth-child(2n of` or `(odd of`, CSS a list: leave the check to the browser.
     return /[0-9nd] of /i.test(selector)
   }
 }

@@ -2,7 +2,7 @@ import type { Sql } from '#shared/db/connection.ts'
 
 /** Duration of a claim, after which another ledger may claim the page; longer than listing a page takes. */
 const claimSeconds = 60
-/** Time between passes; orphans that arise behind the current page, as after a database restore, are found in the next pass. */
+/** Time between passes; orphans that arise before the current page, as after a database restore, are found in the next pass. */
 const passDays = 7
 
 /** Claims the next page of the store's listing. Resolves to the key after which it begins; undefined while another ledger has it. */

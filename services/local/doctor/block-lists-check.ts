@@ -7,7 +7,7 @@ const exec = promisify(execFile)
 const runMs = 20_000
 const dayMs = 86_400_000
 
-type Described = {
+type ListDescription = {
   readonly kind: string
   readonly name: string
   readonly version: string
@@ -25,8 +25,8 @@ export const blockListsCheck = ({ root, folder, now }: { root: string; folder: s
   run: async () => {
     const program = join(root, 'services/worker/block-lists/main-describe.ts')
     const { stdout } = await exec(process.execPath, [program, folder], { timeout: runMs })
-    const lists = JSON.parse(stdout) as readonly Described[]
-    const ageOf = ({ modifiedMs }: Described) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`
+    const lists = JSON.parse(stdout) as readonly ListDescription[]
+    const ageOf = ({ modifiedMs }: ListDescription) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`
     return lists.map((list) => `${list.kind}/${list.name}@${list.version} (${ageOf(list)})`).join(', ')
   },
 })

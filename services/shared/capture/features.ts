@@ -28,7 +28,7 @@ export const featureNames = [
 /** A feature that a plan may or may not have. */
 export type Feature = (typeof featureNames)[number]
 
-/** Features that are used by requesting one parameter. `format` is not included: only one of its values is one. */
+/** Features that are used by requesting one parameter. `format` is not included: only its value `pdf` needs a feature. */
 const byParameter: Partial<Record<ParameterName, Feature>> = {
   device: 'device_presets',
   retina: 'retina',

@@ -23,13 +23,13 @@ export const handshake = async <T>(
   waitMs: number,
   exchange: (line: Line) => Promise<T>,
 ): Promise<T> => {
-  const over = Promise.withResolvers<never>()
+  const failed = Promise.withResolvers<never>()
   // It may reject while no read awaits it.
-  over.promise.catch(() => {})
-  const tooLate = () => over.reject(new AppError('TIMEOUT', { message: 'no response in time' }))
-  const hungUp = () => over.reject(new AppError('CONNECTION_FAILED', { message: 'hung up during the handshake' }))
+  failed.promise.catch(() => {})
+  const tooLate = () => failed.reject(new AppError('TIMEOUT', { message: 'no response in time' }))
+  const hungUp = () => failed.reject(new AppError('CONNECTION_FAILED', { message: 'hung up during the handshake' }))
   let more = Promise.withResolvers<void>()
-  const moreCame = () => {
+  const onReadable = () => {
     more.resolve()
     more = Promise.withResolvers<void>()
   }
@@ -38,7 +38,7 @@ export const handshake = async <T>(
       const received = socket.read(bytes) as Buffer | null
       // At the end of the stream Node gives less than was requested.
       if (received?.length === bytes) return received
-      await Promise.race([more.promise, over.promise])
+      await Promise.race([more.promise, failed.promise])
     }
   }
   const readHead = async (): Promise<string> => {
@@ -46,7 +46,7 @@ export const handshake = async <T>(
     for (;;) {
       const chunk = socket.read() as Buffer | null
       if (chunk === null) {
-        await Promise.race([more.promise, over.promise])
+        await Promise.race([more.promise, failed.promise])
         continue
       }
       received = Buffer.concat([received, chunk])
@@ -61,7 +61,7 @@ export const handshake = async <T>(
   }
   const late = setTimeout(tooLate, waitMs)
   // One listener for the whole exchange: each new one would be called again for the bytes that are already buffered.
-  socket.on('readable', moreCame).once('end', hungUp).once('close', hungUp)
+  socket.on('readable', onReadable).once('end', hungUp).once('close', hungUp)
   try {
     return await exchange({ write: (bytes) => socket.write(bytes), read, readHead })
   } catch (thrown) {
@@ -69,6 +69,6 @@ export const handshake = async <T>(
     throw thrown
   } finally {
     clearTimeout(late)
-    socket.off('readable', moreCame).off('end', hungUp).off('close', hungUp)
+    socket.off('readable', onReadable).off('end', hungUp).off('close', hungUp)
   }
 }

@@ -36,9 +36,9 @@ export type ReceiverBounds = {
 /**
  * A delivery that a receiver accepted stays delivered, whatever the result of a concurrent attempt. The receiver's concurrency
  * follows the results: 1 more for each quick success, half if any attempt failed; `blocked` does not count as a failure. Queues
- * are locked in order; takers wait for none of them.
+ * are locked in order; senders that take deliveries skip locked ones.
  */
-const note = readStatement(import.meta.dirname, 'sql/note-attempts.sql')
+const noteStatement = readStatement(import.meta.dirname, 'sql/note-attempts.sql')
 
 /** Stores attempts, each of a different delivery. Skips deleted deliveries. */
 export const noteAttempts = async (
@@ -48,7 +48,7 @@ export const noteAttempts = async (
 ): Promise<void> => {
   if (attempts.length === 0) return
   const bounds = [quickMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
-  await database.query(note, [JSON.stringify(attempts), ...bounds])
+  await database.query(noteStatement, [JSON.stringify(attempts), ...bounds])
 }
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-deliveries.sql')

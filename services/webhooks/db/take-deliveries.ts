@@ -41,7 +41,7 @@ export type TakenDelivery = {
 
 const take = readStatement(import.meta.dirname, 'sql/take-due.sql')
 
-/** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see `sql/take-deliveries.sql`. */
+/** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see the SQL function `take_deliveries`. */
 export const takeDeliveries = (
   database: Sql,
   { limit, perAccount, brokenAfter, leaseMs }: TakeBounds,

@@ -49,10 +49,11 @@ const consentContainers = (): string => {
   )
 }
 
-const isAboutHosts = (filter: NetworkFilter): boolean =>
+const isPlainHostRule = (filter: NetworkFilter): boolean =>
   filter.isHostnameAnchor() && !filter.hasFilter() && filter.fromAny() && !filter.isException() && !filter.hasDomains()
 
-const isBase = (filter: CosmeticFilter): boolean =>
+/** Whether the engine finds the filter by no class, id, link or host, so that it applies to every page. */
+const isUnindexed = (filter: CosmeticFilter): boolean =>
   filter.isGenericHide() &&
   !filter.isClassSelector() &&
   !filter.isIdSelector() &&
@@ -65,13 +66,13 @@ const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; r
   const lines = new Set(texts.flatMap((text) => text.split('\n')))
   const filters = parseFilters([...lines].join('\n'), config)
   const { networkFilters, cosmeticFilters } = filters
-  const shown = new Set(cosmeticFilters.filter((filter) => filter.isUnhide()).map((filter) => filter.getSelector()))
+  const unhidden = new Set(cosmeticFilters.filter((filter) => filter.isUnhide()).map((filter) => filter.getSelector()))
   const bases = cosmeticFilters
-    .filter((filter) => isBase(filter) && !shown.has(filter.getSelector()))
+    .filter((filter) => isUnindexed(filter) && !unhidden.has(filter.getSelector()))
     .map((filter) => filter.getSelector())
   return {
     engine: new FiltersEngine({ ...filters, config }).serialize(),
-    kind: { bases: [...new Set(bases)], judgesRequests: !networkFilters.every(isAboutHosts) },
+    kind: { bases: [...new Set(bases)], judgesRequests: !networkFilters.every(isPlainHostRule) },
   }
 }
 

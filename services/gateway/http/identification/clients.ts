@@ -21,6 +21,7 @@ const parseHop = (text: string): Address | undefined => {
   return address && unwrap(address)
 }
 
+/** The network is the smallest prefix that one subscriber gets, the site the largest (RFC 6177); of IPv4 both are the address. */
 const clientAt = (address: Address): Client => {
   if (!(address instanceof ipaddr.IPv6)) return { network: address.toString(), site: address.toString() }
   const prefix = (bits: number) =>
