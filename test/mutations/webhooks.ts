@@ -190,7 +190,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Command line',
-    file: 'services/cli/account-create.ts',
+    file: 'services/cli/accounts.ts',
     find: "createAccount(database, wanted, 'command line')",
     replace: 'createAccount(database, wanted)',
   },

@@ -77,9 +77,10 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
       method,
       url: prefix + path,
       handler: (request, reply) =>
-        serve(deps, { request, reply }, ({ params, query, ...exchange }, actor) =>
-          run(deps, { actor, params, query, readJson: () => readJson(exchange) }),
-        ),
+        serve(deps, { request, reply }, async ({ params: { id = '' }, query, ...exchange }, actor) => {
+          const data = await run(deps, { actor, id, query, readJson: () => readJson(exchange) })
+          return data === undefined ? { status: 204 } : { status: 200, body: { data } }
+        }),
     })
   }
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: AppError) =>

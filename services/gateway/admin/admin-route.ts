@@ -1,6 +1,5 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import type { Answer } from '#gateway/http/answer.ts'
 import type { Context } from '#gateway/context.ts'
 
 /** Dependencies of accepting captures on behalf of an account. */
@@ -23,8 +22,8 @@ export type Admin = { readonly database: Database; readonly keyPepper: string; r
 export type AdminRequest = {
   /** The actor for the audit log. */
   readonly actor: Actor
-  /** Named parts of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>
+  /** The `:id` of the path, decoded; empty if the path has none. */
+  readonly id: string
   /** The query without its question mark, undecoded. */
   readonly query: string
   /** Reads the body as JSON. Throws `BAD_REQUEST` if it is invalid. */
@@ -35,5 +34,6 @@ export type AdminRequest = {
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly run: (admin: Admin, request: AdminRequest) => Promise<Answer>
+  /** Returns the `data` of the response; undefined for a response without a body. */
+  readonly run: (admin: Admin, request: AdminRequest) => Promise<unknown>
 }

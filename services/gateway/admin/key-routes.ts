@@ -28,37 +28,28 @@ export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/keys',
-    run: async ({ database, keyPepper: pepper }, { actor, params, readJson }) => {
+    run: async ({ database, keyPepper: pepper }, { actor, id: accountId, readJson }) => {
       const { name = '', domains = [], expires_at } = readNew(await readJson())
-      const accountId = params['id'] ?? ''
       const expiresAt = momentOf(expires_at) ?? undefined
-      const made = await createKey(database, { accountId, name, domains, expiresAt, pepper, actor })
-      return { status: 200, body: { data: made } }
+      return createKey(database, { accountId, name, domains, expiresAt, pepper, actor })
     },
   },
   {
     method: 'GET',
     path: '/accounts/:id/keys',
-    run: async ({ database }, { params }) => {
-      const keys = await listKeys(database, params['id'] ?? '')
-      return { status: 200, body: { data: keys.map(keyToJson) } }
-    },
+    run: async ({ database }, { id }) => (await listKeys(database, id)).map(keyToJson),
   },
   {
     method: 'PATCH',
     path: '/keys/:id',
-    run: async ({ database }, { actor, params, readJson }) => {
+    run: async ({ database }, { actor, id, readJson }) => {
       const { domains, expires_at } = readChange(await readJson())
-      await changeKey(database, params['id'] ?? '', { domains, expiresAt: momentOf(expires_at) }, actor)
-      return { status: 204 }
+      await changeKey(database, id, { domains, expiresAt: momentOf(expires_at) }, actor)
     },
   },
   {
     method: 'DELETE',
     path: '/keys/:id',
-    run: async ({ database }, { actor, params }) => {
-      await revokeKey(database, params['id'] ?? '', actor)
-      return { status: 204 }
-    },
+    run: ({ database }, { actor, id }) => revokeKey(database, id, actor),
   },
 ]

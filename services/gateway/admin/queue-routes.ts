@@ -119,41 +119,34 @@ export const queueRoutes: readonly AdminRoute[] = [
     path: '/queue',
     run: async ({ database }) => {
       const accounts = await countQueue(database)
-      const data = accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
-      return { status: 200, body: { data } }
+      return accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
     },
   },
   {
     method: 'POST',
     path: '/accounts/:id/queue/cancel',
-    run: async ({ database }, { actor, params }) => {
-      const canceled = await cancelPending(database, params['id'] ?? '', actor)
-      return { status: 200, body: { data: { canceled } } }
-    },
+    run: async ({ database }, { actor, id }) => ({ canceled: await cancelPending(database, id, actor) }),
   },
   {
     method: 'POST',
     path: '/accounts/:id/meters/recount',
-    run: async ({ database }, { params }) => {
-      const corrected = await recountMeters(database, params['id'] ?? '', 'admin')
-      return { status: 200, body: { data: { corrected } } }
-    },
+    run: async ({ database }, { id }) => ({ corrected: await recountMeters(database, id, 'admin') }),
   },
   {
     method: 'POST',
     path: '/accounts/:id/queue/requeue',
-    run: async ({ database, accepting }, { actor, params, readJson }) => {
+    run: async ({ database, accepting }, { actor, id, readJson }) => {
       const { codes = ownCodes, since: from, limit = limitMax } = readRequeue(await readJson())
       const since = sinceOf(from, accepting.now())
-      const { id: accountId } = await showAccount(database, params['id'] ?? '')
+      const { id: accountId } = await showAccount(database, id)
       if (accepting.inMaintenance()) {
         const publicMessage = 'The service is under maintenance; nothing is accepted.'
         throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
       }
-      const data = await requeueFailed({ ...accepting, database }, { accountId, codes, since, limit })
-      const detail = { codes, since, limit, ...data }
+      const requeued = await requeueFailed({ ...accepting, database }, { accountId, codes, since, limit })
+      const detail = { codes, since, limit, ...requeued }
       await noteChange(database, { actor, action: 'queue.requeue', target: accountId, detail })
-      return { status: 200, body: { data } }
+      return requeued
     },
   },
 ]

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { listChanges } from '#shared/db/audit.ts'
+import type { Database } from '#shared/db/connection.ts'
 import { readMaintenance, setMaintenance } from '#gateway/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import type { AdminRoute } from './admin-route.ts'
@@ -7,36 +8,37 @@ import { fieldsReader, readPage } from './read-fields.ts'
 
 const readSwitch = fieldsReader({ on: Type.Boolean({ description: 'true or false' }) })
 
+const showMaintenance = async (database: Database) => {
+  const since = await readMaintenance(database)
+  return { on: since !== null, since }
+}
+
 /** Routes of the whole service: plans, maintenance, and the audit log. */
 export const serviceRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',
     path: '/plans',
-    run: async ({ database }) => ({ status: 200, body: { data: await listPlans(database) } }),
+    run: ({ database }) => listPlans(database),
   },
   {
     method: 'GET',
     path: '/maintenance',
-    run: async ({ database }) => {
-      const since = await readMaintenance(database)
-      return { status: 200, body: { data: { on: since !== null, since } } }
-    },
+    run: ({ database }) => showMaintenance(database),
   },
   {
     method: 'PUT',
     path: '/maintenance',
     run: async ({ database }, { actor, readJson }) => {
       await setMaintenance(database, readSwitch(await readJson()).on, actor)
-      const since = await readMaintenance(database)
-      return { status: 200, body: { data: { on: since !== null, since } } }
+      return showMaintenance(database)
     },
   },
   {
     method: 'GET',
     path: '/audit',
-    run: async ({ database }, { query }) => {
-      const { limit, after } = readPage(query)
-      return { status: 200, body: { data: await listChanges(database, { limit, before: after }) } }
+    run: ({ database }, { query }) => {
+      const { limit, after: before } = readPage(query)
+      return listChanges(database, { limit, before })
     },
   },
 ]

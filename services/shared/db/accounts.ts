@@ -59,6 +59,13 @@ const viewOf = (account: Row): AccountView => ({
   disabledAt: account.disabledAt?.toISOString() ?? null,
 })
 
+/** An account as JSON of the admin API and the command line. */
+export const accountToJson = ({ createdAt, disabledAt, ...account }: AccountView) => ({
+  ...account,
+  created_at: createdAt,
+  disabled_at: disabledAt,
+})
+
 /** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
 export const createAccount = (
   database: Database,

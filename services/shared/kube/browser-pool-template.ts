@@ -4,7 +4,7 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { deletionCostAnnotation, poolLabels } from './names.ts'
-import { group, listMapOf, mapOf, type Rule, withRules, int32, text } from './schema-parts.ts'
+import { int32, listMapOf, mapOf, partial, type Rule, text, withRules, word } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
@@ -67,15 +67,11 @@ const quantities = (description: string) =>
     { description, maxProperties: 10 },
   )
 
-const resources = Type.Object(
+const resources = partial(
   {
-    requests: Type.Optional(
-      quantities('What the scheduler reserves for a worker, such as cpu, memory, ephemeral-storage.'),
-    ),
-    limits: Type.Optional(
-      quantities(
-        'Most that a worker may use. Equal requests and limits of memory keep it from being evicted by others.',
-      ),
+    requests: quantities('What the scheduler reserves for a worker, such as cpu, memory, ephemeral-storage.'),
+    limits: quantities(
+      'Most that a worker may use. Equal requests and limits of memory keep it from being evicted by others.',
     ),
   },
   {
@@ -89,45 +85,27 @@ const variable = Type.Object({
   value: text('Its value.', 4096),
 })
 
-const toleration = Type.Object({
-  key: Type.Optional(text('Name of the taint; without it every taint.', 317)),
-  operator: Type.Optional(
-    Type.Enum(['Exists', 'Equal'], {
-      type: 'string',
-      description: 'How `value` is compared; default Equal.',
-    }),
-  ),
-  value: Type.Optional(text('Value of the taint, with the operator Equal.', 63)),
-  effect: Type.Optional(
-    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
-      type: 'string',
-      description: 'Effect of the taint; without it every effect.',
-    }),
-  ),
-  tolerationSeconds: Type.Optional(
-    Type.Integer({
-      format: 'int64',
-      description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
-    }),
-  ),
+const toleration = partial({
+  key: text('Name of the taint; without it every taint.', 317),
+  operator: word('How `value` is compared; default Equal.', ['Exists', 'Equal']),
+  value: text('Value of the taint, with the operator Equal.', 63),
+  effect: word('Effect of the taint; without it every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+  tolerationSeconds: Type.Integer({
+    format: 'int64',
+    description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
+  }),
 })
 
 const spread = Type.Object({
   topologyKey: text('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
     minLength: 1,
   }),
-  maxSkew: Type.Integer({
-    format: 'int32',
-    minimum: 1,
-    maximum: 1000,
-    default: 1,
-    description: 'Largest difference in workers between two domains.',
-  }),
-  whenUnsatisfiable: Type.Enum(['ScheduleAnyway', 'DoNotSchedule'], {
-    type: 'string',
-    default: 'ScheduleAnyway',
-    description: 'What happens to a worker that would exceed `maxSkew`.',
-  }),
+  maxSkew: int32('Largest difference in workers between two domains.', { minimum: 1, maximum: 1000, default: 1 }),
+  whenUnsatisfiable: word(
+    'What happens to a worker that would exceed `maxSkew`.',
+    ['ScheduleAnyway', 'DoNotSchedule'],
+    { default: 'ScheduleAnyway' },
+  ),
   minDomains: Type.Optional(
     int32('Fewest domains over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
   ),
@@ -147,7 +125,7 @@ const volume = Type.Object({
   emptyDir: Type.Optional(
     Type.Object(
       {
-        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory instead of disk.' })),
+        medium: Type.Optional(word('Memory instead of disk.', ['Memory'])),
         sizeLimit: text('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
       },
       { description: 'A folder of the pod, empty at its start.' },
@@ -206,18 +184,16 @@ const ownContainerRule: Rule = {
   message: `the controller sets the container ${ownContainer} itself`,
 }
 
-const dnsConfig = Type.Object(
+const dnsConfig = partial(
   {
-    nameservers: Type.Optional(texts('Addresses of name servers.')),
-    searches: Type.Optional(texts('Search domains for short names.')),
-    options: Type.Optional(
-      Type.Array(
-        Type.Object({
-          name: text('Name of the option, such as ndots.', 63, { minLength: 1 }),
-          value: Type.Optional(text('Its value.', 63)),
-        }),
-        { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
-      ),
+    nameservers: texts('Addresses of name servers.'),
+    searches: texts('Search domains for short names.'),
+    options: Type.Array(
+      Type.Object({
+        name: text('Name of the option, such as ndots.', 63, { minLength: 1 }),
+        value: Type.Optional(text('Its value.', 63)),
+      }),
+      { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
     ),
   },
   { description: 'Name servers and options of the pods. Host names of pages are resolved by egress alone.' },
@@ -228,111 +204,83 @@ const dnsConfig = Type.Object(
  * tokens) and volumes of Secrets, claims and nodes: permission to write a pool does not imply permission to read
  * those, and workers share nothing.
  */
-export const podTemplate = group(
+export const podTemplate = partial(
   {
-    image: Type.Optional(
-      text('Image of the workers; default: that of the installed release.', 512, {
-        minLength: 1,
-        pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
-      }),
-    ),
-    imagePullPolicy: Type.Optional(
-      Type.Enum(['IfNotPresent', 'Always', 'Never'], { type: 'string', description: 'When nodes fetch the image.' }),
-    ),
-    imagePullSecrets: Type.Optional(
-      listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
-        keys: ['name'],
-        maxItems: 10,
-        description: 'Secrets with which nodes fetch the image.',
-      }),
-    ),
-    resources: Type.Optional(resources),
-    env: Type.Optional(
-      listMapOf(variable, {
-        keys: ['name'],
-        maxItems: 50,
-        description:
-          'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
-        ...withRules(reservedVariablesRule, codeVariablesRule),
-      }),
-    ),
-    labels: Type.Optional(
-      mapOf<string>(labelValue, {
-        description: 'Further labels of the pods.',
-        maxProperties: 20,
-        ...withRules(qualifiedNamesRule, ownLabelsRule),
-      }),
-    ),
-    annotations: Type.Optional(
-      mapOf<string>(annotationValue, {
-        description: 'Annotations of the pods.',
-        maxProperties: 20,
-        ...withRules(qualifiedNamesRule, reservedAnnotationsRule),
-      }),
-    ),
-    nodeSelector: Type.Optional(
-      mapOf<string>(labelValue, {
-        description: 'Labels that a node must have.',
-        maxProperties: 20,
-        ...withRules(qualifiedNamesRule),
-      }),
-    ),
-    tolerations: Type.Optional(
-      Type.Array(toleration, {
-        maxItems: 20,
-        'x-kubernetes-list-type': 'atomic',
-        description: 'Taints of nodes that the workers tolerate.',
-      }),
-    ),
-    affinity: Type.Optional(
-      // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
+    image: text('Image of the workers; default: that of the installed release.', 512, {
+      minLength: 1,
+      pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
+    }),
+    imagePullPolicy: word('When nodes fetch the image.', ['IfNotPresent', 'Always', 'Never']),
+    imagePullSecrets: listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
+      keys: ['name'],
+      maxItems: 10,
+      description: 'Secrets with which nodes fetch the image.',
+    }),
+    resources: resources,
+    env: listMapOf(variable, {
+      keys: ['name'],
+      maxItems: 50,
+      description:
+        'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
+      ...withRules(reservedVariablesRule, codeVariablesRule),
+    }),
+    labels: mapOf<string>(labelValue, {
+      description: 'Further labels of the pods.',
+      maxProperties: 20,
+      ...withRules(qualifiedNamesRule, ownLabelsRule),
+    }),
+    annotations: mapOf<string>(annotationValue, {
+      description: 'Annotations of the pods.',
+      maxProperties: 20,
+      ...withRules(qualifiedNamesRule, reservedAnnotationsRule),
+    }),
+    nodeSelector: mapOf<string>(labelValue, {
+      description: 'Labels that a node must have.',
+      maxProperties: 20,
+      ...withRules(qualifiedNamesRule),
+    }),
+    tolerations: Type.Array(toleration, {
+      maxItems: 20,
+      'x-kubernetes-list-type': 'atomic',
+      description: 'Taints of nodes that the workers tolerate.',
+    }),
+    affinity: // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
       Type.Unsafe<object>({
         type: 'object',
         'x-kubernetes-preserve-unknown-fields': true,
         description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
       }),
-    ),
-    topologySpreadConstraints: Type.Optional(
-      listMapOf(spread, {
-        keys: ['topologyKey', 'whenUnsatisfiable'],
-        maxItems: 5,
-        description: 'How the workers of the pool are spread over zones or nodes.',
-        ...withRules({
-          rule: "self.all(each, !has(each.minDomains) || each.whenUnsatisfiable == 'DoNotSchedule')",
-          message: 'minDomains needs whenUnsatisfiable DoNotSchedule',
-        }),
+    topologySpreadConstraints: listMapOf(spread, {
+      keys: ['topologyKey', 'whenUnsatisfiable'],
+      maxItems: 5,
+      description: 'How the workers of the pool are spread over zones or nodes.',
+      ...withRules({
+        rule: "self.all(each, !has(each.minDomains) || each.whenUnsatisfiable == 'DoNotSchedule')",
+        message: 'minDomains needs whenUnsatisfiable DoNotSchedule',
       }),
+    }),
+    schedulerName: objectName('Scheduler that places the pods; without it the default one.'),
+    volumes: listMapOf(volume, {
+      keys: ['name'],
+      maxItems: 10,
+      description: 'Further volumes of the pods.',
+      ...withRules(oneSourceRule, ownVolumesRule),
+    }),
+    volumeMounts: volumeMounts(
+      `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
+      workerMountsRule,
     ),
-    schedulerName: Type.Optional(objectName('Scheduler that places the pods; without it the default one.')),
-    volumes: Type.Optional(
-      listMapOf(volume, {
-        keys: ['name'],
-        maxItems: 10,
-        description: 'Further volumes of the pods.',
-        ...withRules(oneSourceRule, ownVolumesRule),
-      }),
-    ),
-    volumeMounts: Type.Optional(
-      volumeMounts(
-        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
-        workerMountsRule,
-      ),
-    ),
-    sidecars: Type.Optional(
-      listMapOf(sidecar, {
-        keys: ['name'],
-        maxItems: 5,
-        description:
-          "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
-        ...withRules(ownContainerRule),
-      }),
-    ),
-    dnsPolicy: Type.Optional(
-      Type.Enum(['ClusterFirst', 'Default', 'None'], { type: 'string', description: 'Where the pods resolve names.' }),
-    ),
-    dnsConfig: Type.Optional(dnsConfig),
-    priorityClassName: Type.Optional(objectName('Priority class of the pods.')),
-    runtimeClassName: Type.Optional(objectName('Runtime class of the pods, such as one of gVisor.')),
+    sidecars: listMapOf(sidecar, {
+      keys: ['name'],
+      maxItems: 5,
+      description:
+        "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
+      ...withRules(ownContainerRule),
+    }),
+    dnsPolicy: word('Where the pods resolve names.', ['ClusterFirst', 'Default', 'None']),
+    dnsConfig: dnsConfig,
+    priorityClassName: objectName('Priority class of the pods.'),
+    runtimeClassName: objectName('Runtime class of the pods, such as one of gVisor.'),
   },
-  { description: "Template of the workers' pods. A change replaces them one after the other." },
+  { description: "Template of the workers' pods. A change replaces them one after the other.", default: {} },
 )

@@ -4,7 +4,7 @@ import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, listMapOf, withRules, int32 } from './schema-parts.ts'
+import { countOrPercent, group, int32, listMapOf, partial, text, withRules, word } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -29,11 +29,7 @@ const autoscaling = group(
     maxReplicas: int32('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
     slots: int32(
       'Captures that one worker serves at a time. More than its number of cores gains nothing. A change replaces the workers.',
-      {
-        minimum: 1,
-        maximum: 16,
-        default: 1,
-      },
+      { minimum: 1, maximum: 16, default: 1 },
     ),
     buffer: int32('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
     queueWaitMs: int32('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
@@ -44,10 +40,7 @@ const autoscaling = group(
     cooldownSeconds: Type.Optional(
       int32(
         'Idle time after which the last worker is stopped, with `minReplicas: 0`. The next capture then waits for a start.',
-        {
-          minimum: 10,
-          maximum: 86_400,
-        },
+        { minimum: 10, maximum: 86_400 },
       ),
     ),
   },
@@ -86,11 +79,7 @@ const scaleDown = group(
     ),
     periodSeconds: int32(
       'Time between two scale-down steps; each removes one worker, or a quarter of them if that is more.',
-      {
-        minimum: 1,
-        maximum: 600,
-        default: 5,
-      },
+      { minimum: 1, maximum: 600, default: 5 },
     ),
   },
   { description: 'How the pool is scaled down: workers drain before they terminate.' },
@@ -143,20 +132,15 @@ const jobs = group(
 /** Schema of a pool's spec, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
 export const browserPoolSpec = Type.Object(
   {
-    pool: Type.Enum([...pools], {
-      type: 'string',
-      description:
-        "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
+    pool: word(
+      "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
         'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
-      ...withRules({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
-    }),
+      pools,
+      withRules({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
+    ),
     replicas: int32(
       'Number of workers while `autoscaling.enabled` is false, also written through the scale subresource; ignored otherwise.',
-      {
-        minimum: 0,
-        maximum: workersMax,
-        default: 1,
-      },
+      { minimum: 0, maximum: workersMax, default: 1 },
     ),
     paused: Type.Boolean({
       default: false,
@@ -233,23 +217,19 @@ export const poolConditions = {
 /** A kind of condition. */
 export type PoolConditionType = keyof typeof poolConditions
 
+const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
+
 const condition = Type.Object({
-  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'Type of the condition.' }),
-  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether the condition holds.' }),
-  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Reason, in one word.' }),
-  message: Type.String({ maxLength: 4096, description: 'Explanation for people.' }),
+  type: text('Type of the condition.', 316, { pattern: '^[A-Za-z]+$' }),
+  status: word('Whether the condition holds.', ['True', 'False', 'Unknown']),
+  reason: text('Reason, in one word.', 1024, { minLength: 1, pattern: '^[A-Za-z]+$' }),
+  message: text('Explanation for people.', 4096),
   lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),
-  observedGeneration: Type.Integer({
-    format: 'int64',
-    minimum: 0,
-    description: 'Generation of the pool that the condition describes.',
-  }),
+  observedGeneration: count('Generation of the pool that the condition describes.'),
 })
 
-const count = (description: string) => Type.Optional(Type.Integer({ description, format: 'int64', minimum: 0 }))
-
 /** Schema of a pool's status. Unknown values are left out. */
-export const browserPoolStatus = Type.Object(
+export const browserPoolStatus = partial(
   {
     observedGeneration: count('Generation of the pool that the status describes.'),
     replicas: count('Workers that exist, without terminating ones.'),
@@ -258,26 +238,15 @@ export const browserPoolStatus = Type.Object(
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
-    reason: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        pattern: '^[a-z]+(-[a-z]+)*$',
-        description: 'Why the pool has its size: the reason that logs and metrics use.',
-      }),
-    ),
-    selector: Type.Optional(
-      Type.String({
-        maxLength: 1024,
-        description: 'Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.',
-      }),
-    ),
-    conditions: Type.Optional(
-      listMapOf(condition, {
-        keys: ['type'],
-        maxItems: 16,
-        description: 'Conditions of the pool, one for each type.',
-      }),
-    ),
+    reason: text('Why the pool has its size: the reason that logs and metrics use.', 40, {
+      pattern: '^[a-z]+(-[a-z]+)*$',
+    }),
+    selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', 1024),
+    conditions: listMapOf(condition, {
+      keys: ['type'],
+      maxItems: 16,
+      description: 'Conditions of the pool, one for each type.',
+    }),
   },
   { description: 'Observed state of the pool; written by the controller.' },
 )

@@ -31,6 +31,19 @@ export const countOrPercent = (description: string, fallback: number | string) =
 export const text = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
   Type.String({ description, maxLength, ...more })
 
+/** One of `values`. */
+export const word = <const Word extends string>(
+  description: string,
+  values: readonly Word[],
+  more: { default?: Word } & Partial<ReturnType<typeof withRules>> = {},
+) => Type.Enum([...values], { type: 'string', description, ...more })
+
+/** An object without required fields. */
+export const partial = <const T extends TProperties>(
+  properties: T,
+  options: { description?: string; default?: object } = {},
+) => Type.Partial(Type.Object(properties), options)
+
 /**
  * An optional object. Its default contains the defaults of its fields, because the API server applies the rules
  * before it would fill those in.

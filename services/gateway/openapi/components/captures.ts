@@ -18,27 +18,11 @@ const page = object({
   meta: object(
     {
       current_page: [orNull(count('Number of this page; null if it was requested by cursor.', 1)), 1],
-      from: [
-        orNull(
-          count(
-            'Position of the first screenshot of this page in the whole list, starting at 1; null if the page is empty or was requested by cursor.',
-            1,
-          ),
-        ),
-        1,
-      ],
+      from: [orNull(count('Position of its first screenshot, from 1; null on an empty page or with `cursor`.', 1)), 1],
       last_page: [count('Number of the last page.', 1), 1],
       path: [address('URL of the list.'), path],
       per_page: [count('Number of screenshots per page.', 1), 20],
-      to: [
-        orNull(
-          count(
-            'Position of the last screenshot of this page in the whole list; null if the page is empty or was requested by cursor.',
-            1,
-          ),
-        ),
-        1,
-      ],
+      to: [orNull(count('Position of its last screenshot, from 1; null on an empty page or with `cursor`.', 1)), 1],
       total: [count('Number of screenshots that match the filters; exact up to 10,000.'), 1],
       next_cursor: [orNull(text('`cursor` of the next page; null on the last page.')), null],
     },

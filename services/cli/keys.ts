@@ -1,7 +1,8 @@
-import { createKey } from '#shared/db/keys.ts'
+import { createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command.ts'
 import { readDuration } from './duration.ts'
 import { findKeyPepper } from './installation.ts'
+import { table } from './table.ts'
 import { withDatabase } from './with-database.ts'
 
 /** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
@@ -31,5 +32,42 @@ export const keyCreate: Command = {
       createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'command line' }),
     )
     print({ json: made, text: `key ${made.id}, shown this once: ${made.key}` })
+  },
+}
+
+/** `key list`: lists the keys of an account by their prefixes; the keys are stored as hashes. */
+export const keyList: Command = {
+  usage: 'key list --account ID [--data DIR]',
+  summary: 'lists the API keys of an account',
+  flags: { account: { type: 'string', value: 'ID', help: 'account whose keys to list' }, data: dataFlag },
+  run: async ({ env, print }, typed) => {
+    const accountId = requiredText(typed, 'account')
+    const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))
+    print({
+      json: keys.map(keyToJson),
+      text: table([
+        ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'EXPIRES', 'REVOKED'],
+        ...keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
+          id,
+          prefix,
+          name,
+          domains.join(','),
+          expiresAt ?? 'never',
+          revokedAt ?? '',
+        ]),
+      ]),
+    })
+  },
+}
+
+/** `key revoke`: revokes a key on every replica immediately. */
+export const keyRevoke: Command = {
+  usage: 'key revoke KEY_ID [--data DIR]',
+  summary: 'revokes an API key immediately',
+  flags: { data: dataFlag },
+  run: async ({ env, print }, typed) => {
+    const [id = ''] = typed.operands
+    await withDatabase(env, typed, (database) => revokeKey(database, id, 'command line'))
+    print({ json: { id, revoked: true }, text: `key ${id} is revoked` })
   },
 }
