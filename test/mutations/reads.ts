@@ -67,8 +67,8 @@ const links: readonly Mutation[] = [
   {
     point: 'Signed URL response',
     file: `${gateway}/operations/captures/sign-url.ts`,
-    find: 'minimum: 0,',
-    replace: 'minimum: 1,',
+    find: 'expires_in: Type.Integer({\n      minimum: 0,',
+    replace: 'expires_in: Type.Integer({\n      minimum: 1,',
   },
   {
     point: 'Signed URL form',

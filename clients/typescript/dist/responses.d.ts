@@ -184,14 +184,6 @@ export interface BatchMember {
     /** Time of acceptance. */
     created_at: string;
 }
-export interface SignedUrl {
-    /** Link to the image, usable by anyone who has it. */
-    url: string;
-    /** Time at which the link expires; null for a permanent link. */
-    expires_at: string | null;
-    /** Minutes for which the link is valid; 0 for a permanent link. */
-    expires_in: number;
-}
 export interface Account {
     /** Id of the account. */
     id: string;
@@ -319,4 +311,12 @@ export interface DeliveryAttempt {
 export interface QueuedDelivery {
     /** Id of the queued delivery. */
     id: string;
+}
+export interface SignedUrl {
+    /** Link to the image, usable by anyone who has it. */
+    url: string;
+    /** Time at which the link expires; null for a permanent link. */
+    expires_at: string | null;
+    /** Minutes for which the link is valid; 0 for a permanent link. */
+    expires_in: number;
 }

@@ -19,6 +19,8 @@ export type AnswerDoc<Body = unknown> = {
   readonly description: string
   readonly headers: readonly HeaderName[]
   readonly content?: Content<Body>
+  /** Component that the content refers to. */
+  readonly component?: Component
 }
 
 /** The request body of an operation, with its name among the document's components. */
@@ -57,7 +59,12 @@ export const jsonAnswer = <Body>(
   description: string,
   body: Component<Body>,
   headers: readonly HeaderName[] = [],
-): AnswerDoc<Body> => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(body) })
+): AnswerDoc<Body> => ({
+  description,
+  headers: [...headers, ...limitHeaders],
+  content: jsonContent(body),
+  component: body,
+})
 
 /** The last event of a stream whose capture or batch was deleted. */
 const deletedEvent = closed({ id: id('Id of the deleted screenshot or batch.') })

@@ -7,7 +7,7 @@ import { recordComponents, recordSchemas } from './components/records.ts'
 import { webhookComponents } from './components/webhooks.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
 import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './errors.ts'
-import { type JsonSchema, schemaRef } from './json-schema.ts'
+import { type Component, type JsonSchema, schemaRef } from './json-schema.ts'
 import type { AnswerDoc, Contract } from './contract.ts'
 
 const intro = `Captures web pages and HTML as images.
@@ -82,13 +82,17 @@ const pathsOf = (operations: readonly Contract[]): Record<string, Record<string,
   return paths
 }
 
-const answers = {
+/** Components that several operations or other components refer to, or that are long. */
+const shared = {
   ...recordComponents,
   ...batchComponents,
   ...captureComponents,
   ...accountComponents,
   ...webhookComponents,
 }
+
+const answerComponents = (operations: readonly Contract[]): readonly Component[] =>
+  operations.flatMap(({ answers }) => Object.values(answers).flatMap(({ component }) => component ?? []))
 
 /** The error sets of all operations without duplicates, by status and size. */
 const allErrors = (operations: readonly Contract[]): readonly ErrorSet[] => {
@@ -110,6 +114,7 @@ export type OpenapiDocument = JsonSchema & {
 /** Describes the operations of a service that clients reach at `publicUrl`. */
 export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => {
   const errors = allErrors(operations)
+  const components = [...Object.values<Component>(shared), ...answerComponents(operations)]
   return {
     openapi: '3.1.0',
     info: {
@@ -127,7 +132,7 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     components: {
       schemas: {
         ...recordSchemas,
-        ...Object.fromEntries(Object.values(answers).map(({ name, schema }) => [name, schema])),
+        ...Object.fromEntries(components.map(({ name, schema }) => [name, schema])),
         ...eventSchemas,
         ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
         ...Object.fromEntries(errors.map((set) => [set.name, errorSchema(set)])),

@@ -7,6 +7,9 @@ export const exampleIds = {
   delivery: 'c0ffee00-1234-4abc-9def-0123456789ab',
 } as const
 
+/** URL of the list of screenshots in examples. */
+export const exampleAddress = 'https://shots.example.com/v1/screenshots'
+
 /** Times of creation, completion and delivery in examples. */
 export const exampleTimes = {
   created: '2026-03-01T09:30:00.123456Z',

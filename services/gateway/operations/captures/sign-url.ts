@@ -3,8 +3,10 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { captureUrls } from '#shared/db/record.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
-import { captureComponents } from '#gateway/openapi/components/captures.ts'
+import { exampleAddress, exampleIds } from '#gateway/openapi/components/example-values.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { address, moment, orNull } from '#gateway/openapi/fields.ts'
+import { components, inEnvelope, object, typed } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -22,6 +24,28 @@ const parameters = Type.Object(
   { additionalProperties: false },
 )
 
+const signedUrl = object({
+  url: [
+    address('Link to the image, usable by anyone who has it.'),
+    `${exampleAddress}/${exampleIds.screenshot}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
+  ],
+  expires_at: [
+    orNull(moment('Time at which the link expires; null for a permanent link.')),
+    '2026-03-01T10:30:00.000000Z',
+  ],
+  expires_in: [
+    typed<number>({
+      type: 'integer',
+      minimum: 0,
+      maximum: linkMinutesMax,
+      description: 'Minutes for which the link is valid; 0 for a permanent link.',
+    }),
+    60,
+  ],
+})
+
+const { SignedUrlAnswer } = components({ SignedUrlAnswer: inEnvelope(signedUrl) })
+
 /** Creates a link to the image that needs no API key. The capture need not have ended. */
 export const signUrl = forCaller({
   name: 'sign_url',
@@ -32,7 +56,7 @@ export const signUrl = forCaller({
   description:
     'Creates a link to the image that requires no API key, for example for use in `<img>`. Deleting the screenshot revokes the link.',
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
-  answers: { 200: jsonAnswer('The link.', captureComponents.SignedUrlAnswer, ['Idempotent-Replayed']) },
+  answers: { 200: jsonAnswer('The link.', SignedUrlAnswer, ['Idempotent-Replayed']) },
   errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })
