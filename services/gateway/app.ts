@@ -83,7 +83,7 @@ const answerOperation = async (context: Context, operation: Operation, exchange:
     return await operation.run(context, exchange)
   }
   const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
-  settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'not judged')
+  settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
   return answer
 }
 

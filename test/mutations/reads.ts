@@ -13,8 +13,8 @@ const batches: readonly Mutation[] = [
   {
     point: 'Batch request',
     file: 'services/gateway/parameters/parse-batch.ts',
-    find: 'else reportErrors(verdict.errors, index, errors)',
-    replace: 'else reportErrors(verdict.errors, index + 1, errors)',
+    find: 'else reportErrors(result.errors, index, errors)',
+    replace: 'else reportErrors(result.errors, index + 1, errors)',
   },
   {
     point: 'Batch source',

@@ -21,7 +21,7 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** Responses may contain secrets that are shown once, so they are stored encrypted, each bound to its request. */
+/** Encrypts responses, since some contain secrets shown once, and binds each to its request. A different HKDF label would make stored ones unreadable. */
 const createSeal = (pepper: string) => {
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32))
   const boundData = ({ accountId, key, requestSha256 }: KeyedRequest) =>
@@ -61,7 +61,7 @@ export const idempotencyStoreIn = (database: Sql, pepper: string) => {
 const header = 'Idempotency-Key'
 const visibleAscii = /^[!-~]+$/
 /** Schema of an idempotency key: visible ASCII characters. */
-export const keyForm = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
+export const keySchema = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
 /** `Retry-After` while the first request is still being served. */
 const retryAfterSeconds = 1
 
@@ -69,11 +69,11 @@ const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
   // Node joins repeated headers with a comma and a space, which no valid key contains.
   headers[header.toLowerCase()] as string | undefined
 
-/** ErrorCollector of the request's `Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters. */
+/** Validation errors of the `Idempotency-Key` header, which is optional: 1 to 255 visible ASCII characters. */
 export const idempotencyErrors = (exchange: Pick<Exchange, 'headers'>): FieldErrors => {
   const key = keyOf(exchange)
-  if (key === undefined || (key.length <= keyForm.maxLength && visibleAscii.test(key))) return {}
-  return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
+  if (key === undefined || (key.length <= keySchema.maxLength && visibleAscii.test(key))) return {}
+  return { [header]: [`must be given once, as 1 to ${keySchema.maxLength} visible ASCII characters`] }
 }
 
 /** Idempotency key and request hash; undefined if the request has no key. `body` as sent. */
@@ -88,13 +88,13 @@ export const idempotencyOf = (
 }
 
 /** A request to be served idempotently. */
-type Served = {
+type IdempotentRequest = {
   readonly operation: { readonly name: string; readonly path: string }
   readonly exchange: Exchange
   readonly caller: Caller
 }
 
-const keyedRequest = async ({ operation, exchange, caller }: Served): Promise<KeyedRequest | undefined> => {
+const keyedRequest = async ({ operation, exchange, caller }: IdempotentRequest): Promise<KeyedRequest | undefined> => {
   if (keyOf(exchange) === undefined) return undefined
   const errors = idempotencyErrors(exchange)
   if (Object.keys(errors).length > 0) throw validationError(errors)
@@ -126,7 +126,7 @@ const serveClaimed = async (
   }
   const { status, body } = answer as { status: number; body: { data: { id: string } } }
   const webhookId = path === '/webhooks' ? body.data.id : request.webhookId
-  // If this fails, the response is still sent; only a repetition within 24 hours is not recognised.
+  // If this fails, the response is still sent; a retry within 24 hours is executed again.
   await store.save({ ...request, webhookId }, { status, body }).catch(() => {})
   return answer
 }
@@ -138,15 +138,15 @@ const serveClaimed = async (
  */
 export const answerIdempotently = async (
   store: IdempotencyStore,
-  served: Served,
+  received: IdempotentRequest,
   run: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const request = await keyedRequest(served)
+  const request = await keyedRequest(received)
   if (!request) return await run()
   const claim = await store.claim(request)
   if (claim.outcome === 'kept') return { ...claim.answer, isReplay: true }
   if (claim.outcome === 'claimed') {
-    return await serveClaimed(store, { ...request, claimedAt: claim.claimedAt }, { path: served.operation.path, run })
+    return await serveClaimed(store, { ...request, claimedAt: claim.claimedAt }, { path: received.operation.path, run })
   }
   if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
   const publicMessage = 'The same request is still being served.'

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
-import { keyForm } from '#gateway/http/idempotency.ts'
+import { keySchema } from '#gateway/http/idempotency.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
 import { exampleIds } from './components/example-values.ts'
 import { id, text } from './fields.ts'
@@ -133,7 +133,7 @@ export const headerParameter = optionalIn('header')
 export const idempotencyKey = headerParameter(
   'Idempotency-Key',
   'Makes retries safe: repeating the same request with the same key within 24 hours returns the result of the first request.',
-  { type: 'string', ...keyForm },
+  { type: 'string', ...keySchema },
 )
 
 const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => ({

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { type Feature, featureNames } from '#shared/capture/features.ts'
-import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
+import { type CaptureRules, type ParseCaptureResult, parseCapture, type ParsedCapture } from './parse-capture.ts'
 
 /** Maximum URLs of one batch. */
 export const urlsMax = 100
@@ -13,7 +13,7 @@ export type ParsedBatch = {
 }
 
 /** The result of validating a batch's parameters, with all errors at once. */
-export type BatchVerdict = ParsedBatch | { readonly ok: false; readonly errors: FieldErrors }
+export type ParseBatchResult = ParsedBatch | { readonly ok: false; readonly errors: FieldErrors }
 
 type Input = Readonly<Record<string, unknown>>
 
@@ -49,13 +49,13 @@ const reportErrors = (errors: FieldErrors, index: number | undefined, { report }
 const validateOne = (
   common: Input,
   url: unknown,
-  { rules, first }: { readonly rules: CaptureRules; readonly first?: CaptureVerdict },
-): CaptureVerdict => {
+  { rules, first }: { readonly rules: CaptureRules; readonly first?: ParseCaptureResult },
+): ParseCaptureResult => {
   if (!first) return parseCapture({ ...common, url }, rules)
   const { cookies } = common
-  const verdict = parseCapture({ url, ...(cookies !== undefined && { cookies }) }, rules)
-  if (!verdict.ok || !first.ok) return verdict
-  const own = verdict.supplied.url === undefined ? {} : { url: verdict.supplied.url }
+  const result = parseCapture({ url, ...(cookies !== undefined && { cookies }) }, rules)
+  if (!result.ok || !first.ok) return result
+  const own = result.supplied.url === undefined ? {} : { url: result.supplied.url }
   return { ...first, supplied: { ...first.supplied, ...own }, options: { ...first.options, ...own } }
 }
 
@@ -66,13 +66,13 @@ const validateAll = async (
 ): Promise<ParsedCapture[]> => {
   const { rules, errors, pause } = by
   const captures: ParsedCapture[] = []
-  let first: CaptureVerdict | undefined
+  let first: ParseCaptureResult | undefined
   for (const [index, url] of urls.entries()) {
     if (first) await pause()
-    const verdict = validateOne(common, url, { rules, ...(first && { first }) })
-    first ??= verdict
-    if (verdict.ok) captures.push(verdict)
-    else reportErrors(verdict.errors, index, errors)
+    const result = validateOne(common, url, { rules, ...(first && { first }) })
+    first ??= result
+    if (result.ok) captures.push(result)
+    else reportErrors(result.errors, index, errors)
   }
   return captures
 }
@@ -87,7 +87,7 @@ export const parseBatch = async (
   rules: CaptureRules,
   found: FieldErrors,
   pause: () => Promise<unknown>,
-): Promise<BatchVerdict> => {
+): Promise<ParseBatchResult> => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return { ok: false, errors: { body: ['must be a JSON object'] } }
   }
@@ -96,8 +96,8 @@ export const parseBatch = async (
   checkCommon(input as Input, errors)
   const urls = urlsOf(given, errors)
   if (urls.length === 0) {
-    const verdict = parseCapture({ ...common, url: anyUrl }, rules)
-    if (!verdict.ok) reportErrors(verdict.errors, undefined, errors)
+    const result = parseCapture({ ...common, url: anyUrl }, rules)
+    if (!result.ok) reportErrors(result.errors, undefined, errors)
   }
   const [first, ...rest] = await validateAll(common, urls, { rules, errors, pause })
   const all = errors.all()

@@ -31,7 +31,7 @@ export type ParsedCapture = {
 }
 
 /** The result of validating a request's parameters, with all errors at once. */
-export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly errors: FieldErrors }
+export type ParseCaptureResult = ParsedCapture | { readonly ok: false; readonly errors: FieldErrors }
 
 const noStealth =
   'is not available in this installation, which has no full Chromium: its operator sets SHUTTERFLEET_STEALTH_CHROMIUM for workers and SHUTTERFLEET_SEALING_KEY_STEALTH for the gateway'
@@ -43,7 +43,7 @@ const transparentFormats: readonly Format[] = ['png', 'webp']
 
 const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) => {
   const given = sourceNames.filter((name) => input[name] !== undefined)
-  if (given.length === 0) report('url', 'is required; or give html or markdown')
+  if (given.length === 0) report('url', 'is required unless html or markdown is given')
   if (given.length > 1) for (const name of given) report(name, 'must be the only one of url, html, markdown')
 }
 
@@ -93,10 +93,10 @@ const checkMargins = (options: CaptureParameters, report: Report): void => {
   check('pdf_margin_right', width)
 }
 
-const checkMeaning = (options: CaptureParameters, report: Report) => {
+const checkCombinations = (options: CaptureParameters, report: Report) => {
   const { format = 'png', timezone } = options
   if (options.omit_background && !transparentFormats.includes(format)) {
-    report('omit_background', `works with the formats ${transparentFormats.join(' and ')} only`)
+    report('omit_background', `is supported only with format ${transparentFormats.join(' or ')}`)
   }
   if (timezone !== undefined && !isTimeZone(timezone)) {
     report('timezone', 'must be an IANA time zone such as Europe/Paris')
@@ -105,26 +105,26 @@ const checkMeaning = (options: CaptureParameters, report: Report) => {
 }
 
 const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: ErrorCollector) => {
-  const sized = checkSize(parameters, errors.report)
-  if (!sized) return
-  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !errors.hasError(name)))
-  checkSchema(readable, errors.report)
-  for (const [name, value] of Object.entries(readable)) {
+  const withinLimits = checkSize(parameters, errors.report)
+  if (!withinLimits) return
+  const withoutUnreadable = Object.fromEntries(Object.entries(withinLimits).filter(([name]) => !errors.hasError(name)))
+  checkSchema(withoutUnreadable, errors.report)
+  for (const [name, value] of Object.entries(withoutUnreadable)) {
     if (!errors.hasError(name)) checkWellFormed(name, value, errors.report)
   }
-  const sound = Object.fromEntries(
-    Object.entries(readable).filter(([name]) => !errors.hasErrorWithin(name)),
+  const withoutErrors = Object.fromEntries(
+    Object.entries(withoutUnreadable).filter(([name]) => !errors.hasErrorWithin(name)),
   ) as CaptureParameters
   checkSource(parameters, errors.report)
-  checkMeaning(sound, errors.report)
-  checkParts(readable, checkTargets(sound, allow, errors.report), errors)
+  checkCombinations(withoutErrors, errors.report)
+  checkParts(withoutUnreadable, checkTargets(withoutErrors, allow, errors.report), errors)
 }
 
 /**
  * Validates the parameters of one capture: their schema, then their combination. Reports all errors at once, with those
  * already `found` when the input was read; a parameter with such an error is not validated again.
  */
-export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldErrors = {}): CaptureVerdict => {
+export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldErrors = {}): ParseCaptureResult => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return { ok: false, errors: { body: ['must be a JSON object'] } }
   }

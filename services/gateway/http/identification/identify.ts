@@ -9,7 +9,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 export type Identity = { readonly key: string; readonly originHost: string | null }
 
 const bearer = /^bearer +(?<key>\S+)$/i
-const keyForm = /^sk_live_[A-Za-z0-9]{40}$/
+const keyPattern = /^sk_live_[A-Za-z0-9]{40}$/
 
 const hostOf = (address: string): string | null => {
   const url = URL.parse(address)
@@ -20,7 +20,7 @@ const hostOf = (address: string): string | null => {
 /** The API key of a request; undefined if it is missing or malformed. */
 export const keyOf = ({ authorization = '' }: IncomingHttpHeaders): string | undefined => {
   const key = bearer.exec(authorization)?.groups?.['key']
-  return key !== undefined && keyForm.test(key) ? key : undefined
+  return key !== undefined && keyPattern.test(key) ? key : undefined
 }
 
 const keyHint = 'send it in the header `Authorization: Bearer sk_live_…`'

@@ -23,8 +23,8 @@ export type GuessOptions = {
   readonly isValid: (keyHash: Buffer) => Promise<boolean>
 }
 
-/** Records the result for the key of an admitted request; `not judged` if the request failed before the key was checked. */
-export type SettleKey = (key: 'good' | 'wrong' | 'not judged') => void
+/** Records the result for the key of an admitted request; `unchecked` if the request failed before the key was checked. */
+export type SettleKey = (key: 'good' | 'wrong' | 'unchecked') => void
 
 /** Admitted if `waitSeconds` is 0; otherwise the time until the client has a token again. */
 export type Admission = { readonly waitSeconds: number } | { readonly waitSeconds: 0; readonly settle: SettleKey }
@@ -77,7 +77,7 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
       return {
         waitSeconds: 0,
         settle: (key) => {
-          if (key !== 'not judged') setValid(name, key === 'good')
+          if (key !== 'unchecked') setValid(name, key === 'good')
           if (hasToken && key !== 'wrong') limit.giveBack(client())
           if (!hasToken && key === 'wrong') limit.take(client())
         },

@@ -26,7 +26,7 @@ t.test('parse capture: sources are bounded, and exactly one is required', async 
   t.same(alone('html', ''), { html: ['must be a text of 1 to 500000 characters without NUL'] })
   t.same(alone('url', `https://example.com/${'a'.repeat(2028)}`), {})
   t.match(alone('url', `https://example.com/${'a'.repeat(2029)}`)['url'], [/1 to 2048 characters/])
-  t.same(faultsOf({}), { url: ['is required; or give html or markdown'] })
+  t.same(faultsOf({}), { url: ['is required unless html or markdown is given'] })
   const only = 'must be the only one of url, html, markdown'
   t.same(faultsOf({ url, html: 'x' }), { url: [only], html: [only] })
   t.same(faultsOf({ url: 'ftp://x', html: 'x', markdown: 'x' }), {
@@ -220,7 +220,7 @@ t.test('parse capture: a transparent background needs a format that supports it'
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     t.same(
       faultsOf({ url, format, omit_background: true }),
-      { omit_background: ['works with the formats png and webp only'] },
+      { omit_background: ['is supported only with format png or webp'] },
       format,
     )
     t.same(faultsOf({ url, format, omit_background: false }), {}, `${format} without`)

@@ -17,7 +17,7 @@ const start = (perMinute: number) => {
   })
   const admit = (network: string, key = 'unknown') =>
     guesses.admit(Buffer.from(key), () => ({ network, site: network }))
-  const settled = async (network: string, key: string, as: 'good' | 'wrong' | 'not judged') => {
+  const settled = async (network: string, key: string, as: 'good' | 'wrong' | 'unchecked') => {
     const admission = await admit(network, key)
     if ('settle' in admission) admission.settle(as)
     return admission.waitSeconds
@@ -56,7 +56,7 @@ t.test('key guesses: concurrent wrong keys have the same bound as sequential one
 
 t.test('key guesses: counts wrong keys only', async (t) => {
   const { settled } = start(1)
-  for (let turn = 0; turn < 5; turn += 1) t.equal(await settled('a', 'body too large', 'not judged'), 0)
+  for (let turn = 0; turn < 5; turn += 1) t.equal(await settled('a', 'body too large', 'unchecked'), 0)
   t.equal(await settled('a', 'mine', 'good'), 0)
   t.equal(await settled('a', 'guess', 'wrong'), 0)
   t.equal(await settled('a', 'guess', 'wrong'), 60)
@@ -70,7 +70,7 @@ t.test(
     await settled('a', 'mine', 'good')
     await guess('a', 3)
     t.same([await settled('a', 'mine', 'good'), looked], [0, []])
-    t.same([await settled('a', 'new', 'not judged'), looked], [0, ['new']])
+    t.same([await settled('a', 'new', 'unchecked'), looked], [0, ['new']])
     t.same([await settled('a', 'new', 'good'), looked], [0, ['new']], 'it is looked up once')
     t.equal(await settled('b', 'guess', 'wrong'), 0, 'and other addresses are not limited')
   },
@@ -134,7 +134,7 @@ t.test(
     const { guesses, guess, settled, looked } = start(1)
     for (let n = 0; n <= 10_000; n += 1) await settled(`client ${n}`, `key ${n}`, 'good')
     await guess('a', 1)
-    t.equal(await settled('a', 'key 1', 'not judged'), 0)
+    t.equal(await settled('a', 'key 1', 'unchecked'), 0)
     t.ok((await settled('a', 'key 0', 'wrong')) > 0)
     t.same(looked, ['key 0'])
     await guesses.admit(Buffer.from('key 2'), () => t.fail('asked') as never)
