@@ -19,9 +19,9 @@ export const failCapture = async (
   id: string,
   { end, mayEnd }: { readonly end: FailedEnd | undefined; readonly mayEnd: (capture: JudgedCapture) => boolean },
 ): Promise<ChangedCapture | undefined> => {
-  const judged: { capture?: JudgedCapture } = {}
+  const found: { capture?: JudgedCapture } = {}
   const { captures, roomMade } = await changeCaptures(database, [id], (capture) => {
-    judged.capture = capture
+    found.capture = capture
     const { attempts, unendedStarts } = capture
     return mayEnd(capture) && end ? { change: { attempts, unendedStarts, begins: false, end } } : {}
   })
@@ -30,8 +30,8 @@ export const failCapture = async (
   for (const capture of ended) publishCompletion(queue, capture)
   // The other captures that ended are followers, which have no message.
   const own = ended.find((capture) => capture.id === id)
-  if (!own || !end || !judged.capture) return undefined
-  events.ended(judged.capture, end)
+  if (!own || !end || !found.capture) return undefined
+  events.ended(found.capture, end)
   await purgeSubject(queue, capturesStream.name, captureSubject(own))
   return own
 }

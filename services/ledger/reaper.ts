@@ -13,7 +13,7 @@ import { failCapture, type FailedEnd } from './fail-capture.ts'
 import type { PoolStates } from './subscribe-to-pool-states.ts'
 import { applyReports } from './reports/apply-reports.ts'
 import { judgeReports } from './reports/judge-reports.ts'
-import { readStored, type StoredReports } from './reports/read-stored.ts'
+import { readStoredReports, type StoredReports } from './reports/read-stored-reports.ts'
 
 type Dependencies = Pick<
   Ledger,
@@ -55,16 +55,16 @@ const areStale = ({ reports, newestAtMs }: StoredReports, nowMs: number) =>
 type Pass = Dependencies & { readonly nowMs: number; readonly unstartable: readonly Pool[] }
 
 /**
- * Judges a capture by its row, unchanged since it was found if `isSame`, and by its stored reports. If a report is not yet
+ * Checks a capture by its row, unchanged since it was found if `isSame`, and by its stored reports. If a report is not yet
  * applied the ledger is behind, and nothing is decided; a stale report will not be redelivered and is applied here. Otherwise
  * the capture ends with `failure`, if there is one. `settled`: the row was unchanged and every report is applied.
  */
-const judge = async (
+const failUnlessReported = async (
   pass: Pass,
   stuck: Pick<OverdueCapture, 'id' | 'pool'>,
   { failure, isSame }: { failure: Failure | undefined; isSame: (capture: JudgedCapture) => boolean },
 ): Promise<{ settled: boolean; stored: StoredReports }> => {
-  const stored = await readStored(pass.queue, stuck)
+  const stored = await readStoredReports(pass.queue, stuck)
   let [settled, behind] = [false, false]
   const mayEnd = (capture: JudgedCapture) => {
     const same = isSame(capture)
@@ -92,10 +92,10 @@ const failureOf = (pass: Pass, overdue: OverdueCapture): Failure | undefined => 
  * Fails an overdue capture after two unended starts or three attempts, and requeues it otherwise. An ignored result is purged
  * first, since workers would treat the capture as ended; a result that arrived since is not purged.
  */
-const judgeOverdue = async (pass: Pass, overdue: OverdueCapture) => {
+const failOrRequeue = async (pass: Pass, overdue: OverdueCapture) => {
   const { attempts, unendedStarts } = overdue
   const failure = failureOf(pass, overdue)
-  const { settled, stored } = await judge(pass, overdue, {
+  const { settled, stored } = await failUnlessReported(pass, overdue, {
     failure,
     isSame: (row) => row.status === 'processing' && row.attempts === attempts && row.unendedStarts === unendedStarts,
   })
@@ -108,15 +108,15 @@ const judgeOverdue = async (pass: Pass, overdue: OverdueCapture) => {
   pass.events.reaped(overdue, 'sent_again')
 }
 
-/** Judges all overdue captures, the longest overdue first. Resolves to the errors, which do not stop the pass. */
-const judgeAllOverdue = async (pass: Pass): Promise<unknown[]> => {
+/** Fails or requeues all overdue captures, the longest overdue first. Resolves to the errors, which do not stop the pass. */
+const failOrRequeueAll = async (pass: Pass): Promise<unknown[]> => {
   const failures: unknown[] = []
   let after: OverdueCapture | undefined
   for (let batch = 0; batch < batchesMax; batch += 1) {
     const marginMs = ledgerMarginMs - reportDelayMs
     const { longestWaitSeconds } = pass
     const all = await findOverdue(pass.database, { marginMs, longestWaitSeconds, limit: batchCaptures, after })
-    failures.push(...(await actOnEach(pass.queue, { all, concurrency }, (overdue) => judgeOverdue(pass, overdue))))
+    failures.push(...(await actOnEach(pass.queue, { all, concurrency }, (overdue) => failOrRequeue(pass, overdue))))
     after = all.at(-1)
     if (all.length < batchCaptures || !pass.queue.isConnected()) break
   }
@@ -132,7 +132,7 @@ const failPending = async (
   const all = await findUnstarted(pass.database, { ...which, limit: batchCaptures })
   const isSame = ({ status }: JudgedCapture) => status === 'pending'
   return actOnEach(pass.queue, { all, concurrency }, async (pending) => {
-    await judge(pass, pending, { failure, isSame })
+    await failUnlessReported(pass, pending, { failure, isSame })
   })
 }
 
@@ -152,7 +152,7 @@ export const reap = async (
   const failures = [
     ...(await failPending(pass, { pools: unstartable, waitSeconds: proxiedWaitSeconds }, notStartable)),
     ...(await failPending(pass, { pools, waitSeconds: longestWaitSeconds }, notStarted)),
-    ...(await judgeAllOverdue(pass)),
+    ...(await failOrRequeueAll(pass)),
   ]
   if (failures.length > 0) throw failures[0]
 }
@@ -166,7 +166,7 @@ export const republishUnstarted = async (ledger: Dependencies, nowMs = Date.now(
   const which = { pools, waitSeconds: unstartedMs / 1000, limit: unstartedCaptures }
   const all = await findUnstarted(database, which)
   const failures = await actOnEach(queue, { all, concurrency }, async (unstarted) => {
-    const stored = await readStored(queue, unstarted)
+    const stored = await readStoredReports(queue, unstarted)
     if (areStale(stored, nowMs)) await applyReports(ledger, stored.reports)
   })
   await requeueUnstarted(database, { olderThanMs: unstartedMs, limit: unstartedCaptures })

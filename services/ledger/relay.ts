@@ -17,10 +17,10 @@ const roundsMax = 100
 const tooLarge: FailedEnd = {
   status: 'failed',
   code: 'JOB_FAILED',
-  message: 'The capture is larger than the queue takes.',
+  message: 'The capture exceeds the maximum message size of the queue.',
 }
 
-/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Resolves to the number. */
+/** Admits up to `limit` waiting captures, round-robin across accounts; see `sql/admit-waiting.sql`. Resolves to the number. */
 export const admitWaiting = async (
   database: Sql,
   bounds: { readonly windowSize: number; readonly limit: number },
@@ -40,7 +40,7 @@ export const takeOutbox = async (database: Sql, limit: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Publishes one capture. Fails a capture that is larger than NATS accepts, since no worker could begin it. */
+/** Publishes one capture. Fails one above `max_payload` of NATS, for which `publishCapture` throws `CONFIGURATION`: no retry can publish it. */
 const publishOne = async (ledger: Dependencies, id: string) => {
   const { database, queue, events } = ledger
   const capture = await findMessage(database, id)
@@ -69,8 +69,8 @@ const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
 
 /**
  * Admits waiting captures while windows have room, and publishes the admitted captures in the outbox: those that the gateway
- * could not publish, that had waited, or that were requeued. Stops after a round in which none could be published. Throws the
- * first error, after the other captures.
+ * could not publish, that had waited, or that were requeued. Stops after a round in which none could be published. Continues
+ * with the other captures after an error, then throws the first error.
  */
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger

@@ -6,7 +6,7 @@ import type { Ledger } from './context.ts'
 /** A page of the store's listing, in keys. */
 const pageKeys = 1000
 /** Younger objects are skipped, since attempts of their captures may still run. */
-const youngMs = 48 * 3_600_000
+const minAgeMs = 48 * 3_600_000
 
 type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
 
@@ -22,18 +22,18 @@ const readPage = async (objects: Dependencies['objects'], after: string, before:
 }
 
 /**
- * Finds objects that no record refers to, because workers stored them without a report. Lists one page of the store, from
- * the end of the previous page, whichever ledger listed it, and marks orphans for removal. Keys begin with the hour of acceptance, so each
- * page is read once it is old enough, and again in a pass every seven days. Objects with other keys are ignored. A failed page
- * is retried after a minute. Resolves to whether there may be more.
+ * Marks objects for removal that no record refers to, because workers stored them without a report. Lists one page of keys,
+ * starting at a cursor that all ledgers share. A full pass restarts every seven days. Keys begin with the hour of acceptance;
+ * a page is read once it is old enough. Objects with other keys are ignored. A failed page is retried after a minute. Resolves
+ * to whether there may be more.
  */
 export const sweepOrphans = async ({ database, objects, events }: Dependencies, now = new Date()): Promise<boolean> => {
   const from = await claimSweep(database)
   if (from === undefined) return false
-  const page = await readPage(objects, from, hourPrefix(new Date(now.getTime() - youngMs)))
+  const page = await readPage(objects, from, hourPrefix(new Date(now.getTime() - minAgeMs)))
   const orphans = await removeOrphans(database, page.filter(isObjectKey))
   if (orphans > 0) events.orphansFound(orphans)
-  const end = page.length < pageKeys
-  await advanceSweep(database, { from, to: page.at(-1) ?? from, end })
-  return !end
+  const isLastPage = page.length < pageKeys
+  await advanceSweep(database, { from, to: page.at(-1) ?? from, isLastPage })
+  return !isLastPage
 }

@@ -16,12 +16,12 @@ export const claimSweep = async (database: Sql): Promise<string | undefined> => 
 }
 
 /**
- * Releases the claim with the last key of the page. `end`: no later key is old enough, so that a new pass begins, at most one
+ * Releases the claim with the last key of the page. `isLastPage`: no later key is old enough, so that a new pass begins, at most one
  * in seven days. Changes nothing if another ledger has advanced meanwhile.
  */
 export const advanceSweep = async (
   database: Sql,
-  { from, to, end }: { readonly from: string; readonly to: string; readonly end: boolean },
+  { from, to, isLastPage }: { readonly from: string; readonly to: string; readonly isLastPage: boolean },
 ): Promise<void> => {
   const restarts = `$3 and began_at <= now() - $4 * interval '1 day'`
   await database.query(
@@ -29,6 +29,6 @@ export const advanceSweep = async (
         set after_key = case when ${restarts} then '' else $2 end,
             began_at = case when ${restarts} then now() else began_at end, claimed_until = null
       where after_key = $1`,
-    [from, to, end, passDays],
+    [from, to, isLastPage, passDays],
   )
 }

@@ -1,20 +1,19 @@
-import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
-import { readReport } from './read-report.ts'
+import { readReport, type Report } from './read-report.ts'
 
-/** The latest start and the latest result that workers stored of one capture. */
-export type StoredReports = Awaited<ReturnType<typeof readStored>>
+/** The latest start and the latest result stored for one capture. */
+export type StoredReports = Awaited<ReturnType<typeof readStoredReports>>
 
 /** Reads the results stream's messages of a capture. Throws `SERVICE_UNAVAILABLE` after two seconds. */
-export const readStored = async (queue: Pick<Queue, 'request'>, of: { readonly pool: Pool; readonly id: string }) => {
+export const readStoredReports = async (queue: Pick<Queue, 'request'>, capture: Pick<Report, 'pool' | 'id'>) => {
   const last = async (subject: string) => {
     const message = await lastMessage(queue, resultsStream.name, subject)
     return message && { ...message, subject }
   }
-  const [started, result] = await Promise.all([last(startedSubject(of)), last(resultSubject(of))])
+  const [started, result] = await Promise.all([last(startedSubject(capture)), last(resultSubject(capture))])
   const stored = [started, result].filter((message) => message !== undefined)
   return {
     /** The readable reports, in the order in which they were stored. */
