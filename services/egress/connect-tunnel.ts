@@ -62,7 +62,7 @@ const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 export type TunnelRequest = { readonly request: IncomingMessage; readonly client: Socket; readonly head: Buffer }
 
 /**
- * Serves one CONNECT: a tunnel to the judged target or through the caller's proxy, plain requests if that proxy refuses a tunnel,
+ * Serves one CONNECT: a tunnel to the checked target or through the caller's proxy, plain requests if that proxy refuses a tunnel,
  * or a refusal. Resolves when the tunnel has ended, plain requests can be served, or the refusal is written; never throws.
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {

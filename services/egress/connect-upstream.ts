@@ -8,7 +8,7 @@ import { dial } from './dial.ts'
 import { dialThrough } from './dial-through.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import type { Route, Target } from './target/parse-target.ts'
-import { judgeText, resolveTarget } from './target/resolve-target.ts'
+import { checkTargetWithoutDns, resolveTarget } from './target/resolve-target.ts'
 
 /** A route through a caller's proxy. */
 type ProxyRoute = Route & { readonly proxy: CallersProxy }
@@ -33,11 +33,11 @@ const toProxyError = (thrown: unknown): AppError => {
 }
 
 /**
- * Opens a connection to a caller's proxy, which is judged like any target. The page's target is judged by its text alone,
+ * Opens a connection to a caller's proxy, which is checked like any target. The page's target is checked without resolving it,
  * because the proxy resolves its name. Throws an AppError with the reason if it fails.
  */
 export const connectProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
-  judgeText(egress.rules, target, ownPort)
+  checkTargetWithoutDns(egress.rules, target, ownPort)
   try {
     return await connectTo(egress, proxy, ownPort)
   } catch (thrown) {
@@ -58,7 +58,7 @@ const tunnelThrough = async (egress: Egress, route: ProxyRoute): Promise<Socket>
 }
 
 /**
- * Opens the upstream connection of a client's request: resolves the target, judges every address and dials judged ones; if the
+ * Opens the upstream connection of a client's request: resolves the target, checks every address and dials checked ones; if the
  * caller named a proxy, only through it. Throws an AppError with the reason if it fails.
  */
 export const connectUpstream = (egress: Egress, { target, proxy, ownPort }: Route): Promise<Socket> =>

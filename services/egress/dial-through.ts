@@ -5,8 +5,8 @@ import { handshake } from '#shared/net/handshake.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { requestHttpTunnel, TunnelRefused } from './callers-proxy/request-http-tunnel.ts'
 import { dial, type Dialling, tryEach } from './dial.ts'
-import { blocked } from './target/judge-address.ts'
-import { translated } from './target/nat64.ts'
+import { blocked } from './target/check-address.ts'
+import { translatedAddresses } from './target/nat64.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** How addresses are dialled through the operator's proxy: all of them together within twice `connectMs`. */
@@ -29,12 +29,12 @@ const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
 /** Whether one of the addresses, or the IPv4 address that NAT64 translates it to, is the proxy's. */
 const isProxy = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
   const prefixes = addresses.some((ip) => ip.includes(':')) ? await nat64() : []
-  return addresses.some((ip) => [ip, ...translated(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
+  return addresses.some((ip) => [ip, ...translatedAddresses(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
 }
 
 /**
- * Opens a tunnel through the operator's proxy to the first judged address that the proxy reaches. The proxy gets addresses and
- * never a name, because addresses that it resolved itself would not be judged. Throws `BLOCKED` if an address is the proxy's
+ * Opens a tunnel through the operator's proxy to the first checked address that the proxy reaches. The proxy gets addresses and
+ * never a name, because addresses that it resolved itself would not be checked. Throws `BLOCKED` if an address is the proxy's
  * own, `SERVICE_UNAVAILABLE` if the proxy is unreachable or rejects the credentials, otherwise the last address's `TIMEOUT` or
  * `CONNECTION_FAILED`.
  */

@@ -70,7 +70,7 @@ export const tryEach = async (
 }
 
 /**
- * Connects to one of the judged addresses as `tryEach` does, and checks that the peer is that address. Throws `BLOCKED` for a
+ * Connects to one of the checked addresses as `tryEach` does, and checks that the peer is that address. Throws `BLOCKED` for a
  * different peer, `SERVICE_UNAVAILABLE` if this machine can open no connection.
  */
 export const dial = (

@@ -61,7 +61,7 @@ t.test('egress cases: refuses every literal and parser trick, in absolute form a
 })
 
 // Contract: Error mapping
-t.test('egress cases: judges names by their addresses', async (t) => {
+t.test('egress cases: checks names by their addresses', async (t) => {
   await using world = await startWorld()
   for (const row of ssrfCases('dns', 'webhook', 'public')) {
     const { url, webhook_url: webhookUrl, dns } = inputOf(row)
@@ -155,7 +155,7 @@ t.test('egress cases: the canary is reached through a filter that allows everyth
   t.equal(world.canary.connections(), 1)
 })
 
-t.test('egress cases: a connection to another peer than the judged address is cut', async (t) => {
+t.test('egress cases: a connection to another peer than the checked address is cut', async (t) => {
   await using canary = await startCanary()
   // Simulates a fault in routing or dialling.
   const astray: Connect = () => connect({ host: '127.0.0.1', port: canary.port })

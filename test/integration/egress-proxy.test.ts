@@ -249,7 +249,7 @@ t.test('egress proxy: a dead or unresolvable proxy is a failed connection, for t
 })
 
 // Contract: `proxy`
-t.test('egress proxy: judges the address of a proxy as that of any target', async (t) => {
+t.test('egress proxy: checks the address of a proxy as that of any target', async (t) => {
   for (const { id, input, expect, note } of ssrfCases('proxy')) {
     const { proxy = '', url = 'https://example.com/', dns = {} } = typeof input === 'string' ? { proxy: input } : input
     await using canary = await startCanary()
@@ -292,7 +292,7 @@ t.test(
   },
 )
 
-t.test('egress proxy: dials the judged address of the proxy, and cuts a proxy that is another peer', async (t) => {
+t.test('egress proxy: dials the checked address of the proxy, and cuts a proxy that is another peer', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const dialled: string[] = []
   // Simulates wrong routing: the peer is loopback.

@@ -60,7 +60,7 @@ const askBoth = async (port: number, host: string, headers: readonly string[] = 
 
 const logged = async (proxy: RealProxy, what: RegExp) => eventually(async () => what.test(await proxy.log()))
 
-t.test('upstream proxy: every connection is a tunnel to the judged address, with the credentials', async (t) => {
+t.test('upstream proxy: every connection is a tunnel to the checked address, with the credentials', async (t) => {
   await using page = await startPage()
   await using squid = await startSquid(login, [])
   await using filter = await startBehind(squid)

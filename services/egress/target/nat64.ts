@@ -12,18 +12,18 @@ const prefixLengths = [32, 40, 48, 56, 64, 96] as const
 const translationOnly = blocksOf(['64:ff9b::/32'])
 
 /** The IPv4 address embedded in an IPv6 address after a prefix of this length (RFC 6052 §2.2): four bytes, skipping byte 8. */
-const carriedBy = (bytes: readonly number[], length: number): string =>
+const embeddedIpv4 = (bytes: readonly number[], length: number): string =>
   bytes
     .filter((_, index) => index >= length / 8 && index !== 8)
     .slice(0, 4)
     .join('.')
 
 /** The IPv4 addresses that NAT64 translates an address to; none if it has none of the prefixes. */
-export const translated = (ip: string, prefixes: readonly Cidr[]): readonly string[] => {
+export const translatedAddresses = (ip: string, prefixes: readonly Cidr[]): readonly string[] => {
   const address = parseAddress(ip)
   if (address === undefined) return []
   const bytes = address.toByteArray()
-  return prefixes.flatMap((prefix) => (inAny([prefix], address) ? [carriedBy(bytes, prefix[1])] : []))
+  return prefixes.flatMap((prefix) => (inAny([prefix], address) ? [embeddedIpv4(bytes, prefix[1])] : []))
 }
 
 /**
@@ -35,7 +35,7 @@ export const prefixesIn = (answers: readonly string[]): readonly Cidr[] =>
     const address = parseAddress(ip)
     if (address?.kind() !== 'ipv6' || !(isPublicAddress(ip) || inAny(translationOnly, address))) return []
     const bytes = address.toByteArray()
-    const lengths = prefixLengths.filter((length) => discoveryAddresses.includes(carriedBy(bytes, length)))
+    const lengths = prefixLengths.filter((length) => discoveryAddresses.includes(embeddedIpv4(bytes, length)))
     return lengths.map((length) => parseCidr(`${ip}/${length}`)).filter((prefix) => prefix !== undefined)
   })
 

@@ -5,7 +5,7 @@ import type { Cidr } from '#shared/policy/cidr.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
 import { isInternalName } from './internal-domains.ts'
-import { blocked, judgeAddress, type OwnNetwork } from './judge-address.ts'
+import { blocked, checkAddress, type OwnNetwork } from './check-address.ts'
 import type { Target } from './parse-target.ts'
 
 /** Resolves a name to its addresses of both families; empty if there are none or the query failed. Never throws. */
@@ -27,23 +27,20 @@ export type TargetRules = {
   readonly nat64: () => Promise<readonly Cidr[] | undefined>
 }
 
-/** A name with more is refused, because each address is judged and a response may contain thousands. */
+/** A name with more is refused, because each address is checked and a response may contain thousands. */
 const addressesMax = 64
 
-const judgeName = (rules: TargetRules, { host, port }: Target): void => {
+const checkPortAndName = (rules: TargetRules, { host, port }: Target): void => {
   if (isBadPort(port)) throw blocked('the port is a bad port of the Fetch standard')
   if (!isAddress(host) && isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
     throw blocked('the name is internal')
   }
 }
 
-/**
- * Decides whether a target that a proxy connects to may be reached, by its text alone: port, literal
- * address, internal name. Queries no resolver. Throws `BLOCKED`.
- */
-export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
-  judgeName(rules, target)
-  if (isAddress(target.host)) judgeAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort }, target)
+/** Checks the target of a proxy without resolving it: port, literal address, internal names. Throws `BLOCKED`. */
+export const checkTargetWithoutDns = (rules: TargetRules, target: Target, ownPort: number): void => {
+  checkPortAndName(rules, target)
+  if (isAddress(target.host)) checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort }, target)
 }
 
 const addressesOf = async (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
@@ -66,13 +63,15 @@ export const resolveTarget = async (
   target: Target,
   ownPort: number,
 ): Promise<readonly string[]> => {
-  judgeName(rules, target)
+  checkPortAndName(rules, target)
   const addresses = await addressesOf(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
   const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
-  for (const ip of addresses) judgeAddress(ip, addressRules, target)
+  for (const ip of addresses) checkAddress(ip, addressRules, target)
   if (nat64 !== undefined) return addresses
-  const certain = addresses.filter((ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port))
-  if (certain.length > 0) return certain
+  const usableWithoutNat64 = addresses.filter(
+    (ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port),
+  )
+  if (usableWithoutNat64.length > 0) return usableWithoutNat64
   throw new AppError('DNS_FAILED', { message: 'NAT64 prefixes of the network not discovered yet' })
 }

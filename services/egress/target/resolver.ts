@@ -58,7 +58,7 @@ export const createIpv6Query =
   }
 
 /**
- * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty, because only addresses that were judged
+ * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty, because only addresses that were checked
  * are dialled. Queries use absolute names, so that no search list changes a name.
  */
 export const createResolver = (sources: ResolverSources): Resolver => {

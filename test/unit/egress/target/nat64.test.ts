@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createDiscovery, discoveryName, prefixesIn, translated } from '#egress/target/nat64.ts'
+import { createDiscovery, discoveryName, prefixesIn, translatedAddresses } from '#egress/target/nat64.ts'
 import { blocksOf, type Cidr } from '#shared/policy/cidr.ts'
 
 const written = (prefixes: readonly Cidr[] | undefined) =>
@@ -17,14 +17,18 @@ const rfcExamples = [
 ] as const
 
 t.test('NAT64: extracts the embedded IPv4 address behind a prefix of any length', async (t) => {
-  for (const [prefix, ip] of rfcExamples) t.same(translated(ip, blocksOf([prefix])), ['192.0.2.33'], ip)
+  for (const [prefix, ip] of rfcExamples) t.same(translatedAddresses(ip, blocksOf([prefix])), ['192.0.2.33'], ip)
   const all = blocksOf(['2001:db8:122:344::/64', '2001:db8:122:344::/96'])
-  t.same(translated('2001:db8:122:344::192.0.2.33', all), ['0.0.0.192', '192.0.2.33'], 'for each of several prefixes')
+  t.same(
+    translatedAddresses('2001:db8:122:344::192.0.2.33', all),
+    ['0.0.0.192', '192.0.2.33'],
+    'for each of several prefixes',
+  )
 })
 
 t.test('NAT64: an address outside every prefix is not translated', async (t) => {
   for (const ip of ['64:ff9b:1::1', '2606:4700::1', '192.0.2.33', 'a.test']) {
-    t.same(translated(ip, blocksOf(['64:ff9b::/96'])), [], ip)
+    t.same(translatedAddresses(ip, blocksOf(['64:ff9b::/96'])), [], ip)
   }
 })
 

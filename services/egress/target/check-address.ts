@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { isLoopback, isPrivateAddress, isPublicAddress } from '#shared/policy/address.ts'
 import { allowsAddress, allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
-import { translated } from './nat64.ts'
+import { translatedAddresses } from './nat64.ts'
 import type { Target } from './parse-target.ts'
 
 /** Addresses of this machine, and their networks, whose hosts may trust each other even if public. */
@@ -33,13 +33,13 @@ const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }
 }
 
 /** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */
-const opensByName = (ip: string, host: string): boolean =>
+const isAllowableByName = (ip: string, host: string): boolean =>
   isPublicAddress(ip) || isPrivateAddress(ip) || (host === 'localhost' && isLoopback(ip))
 
 const refuseNonPublic = (ip: string, { allow, own }: AddressRules, { host, port }: Target): void => {
   if (allowsAddress(allow, ip, port)) return
   if (allowsName(allow, host, port)) {
-    if (!opensByName(ip, host)) throw blocked('the address must be allowed by address, not by name')
+    if (!isAllowableByName(ip, host)) throw blocked('the address must be allowed by address, not by name')
     return
   }
   const address = parseAddress(ip)
@@ -47,9 +47,9 @@ const refuseNonPublic = (ip: string, { allow, own }: AddressRules, { host, port 
   if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
 }
 
-/** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is judged as its IPv4 address too. */
-export const judgeAddress = (ip: string, rules: AddressRules, target: Target): void => {
-  const behind = translated(ip, rules.nat64)
+/** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is checked as its IPv4 address too. */
+export const checkAddress = (ip: string, rules: AddressRules, target: Target): void => {
+  const behind = translatedAddresses(ip, rules.nat64)
   for (const each of [ip, ...behind]) refuseDenied(each, rules, target)
   if (allowsAddress(rules.allow, ip, target.port)) return
   for (const each of behind.length > 0 ? behind : [ip]) refuseNonPublic(each, rules, target)
