@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
-import type { ToReceiver } from './receiver-agent.ts'
+import type { ReceiverRequestOptions } from './receiver-agent.ts'
 
 /** The request to send. */
 export type Post = {
@@ -28,7 +28,7 @@ const authorization = ({ username, password }: URL): Record<string, string> => {
   return { authorization: `Basic ${credentials}` }
 }
 
-const requestOf = ({ accountId, url: text, headers, body }: Post, agent: Agent): ToReceiver => {
+const requestOf = ({ accountId, url: text, headers, body }: Post, agent: Agent): ReceiverRequestOptions => {
   const url = new URL(text)
   return {
     agent,
@@ -48,7 +48,7 @@ const requestOf = ({ accountId, url: text, headers, body }: Post, agent: Agent):
   }
 }
 
-const judge = (status: number): Failure | null => {
+const failureOfStatus = (status: number): Failure | null => {
   if (status >= 200 && status < 300) return null
   return status >= 300 && status < 400 ? 'redirect' : 'status'
 }
@@ -85,9 +85,9 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.on('error', (error) => end(failureOf(error)))
     request.once('response', (response) => {
       status = response.statusCode ?? 0
-      const verdict = judge(status)
+      const failure = failureOfStatus(status)
       readBody(response).then(
-        () => end(verdict),
+        () => end(failure),
         () => end('connection_failed'),
       )
     })

@@ -58,7 +58,7 @@ const tlsFailure = (cause: unknown): Failure =>
   /^(ECONNRESET|EPIPE)$/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'connection_failed' : 'tls_failed'
 
 /**
- * Opens a connection to a receiver: through the egress filter, which resolves, judges and dials, then TLS to the requested
+ * Opens a connection to a receiver: through the egress filter, which resolves, checks and dials, then TLS to the requested
  * name. Throws `NoConnection` with the reason.
  */
 export const connectReceiver = async (route: EgressRoute, to: HostPort): Promise<TLSSocket> => {

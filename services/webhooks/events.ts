@@ -29,7 +29,7 @@ const declare = (metrics: Metrics) => ({
     name: 'webhook_deliveries_failed_total',
     help: 'Deliveries whose attempts all failed, or that waited too long',
   }),
-  notTried: metrics.counter({
+  unattempted: metrics.counter({
     name: 'webhook_not_tried_total',
     help: 'Attempts that were postponed because the egress filter was unreachable',
   }),
@@ -48,8 +48,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
     },
     /** The egress filter was unreachable: deliveries wait, and no attempt is counted. */
-    notTried: (deliveries: number) => {
-      counts.notTried.inc(deliveries)
+    unattempted: (deliveries: number) => {
+      counts.unattempted.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
     /** The secret of a webhook cannot be decrypted with the configured keys. */

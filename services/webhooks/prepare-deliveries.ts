@@ -1,6 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
 import { findCaptures } from '#shared/db/find-capture.ts'
-import { handBackDeliveries } from './db/note-attempts.ts'
+import { handBackDeliveries } from './db/record-attempts.ts'
 import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliveries.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './events.ts'
@@ -26,7 +26,7 @@ const unsignableMs = 60_000
 
 const withBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   const fresh = taken.filter(({ body }) => body === null)
-  const ids = fresh.flatMap(({ captureId, subject }) => (captureId !== null && subject === null ? [captureId] : []))
+  const ids = fresh.flatMap(({ captureId, eventData }) => (captureId !== null && eventData === null ? [captureId] : []))
   const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
   const byId = new Map(captures.map((capture) => [capture.id, capture]))
   const rendered = fresh.flatMap((delivery) => {

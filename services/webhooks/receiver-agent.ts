@@ -4,10 +4,10 @@ import { connectReceiver, type EgressRoute } from './connect-receiver.ts'
 import { NoConnection } from './outcome.ts'
 
 /** Options of a request through the agent; the account is named because accounts never share connections. */
-export type ToReceiver = ClientRequestArgs & { readonly accountId: string }
+export type ReceiverRequestOptions = ClientRequestArgs & { readonly accountId: string }
 
-/** A connection may be reused for this long; then the receiver's address is resolved and judged again. */
-const usualReuseMs = 30_000
+/** A connection may be reused for this long; then the receiver's address is resolved and checked again. */
+const defaultReuseMs = 30_000
 /** Most idle connections of one process, and of one account and host. */
 const idleMax = 256
 const idlePerReceiver = 32
@@ -20,14 +20,14 @@ export class ReceiverAgent extends Agent implements Disposable {
   readonly #reuseMs: number
   readonly #expired = new WeakSet<Duplex>()
 
-  constructor(route: EgressRoute, reuseMs = usualReuseMs) {
+  constructor(route: EgressRoute, reuseMs = defaultReuseMs) {
     super(options)
     this.#route = route
     this.#reuseMs = reuseMs
   }
 
   override getName(to?: ClientRequestArgs): string {
-    return `${(to as ToReceiver).accountId} ${to?.host}:${to?.port}`
+    return `${(to as ReceiverRequestOptions).accountId} ${to?.host}:${to?.port}`
   }
 
   override createConnection(
@@ -50,7 +50,7 @@ export class ReceiverAgent extends Agent implements Disposable {
   async #connect(host: string, port: number, callback: (error: Error | null, socket: Duplex) => void): Promise<void> {
     try {
       const socket = await connectReceiver(this.#route, { host, port })
-      this.#boundAge(socket)
+      this.#expireAfterReuseLimit(socket)
       callback(null, socket)
     } catch (error) {
       // With an error the agent expects no socket, whatever its type says.
@@ -59,7 +59,7 @@ export class ReceiverAgent extends Agent implements Disposable {
   }
 
   /** Once a connection is old, it is closed if idle, and not reused otherwise. */
-  #boundAge(socket: Duplex): void {
+  #expireAfterReuseLimit(socket: Duplex): void {
     const timer = setTimeout(() => {
       this.#expired.add(socket)
       const isFree = Object.values(this.freeSockets).some((sockets) => sockets?.some((each) => each === socket))

@@ -15,10 +15,10 @@ const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknow
 
 /** The body of a delivery; undefined if its capture or batch was deleted. */
 export const renderBody = (
-  { event, subject, sentAt }: Pick<TakenDelivery, 'event' | 'subject' | 'sentAt'>,
+  { event, eventData, sentAt }: Pick<TakenDelivery, 'event' | 'eventData' | 'sentAt'>,
   capture: FoundCapture | undefined,
   publicUrl: string,
 ): string | undefined => {
-  const data = subject ?? (capture && dataOf(capture, publicUrl))
+  const data = eventData ?? (capture && dataOf(capture, publicUrl))
   return data && JSON.stringify({ event, data, sent_at: sentAt })
 }

@@ -3,9 +3,9 @@ import {
   type ReceiverBounds,
   expireDeliveries,
   handBackDeliveries,
-  noteAttempts,
-  type NotedAttempt,
-} from './db/note-attempts.ts'
+  recordAttempts,
+  type AttemptRecord,
+} from './db/record-attempts.ts'
 import {
   announceDeliveries,
   deliveriesChannel,
@@ -19,7 +19,7 @@ import { startSpan } from '#shared/telemetry/trace.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
 import type { Events } from './events.ts'
-import { greatestAgeMs, nextAttemptMs } from './next-attempt.ts'
+import { maxAgeMs, nextAttemptMs } from './next-attempt.ts'
 import type { Outcome } from './outcome.ts'
 import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
 import { signBody } from './sign-body.ts'
@@ -29,33 +29,33 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly database: Pick<Database, 'query' | 'subscribe'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
-  readonly waitsMs: readonly number[]
+  readonly retryDelaysMs: readonly number[]
   readonly inFlightMax: number
   /** Milliseconds after which another sender takes over the deliveries of one that died. */
   readonly leaseMs: number
   /** Poll interval while the listening connection is open and nothing is due. */
   readonly idleMs: number
   readonly now: () => Date
-  readonly chance: () => number
+  readonly random: () => number
 }
 
 /** Renewals of a lease within its duration. */
 const renewals = 3
 const takeMax = 100
 /** At most an eighth of the deliveries in flight are of one account. */
-const accountShare = 8
+const accountShareDivisor = 8
 /** Bounds of one receiver; its concurrency is at most its account's share. After a pause it gets one delivery. */
-const receiverBounds = { parallelMin: 2, quickMs: 1000, brokenAfter: 5, pauseMs: 30_000, pauseMaxMs: 600_000 } as const
+const receiverBounds = { parallelMin: 2, fastResponseMs: 1000, brokenAfter: 5, pauseMs: 30_000, pauseMaxMs: 600_000 }
 /** Poll interval while deliveries are in flight, or the listening connection is closed. */
 const pollMs = 500
 /** Attempts that end within this time are stored together. */
-const gatherMs = 5
+const batchWindowMs = 5
 /** Wait after the egress filter was unreachable. */
-const notTriedMs = 2000
+const egressRetryMs = 2000
 
-type Results = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly TakenDelivery[] }
+type Results = { readonly attempted: readonly AttemptRecord[]; readonly unattempted: readonly TakenDelivery[] }
 
-const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
+const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<AttemptRecord | undefined> => {
   const { id, accountId, url, event, failures, takenAt } = delivery
   const at = sender.now()
   const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
@@ -73,7 +73,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   const ms = Math.round(performance.now() - began)
   const { status, failure } = outcome
   span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
-  const nextMs = failure === null ? null : nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())
+  const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
   sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
   return { id, takenAt, at, ms, status, error: failure, nextMs }
 }
@@ -81,31 +81,31 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
   const inFlight = new Set<string>()
-  let noted: NotedAttempt[] = []
-  let notTried: TakenDelivery[] = []
+  let attempted: AttemptRecord[] = []
+  let unattempted: TakenDelivery[] = []
   let renewedAtMs = performance.now()
 
   const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
     const result = await send(sender, prepared).catch(() => undefined)
     inFlight.delete(id)
-    if (result) noted.push(result)
-    else notTried.push(prepared.delivery)
+    if (result) attempted.push(result)
+    else unattempted.push(prepared.delivery)
     notify()
   }
 
-  const write = async ({ noted: attempts, notTried: untried }: Results) => {
-    await noteAttempts(sender.database, attempts, bounds)
-    noted = noted.slice(attempts.length)
-    await handBackDeliveries(sender.database, untried, notTriedMs)
-    notTried = notTried.slice(untried.length)
-    if (untried.length > 0) sender.events.notTried(untried.length)
+  const write = async (results: Results) => {
+    await recordAttempts(sender.database, results.attempted, bounds)
+    attempted = attempted.slice(results.attempted.length)
+    await handBackDeliveries(sender.database, results.unattempted, egressRetryMs)
+    unattempted = unattempted.slice(results.unattempted.length)
+    if (results.unattempted.length > 0) sender.events.unattempted(results.unattempted.length)
   }
 
   return {
     count: () => inFlight.size,
     /** Number of deliveries that this sender still holds. */
-    held: () => inFlight.size + noted.length + notTried.length,
+    held: () => inFlight.size + attempted.length + unattempted.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
         inFlight.add(each.delivery.id)
@@ -113,8 +113,8 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
       }
     },
     /** Stores results and renews leases. Throws if it cannot; the results stay for the next call. */
-    settle: async () => {
-      await write({ noted: [...noted], notTried: [...notTried] })
+    flush: async () => {
+      await write({ attempted: [...attempted], unattempted: [...unattempted] })
       if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
       await renewLeases(sender.database, [...inFlight], sender.leaseMs)
       renewedAtMs = performance.now()
@@ -128,11 +128,11 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
  */
 export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: number): Promise<void> => {
   const { events } = sender
-  const wakeup = createWakeup(gatherMs)
-  const perAccount = Math.ceil(sender.inFlightMax / accountShare)
+  const wakeup = createWakeup(batchWindowMs)
+  const perAccount = Math.ceil(sender.inFlightMax / accountShareDivisor)
   using listening = sender.database.subscribe(deliveriesChannel, wakeup.notify)
   const deliveries = createDeliveriesInFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
-  const ageMs = greatestAgeMs(sender.waitsMs)
+  const ageMs = maxAgeMs(sender.retryDelaysMs)
   let announced = false
   let failing = false
 
@@ -152,7 +152,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
 
   const turn = async (more: boolean) => {
     try {
-      await deliveries.settle()
+      await deliveries.flush()
       if (more) await takeMore()
       if (failing) events.recovered()
       failing = false

@@ -137,7 +137,7 @@ export const measureDeliveries = async (): Promise<Deliveries> => {
   const on = { database, egressPort, certificate: { ...certificate, [Symbol.asyncDispose]: async () => {} } }
   const began = performance.now()
   const usedBefore = cpuSeconds(process.pid)
-  const sender = await startSender(t, on, { answerMs: hangMs, waitsMs: [], inFlightMax: 256 })
+  const sender = await startSender(t, on, { answerMs: hangMs, retryDelaysMs: [], inFlightMax: 256 })
   await eventually(async () => (await waiting(database)) === 0, { withinMs, what: 'all is delivered' })
   const perSecond = (deliveries * 1000) / (performance.now() - began)
   const costMs = ((cpuSeconds(process.pid) - usedBefore) * 1000) / deliveries

@@ -49,10 +49,10 @@ export const startSender = async (
   t: WithTeardown,
   on: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
   options: {
-    readonly waitsMs?: readonly number[]
+    readonly retryDelaysMs?: readonly number[]
     readonly answerMs?: number
     readonly connectMs?: number
-    readonly chance?: number
+    readonly random?: number
     readonly inFlightMax?: number
     readonly leaseMs?: number
     readonly reuseMs?: number
@@ -74,12 +74,12 @@ export const startSender = async (
       publicUrl: 'https://shots.example',
       events: createEvents(createLogger({ service: 'test', level: 'error' }), createMetrics('test')),
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),
-      waitsMs: options.waitsMs ?? [50, 50, 50],
+      retryDelaysMs: options.retryDelaysMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
       leaseMs: options.leaseMs ?? 10_000,
       idleMs: options.idleMs ?? 5000,
       now: () => new Date(),
-      chance: () => options.chance ?? 0,
+      random: () => options.random ?? 0,
     },
     stop.signal,
     10_000,

@@ -132,7 +132,7 @@ t.test('answer records: html sources are shown by kind, size and digest; their t
   const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
   t.match(JSON.parse(flat), { url: null, status: 'pending' })
   const capture = await findCapture(database, { id: made.id, accountId })
-  const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+  const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
   const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
   t.match(JSON.parse(told), { data: { url: null, options: shown } })
   const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
@@ -175,7 +175,7 @@ t.test(
     const flat = (await (await ask('/screenshots/capture', body)).json()) as Fields
     t.match(flat, { url: masked.url, webhook_url: webhook })
     texts.push(JSON.stringify({ ...flat, webhook_url: '' }))
-    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+    const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
     const capture = await findCapture(database, { id: made.id, accountId })
     const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
     t.match(JSON.parse(told), { data: masked })
@@ -334,7 +334,7 @@ t.test(
     const events = await (await ask(`/screenshots/${first.id}/events`)).text()
     const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text) as Fields)
     t.strictSame(told.at(-1)?.['metadata'], metadata)
-    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+    const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
     const capture = await findCapture(database, { id: first.id, accountId })
     const body = JSON.parse(renderBody(delivery, capture, 'https://shots.example') ?? '') as { data: Fields }
     t.strictSame(body.data['metadata'], metadata)

@@ -204,7 +204,7 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
   await using filter = await startReceiverFilter(receiver)
   const on = { database, egressPort: filter.port, certificate }
-  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [] })
+  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, retryDelaysMs: [] })
   const { call, listed } = await newCaller()
   const made = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
   const secret = String(made.body.data['secret'])
@@ -269,7 +269,7 @@ t.test('gateway webhooks: the log of a retried delivery has each attempt and the
   await using receiver = await startReceiver(certificate, () => 500)
   await using filter = await startReceiverFilter(receiver)
   const on = { database, egressPort: filter.port, certificate }
-  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [20, 3_600_000] })
+  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, retryDelaysMs: [20, 3_600_000] })
   const { call, listed } = await newCaller()
   const made = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
   const path = `/webhooks/${String(made.body.data['id'])}`

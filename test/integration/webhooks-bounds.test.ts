@@ -40,14 +40,14 @@ t.test(
   'webhooks bounds: a delivery is attempted immediately and after each wait of its schedule, then it fails',
   async (t) => {
     const schedules = [
-      { schedule: webhookRetries.fallback, chance: 0, waits: [30, 120, 600] },
-      { schedule: 'B', chance: 1, waits: [11, 66, 330] },
-      { schedule: '1h', chance: 0.5, waits: [3780] },
+      { schedule: webhookRetries.fallback, random: 0, waits: [30, 120, 600] },
+      { schedule: 'B', random: 1, waits: [11, 66, 330] },
+      { schedule: '1h', random: 0.5, waits: [3780] },
     ]
-    for (const { schedule, chance, waits } of schedules) {
+    for (const { schedule, random, waits } of schedules) {
       await using s = await setUp(() => 500)
       const parsed = webhookRetries.parse(schedule ?? '')
-      const sender = await startSender(t, s.on, { waitsMs: parsed.ok ? parsed.value : [], chance })
+      const sender = await startSender(t, s.on, { retryDelaysMs: parsed.ok ? parsed.value : [], random })
       const id = await captureFor(s.database, s.tenant, hookUrl('one', '/late'))
       for (const [index, wait] of waits.entries()) {
         await eventually(async () => (await s.attempts(id)).length === index + 1)
@@ -66,13 +66,13 @@ t.test(
 t.test('webhooks bounds: the connection and the whole response have timeouts', async (t) => {
   t.strictSame(attemptBounds, { connectMs: 10_000, answerMs: 30_000 })
   await using s = await setUp(() => 'begin')
-  const slow = await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
+  const slow = await startSender(t, s.on, { retryDelaysMs: [], answerMs: 300 })
   const begun = await captureFor(s.database, s.tenant, hookUrl('one', '/begun'))
   await s.ended(begun, 'failed')
   t.match(await s.attempts(begun), [{ status: 200, error: 'timeout' }], 'a response that does not end')
   await slow.end()
   await using silent = await listening(createServer())
-  await startSender(t, { ...s.on, egressPort: silent.port }, { waitsMs: [], connectMs: 100 })
+  await startSender(t, { ...s.on, egressPort: silent.port }, { retryDelaysMs: [], connectMs: 100 })
   const unconnected = await captureFor(s.database, s.tenant, hookUrl('one', '/unconnected'))
   await s.ended(unconnected, 'failed')
   t.match(await s.attempts(unconnected), [{ status: null, error: 'timeout' }], 'a connection that is not established')

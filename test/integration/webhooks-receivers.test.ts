@@ -56,7 +56,7 @@ t.test('webhooks receivers: a fast receiver gets more concurrent deliveries, up 
 // Contract: Fairness
 t.test('webhooks receivers: a failure halves the concurrent deliveries of a receiver, to two at least', async (t) => {
   await using s = await setUp(() => 500)
-  await startSender(t, s.on, { waitsMs: [] })
+  await startSender(t, s.on, { retryDelaysMs: [] })
   const failOne = async () => {
     const [id = ''] = await endWithWebhooks(s, 1, '/x')
     await s.ended(id, 'failed')
@@ -72,7 +72,7 @@ t.test('webhooks receivers: a failure halves the concurrent deliveries of a rece
 t.test('webhooks receivers: an unresponsive receiver is paused, then probed until it responds', async (t) => {
   let behave: () => Promise<number | 'close'> = async () => 'close'
   await using s = await setUp(() => behave())
-  await startSender(t, s.on, { waitsMs: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1] })
+  await startSender(t, s.on, { retryDelaysMs: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1] })
   const ids = await endWithWebhooks(s, 8, '/dead/x')
   const isPaused = async () => (await queueOf(s.database))?.isPaused === true && (await inFlight(s.database)) === 0
   await eventually(isPaused, { what: 'the receiver is paused' })
@@ -102,12 +102,12 @@ t.test('webhooks receivers: a delivery that waits too long expires, logged, and 
   await using s = await setUp()
   const [id = ''] = await endWithWebhooks(s, 1, '/late')
   await s.database.query(`update webhook_delivery set queued_at = now() - interval '23 hours 59 minutes'`)
-  const sender = await startSender(t, s.on, { waitsMs: [3_600_000] })
+  const sender = await startSender(t, s.on, { retryDelaysMs: [3_600_000] })
   await s.ended(id, 'delivered')
   await sender.end()
   const [late = ''] = await endWithWebhooks(s, 1, '/late')
   await s.database.query(`update webhook_delivery set queued_at = now() - interval '26 hours' where state = 'pending'`)
-  await startSender(t, s.on, { waitsMs: [3_600_000] })
+  await startSender(t, s.on, { retryDelaysMs: [3_600_000] })
   await s.ended(late, 'failed')
   t.match(await s.attempts(late), [{ number: 1, status: null, error: 'expired' }])
   const [{ id: delivery } = { id: '' }] = await s.database.query<{ id: string }>(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ReceiverBounds, type NotedAttempt, noteAttempts } from '#webhooks/db/note-attempts.ts'
+import { type ReceiverBounds, type AttemptRecord, recordAttempts } from '#webhooks/db/record-attempts.ts'
 import { takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
@@ -43,7 +43,7 @@ t.test('webhooks takers: an old connection is not reused', async (t) => {
 const adapting: ReceiverBounds = {
   parallelMin: 2,
   parallelMax: 8,
-  quickMs: 1000,
+  fastResponseMs: 1000,
   brokenAfter: 5,
   pauseMs: 1000,
   pauseMaxMs: 1000,
@@ -57,15 +57,15 @@ t.test('webhooks takers: a delivered delivery stays delivered when a late sender
   await s.database.query('update webhook_delivery set leased_until = now()')
   const [other] = await take()
   t.equal(other?.id, late?.id, 'another sender has taken it over')
-  const note = (takenAt: string | undefined, attempt: Pick<NotedAttempt, 'status' | 'error' | 'nextMs'>) =>
-    noteAttempts(
+  const record = (takenAt: string | undefined, attempt: Pick<AttemptRecord, 'status' | 'error' | 'nextMs'>) =>
+    recordAttempts(
       s.database,
       [{ id: late?.id ?? '', takenAt: takenAt ?? '', at: new Date(), ms: 1, ...attempt }],
       adapting,
     )
-  await note(other?.takenAt, { status: 204, error: null, nextMs: null })
+  await record(other?.takenAt, { status: 204, error: null, nextMs: null })
   for (const nextMs of [1, null]) {
-    await note(late?.takenAt, { status: null, error: 'timeout', nextMs })
+    await record(late?.takenAt, { status: null, error: 'timeout', nextMs })
     t.match(await s.deliveries(id), [{ state: 'delivered', next: null }])
   }
   t.same(

@@ -39,7 +39,7 @@ t.test('webhooks wake: a sender wakes when a retry is due', async (t) => {
   let answers = 0
   await using s = await setUp(async () => ((answers += 1) === 1 ? 500 : 204))
   const { database, untilListening } = watched(s.database)
-  await startSender(t, { ...s.on, database }, { idleMs: never, waitsMs: [1500] })
+  await startSender(t, { ...s.on, database }, { idleMs: never, retryDelaysMs: [1500] })
   await untilListening()
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/retry')), 'delivered')
   t.equal(answers, 2)

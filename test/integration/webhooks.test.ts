@@ -136,7 +136,7 @@ t.test('webhooks: a failed attempt is retried with the same bytes', async (t) =>
 
 t.test('webhooks: a delivery fails after its last attempt, and its capture is not changed', async (t) => {
   await using s = await setUp(() => 503)
-  await startSender(t, s.on, { waitsMs: [20, 20] })
+  await startSender(t, s.on, { retryDelaysMs: [20, 20] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/never'))
   await s.ended(id, 'failed')
   t.equal((await s.attempts(id)).length, 3, 'the first one and one after each wait')
@@ -147,7 +147,7 @@ t.test('webhooks: a delivery fails after its last attempt, and its capture is no
 // Contract: Not followed
 t.test('webhooks: a redirect is not followed', async (t) => {
   await using s = await setUp(() => ({ redirect: hookUrl('two', '/elsewhere') }))
-  await startSender(t, s.on, { waitsMs: [] })
+  await startSender(t, s.on, { retryDelaysMs: [] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/moved'))
   await s.ended(id, 'failed')
   t.match(await s.attempts(id), [{ status: 302, error: 'redirect' }])
@@ -162,7 +162,7 @@ t.test(
   'webhooks: an attempt fails if the receiver hangs, has no address, a wrong certificate, or is not public',
   async (t) => {
     await using s = await setUp(() => 'hang')
-    await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
+    await startSender(t, s.on, { retryDelaysMs: [], answerMs: 300 })
     const expected = {
       [hookUrl('one', '/hang')]: 'timeout',
       [hookUrl('nowhere', '/')]: 'dns_failed',
@@ -188,7 +188,7 @@ t.test('webhooks: the host name is resolved and its address checked for each att
     return [address]
   }
   await using s = await setUp(() => 'close', resolve)
-  await startSender(t, s.on, { waitsMs: [20, 3_600_000, 20] })
+  await startSender(t, s.on, { retryDelaysMs: [20, 3_600_000, 20] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/rebind'))
   await eventually(async () => (await s.attempts(id)).length === 2)
   t.equal(resolutions, 2, 'once per attempt')
@@ -313,7 +313,7 @@ t.test('webhooks: deliveries older than 30 days are removed with their attempts,
 // Contract: `sent_at`
 t.test('webhooks: a delivery that waits because egress is down has no attempt', async (t) => {
   await using s = await setUp()
-  const sender = await startSender(t, { ...s.on, egressPort: 1 }, { waitsMs: [] })
+  const sender = await startSender(t, { ...s.on, egressPort: 1 }, { retryDelaysMs: [] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/later'))
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   t.strictSame(await s.attempts(id), [])
@@ -351,7 +351,7 @@ t.test(
 // Contract: `sent_at`
 t.test('webhooks: a retried delivery keeps its bytes while egress is down', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
-  const first = await startSender(t, s.on, { waitsMs: [1] })
+  const first = await startSender(t, s.on, { retryDelaysMs: [1] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/kept'))
   await eventually(() => s.receiver.received.length > 0)
   await first.end()

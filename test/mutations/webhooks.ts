@@ -5,8 +5,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Schedule',
     file: 'services/webhooks/sender.ts',
-    find: 'nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())',
-    replace: 'nextAttemptMs(sender.waitsMs, failures + 2, sender.chance())',
+    find: 'nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())',
+    replace: 'nextAttemptMs(sender.retryDelaysMs, failures + 2, sender.random())',
   },
   {
     point: 'Schedule',
@@ -106,7 +106,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
-    file: 'services/webhooks/db/sql/note-attempts.sql',
+    file: 'services/webhooks/db/sql/record-attempts.sql',
     find: 'greatest($3::integer, q.parallel / 2)',
     replace: 'q.parallel',
   },
@@ -119,8 +119,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Fairness',
     file: 'services/webhooks/sender.ts',
-    find: 'const accountShare = 8',
-    replace: 'const accountShare = 1',
+    find: 'const accountShareDivisor = 8',
+    replace: 'const accountShareDivisor = 1',
   },
   {
     point: 'Off without a token',

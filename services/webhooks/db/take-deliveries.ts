@@ -7,9 +7,9 @@ export type TakeBounds = {
   readonly limit: number
   /** Most of one account, so that one with many hosts leaves room for others. */
   readonly perAccount: number
-  /** Consecutive attempts without a response from which on a receiver gets one delivery at a time. */
+  /** Number of consecutive attempts without a response after which a receiver gets one delivery at a time. */
   readonly brokenAfter: number
-  /** Milliseconds for which a delivery is leased to its taker; then another sender takes it. */
+  /** Milliseconds for which a delivery is leased to its sender; then another sender takes it. */
   readonly leaseMs: number
 }
 
@@ -22,8 +22,8 @@ export type TakenDelivery = {
   readonly url: string
   readonly event: string
   /** `data` of an event that is not about a capture. */
-  readonly subject: Readonly<Record<string, unknown>> | null
-  /** What an earlier taker sent, or may have sent; null if nothing was sent yet. */
+  readonly eventData: Readonly<Record<string, unknown>> | null
+  /** What another sender sent, or may have sent; null if nothing was sent yet. */
   readonly body: string | null
   /** When the first attempt began, perhaps now; ISO 8601 UTC with microseconds. */
   readonly sentAt: string
@@ -59,7 +59,7 @@ export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
 }
 
 /**
- * Announces every queue with pending deliveries to the takers. Each sender does so at its start, to find what another version
+ * Announces every queue with pending deliveries to the senders. Each sender does so at its start, to find what another version
  * of the service queued.
  */
 export const announceDeliveries = async (database: Sql): Promise<void> => {

@@ -3,7 +3,7 @@ import { completedCapture } from '#test/helpers/gateway-context.ts'
 import { renderBody } from '#webhooks/render-body.ts'
 
 const sentAt = '2026-06-01T00:00:00.000000Z'
-const delivery = { event: 'screenshot.completed', subject: null, sentAt }
+const delivery = { event: 'screenshot.completed', eventData: null, sentAt }
 
 // Contract: Secrets in `options`
 t.test('render body: masks secrets of the capture', async (t) => {
@@ -34,9 +34,9 @@ t.test('render body: contains the page metadata if requested', async (t) => {
 })
 
 t.test(
-  'render body: an event without a capture has its own subject; an event of a deleted capture has no body',
+  'render body: an event without a capture has its own data; an event of a deleted capture has no body',
   async (t) => {
-    const test = renderBody({ event: 'webhook.test', subject: { id: 'x' }, sentAt }, undefined, '')
+    const test = renderBody({ event: 'webhook.test', eventData: { id: 'x' }, sentAt }, undefined, '')
     t.strictSame(JSON.parse(test ?? ''), { event: 'webhook.test', data: { id: 'x' }, sent_at: sentAt })
     t.equal(renderBody(delivery, undefined, ''), undefined)
   },

@@ -3,7 +3,7 @@
 with done as (
   select * from json_to_recordset($1) as
     (id uuid, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
-), noted as (
+), recorded as (
   update webhook_delivery d
      set attempts = d.attempts + 1,
          leased_until = null,
@@ -17,15 +17,15 @@ with done as (
     from done n where d.id = n.id
   returning d.id, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
 ), touched as (
-  update webhook w set last_delivery_at = now() where w.id in (select webhook_id from noted)
+  update webhook w set last_delivery_at = now() where w.id in (select webhook_id from recorded)
 ), announced as (
   insert into webhook_arrival (account_id, host, due_at)
-  select account_id, host, min(next_attempt_at) from noted where state = 'pending' group by 1, 2
+  select account_id, host, min(next_attempt_at) from recorded where state = 'pending' group by 1, 2
 ), outcome as (
   select account_id, host, bool_or(status is not null) as answered, bool_or(error <> 'blocked') is true as failed,
-         count(*) filter (where error is null and ms <= $2::integer)::integer as quick,
+         count(*) filter (where error is null and ms <= $2::integer)::integer as fast,
          bool_or(status is null and error in ('dns_failed', 'connection_failed', 'tls_failed', 'timeout')) as silent
-    from noted group by 1, 2
+    from recorded group by 1, 2
 ), locked as (
   select o.*, case when o.silent and not o.answered and q.unanswered + 1 >= $5::integer
                    then now() + least($7::float8, $6::float8 * 2 ^ least(q.unanswered + 1 - $5::integer, 20)) * interval '1 millisecond' end as pause
@@ -33,7 +33,7 @@ with done as (
    order by 1, 2 for update of q
 ), adapted as (
   update webhook_queue q
-     set parallel = case when l.failed then greatest($3::integer, q.parallel / 2) else least($4::integer, q.parallel + l.quick) end,
+     set parallel = case when l.failed then greatest($3::integer, q.parallel / 2) else least($4::integer, q.parallel + l.fast) end,
          unanswered = case when l.answered then 0 else q.unanswered + l.silent::integer end,
          paused_until = case when not l.answered then coalesce(l.pause, q.paused_until) end,
          due_at = case when q.due_at is null then null
@@ -42,5 +42,5 @@ with done as (
     from locked l where q.account_id = l.account_id and q.host = l.host
 )
 insert into webhook_attempt (delivery_id, number, at, status, ms, error)
-select n.id, n.attempts, d.at, d.status, d.ms, d.error from noted n join done d on d.id = n.id
+select n.id, n.attempts, d.at, d.status, d.ms, d.error from recorded n join done d on d.id = n.id
 returning delivery_id as id

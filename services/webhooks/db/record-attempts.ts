@@ -4,7 +4,7 @@ import type { TakenDelivery } from './take-deliveries.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
 /** The result of an attempt, and when its delivery is retried. */
-export type NotedAttempt = {
+export type AttemptRecord = {
   /** The delivery's. */
   readonly id: string
   /** The delivery's. */
@@ -26,7 +26,7 @@ export type ReceiverBounds = {
   readonly parallelMin: number
   readonly parallelMax: number
   /** Each delivery that is accepted within this time increases the receiver's concurrency by 1. */
-  readonly quickMs: number
+  readonly fastResponseMs: number
   /** Consecutive attempts without a response after which a receiver is paused for `pauseMs`, doubled each further time. */
   readonly brokenAfter: number
   readonly pauseMs: number
@@ -35,20 +35,20 @@ export type ReceiverBounds = {
 
 /**
  * A delivery that a receiver accepted stays delivered, whatever the result of a concurrent attempt. The receiver's concurrency
- * follows the results: 1 more for each quick success, half if any attempt failed; `blocked` does not count as a failure. Queues
+ * follows the results: 1 more for each fast success, half if any attempt failed; `blocked` does not count as a failure. Queues
  * are locked in order; senders that take deliveries skip locked ones.
  */
-const noteStatement = readStatement(import.meta.dirname, 'sql/note-attempts.sql')
+const recordStatement = readStatement(import.meta.dirname, 'sql/record-attempts.sql')
 
 /** Stores attempts, each of a different delivery. Skips deleted deliveries. */
-export const noteAttempts = async (
+export const recordAttempts = async (
   database: Sql,
-  attempts: readonly NotedAttempt[],
-  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: ReceiverBounds,
+  attempts: readonly AttemptRecord[],
+  { parallelMin, parallelMax, fastResponseMs, brokenAfter, pauseMs, pauseMaxMs }: ReceiverBounds,
 ): Promise<void> => {
   if (attempts.length === 0) return
-  const bounds = [quickMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
-  await database.query(noteStatement, [JSON.stringify(attempts), ...bounds])
+  const bounds = [fastResponseMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
+  await database.query(recordStatement, [JSON.stringify(attempts), ...bounds])
 }
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-deliveries.sql')
