@@ -8,7 +8,7 @@ import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { Ignored } from './reports/judge-reports.ts'
+import type { IgnoreReason } from './reports/judge-reports.ts'
 import { traceEnd } from './trace-end.ts'
 
 /** The loops of the ledger. */
@@ -35,7 +35,7 @@ type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
  * Why the reaper failed a capture: no worker began it, or began it again after its worker had died; no worker could be started
  * for it; its attempts were used up. Or `sent_again`: the reaper requeued it.
  */
-export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
+export type ReapAction = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
 /** Tables with retention. */
 export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
@@ -73,7 +73,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     },
     reportsFailed: (reports: number, error: AppError) =>
       log.error({ reports, err: error }, 'reports could not be applied, retrying'),
-    reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => {
+    reportIgnored: (id: string, reason: IgnoreReason | 'unreadable' | 'unknown_capture') => {
       ignored.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
@@ -138,7 +138,7 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
     },
     /** The first attempt began, `waitedMs` after the capture was accepted. */
     begun: ({ pool, lane }: CaptureRef, waitedMs: number) => waits.observe({ queue: pool, lane }, seconds(waitedMs)),
-    reaped: (capture: CaptureRef, action: Reaped) => {
+    reaped: (capture: CaptureRef, action: ReapAction) => {
       reaped.inc({ queue: capture.pool, action })
       log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
     },

@@ -9,7 +9,7 @@ const spanMs = 10_000
 export type Reading = { readonly atMs: number; readonly counts: readonly PoolCount[] }
 
 /** The readings over which arrivals are counted: the new one and those of the last ten seconds. */
-export const keepReadings = (readings: readonly Reading[], reading: Reading): Reading[] => [
+export const appendReading = (readings: readonly Reading[], reading: Reading): Reading[] => [
   ...readings.filter(({ atMs }) => reading.atMs - atMs <= spanMs),
   reading,
 ]
@@ -42,7 +42,7 @@ export const createBacklog = ({
     const counts = await countBacklog(database)
     events.counted(counts)
     idleMonitor.observe(counts.some(({ pending, processing }) => pending + processing > 0))
-    readings = keepReadings(readings, { atMs: performance.now(), counts })
+    readings = appendReading(readings, { atMs: performance.now(), counts })
     for (const message of toBacklog(readings)) {
       queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))
     }

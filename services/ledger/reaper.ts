@@ -8,7 +8,7 @@ import { resultSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
-import type { Reaped } from './events.ts'
+import type { ReapAction } from './events.ts'
 import { failCapture, type FailedEnd } from './fail-capture.ts'
 import type { PoolStates } from './subscribe-to-pool-states.ts'
 import { applyReports } from './reports/apply-reports.ts'
@@ -33,7 +33,7 @@ const unstartedCaptures = 1000
 /** The failure of a stuck capture, for its record, and the action, for logs and metrics. */
 type Failure = {
   readonly end: FailedEnd
-  readonly action: Exclude<Reaped, 'sent_again'>
+  readonly action: Exclude<ReapAction, 'sent_again'>
 }
 
 const failureBy = (action: Failure['action'], code: 'RENDER_ERROR' | 'JOB_FAILED', message: string): Failure => ({

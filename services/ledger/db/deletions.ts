@@ -26,6 +26,6 @@ export const takeDeletions = (database: Sql, limit: number): Promise<Deletion[]>
   )
 
 /** Deletes the row of a deletion that is done. */
-export const completeDeletion = async (database: Sql, of: Pick<Deletion, 'id' | 'step'>): Promise<void> => {
-  await database.query('delete from deletion where capture_id = $1 and step = $2', [of.id, of.step])
+export const completeDeletion = async (database: Sql, { id, step }: Pick<Deletion, 'id' | 'step'>): Promise<void> => {
+  await database.query('delete from deletion where capture_id = $1 and step = $2', [id, step])
 }

@@ -46,7 +46,7 @@ const isStart = ({ subject }: Delivery) => parseReportSubject(subject)?.kind ===
  * Takes all deliveries that have arrived. If all are starts, waits up to `startHoldMs` for a result of any capture, so that
  * the starts share its transaction.
  */
-export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
+export const takeBatch = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
   const taken = await pull.take(stop)
   const enough = AbortSignal.any([stop, AbortSignal.timeout(startHoldMs)])
   while (taken.length < batchReports && taken.every(isStart) && !enough.aborted)
@@ -62,7 +62,7 @@ export const consumeReports = async (
   const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch: batchReports }
   using pull = openStandingPull(ledger.queue, from)
   while (!stop.aborted) {
-    const deliveries = await takeTogether(pull, stop)
+    const deliveries = await takeBatch(pull, stop)
     if (deliveries.length === 0) continue
     ledger.idleMonitor.markBusy()
     await applyDeliveries(ledger, deliveries)

@@ -8,7 +8,7 @@ import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Report } from './read-report.ts'
 
 /** Why a report is ignored: a worker of another pool, another capture's token or object key, or the failure of an earlier attempt. */
-export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
+export type IgnoreReason = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** The changes of one capture by its reports. `notifies`: it has ended, and its completion is to be published, again if need be. */
 export type ReportsJudgement = ReturnType<typeof judgeReports>
@@ -28,7 +28,7 @@ type State = {
   winner: string | null
   losers: string[]
   notifies: boolean
-  ignored: Ignored[]
+  ignored: IgnoreReason[]
 }
 
 /** PostgreSQL's text is UTF-8 without NUL; text from a page may violate both. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { keepReadings, type Reading, toBacklog } from '#ledger/publish-backlog.ts'
+import { appendReading, type Reading, toBacklog } from '#ledger/publish-backlog.ts'
 
 const reading = (atMs: number, accepted: number): Reading => ({
   atMs,
@@ -24,7 +24,7 @@ t.test('publish backlog: all other numbers are from the newest reading', async (
 })
 
 t.test('publish backlog: drops readings older than ten seconds', async (t) => {
-  const kept = [0, 1000, 11_000].reduce<Reading[]>((all, atMs) => keepReadings(all, reading(atMs, 0)), [])
+  const kept = [0, 1000, 11_000].reduce<Reading[]>((all, atMs) => appendReading(all, reading(atMs, 0)), [])
   t.same(
     kept.map(({ atMs }) => atMs),
     [1000, 11_000],

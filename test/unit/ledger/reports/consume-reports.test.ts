@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createEvents } from '#ledger/events.ts'
-import { applyDeliveries, takeTogether } from '#ledger/reports/consume-reports.ts'
+import { applyDeliveries, takeBatch } from '#ledger/reports/consume-reports.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
@@ -91,7 +91,7 @@ t.test('starts: wait briefly for a result in the same batch, and go on alone wit
   const { begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
   const [one, two] = [begun(1), begun(2)]
-  t.strictSame(await takeTogether(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
-  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result is returned at once')
-  t.strictSame(await takeTogether(pullOf([one], 0), never), [one])
+  t.strictSame(await takeBatch(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
+  t.strictSame(await takeBatch(pullOf([result, one], 0), never), [result], 'a result is returned at once')
+  t.strictSame(await takeBatch(pullOf([one], 0), never), [one])
 })
