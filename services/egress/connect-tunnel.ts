@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
 import { boundConnection, type End } from './bound-connection.ts'
-import { mayTakePlain } from './callers-proxy/request-http-tunnel.ts'
+import { maySendPlainRequests } from './callers-proxy/request-http-tunnel.ts'
 import { connectUpstream } from './connect-upstream.ts'
 import type { Egress } from './context.ts'
 import { routeFields } from './events.ts'
@@ -82,7 +82,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
     egress.events.ended({ ...seen, ...routeFields(route) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
-    if (route && mayTakePlain(error.cause, route.target)) {
+    if (route && maySendPlainRequests(error.cause, route.target)) {
       client.write(established)
       client.unshift(head)
       servePlain(egress, client, { route, capture: seen.capture })

@@ -4,13 +4,13 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { requestHttpTunnel, TunnelRefused } from './callers-proxy/request-http-tunnel.ts'
-import { dial, type Dialling, tryEach } from './dial.ts'
-import { blocked } from './target/check-address.ts'
+import { dial, type DialOptions, tryEach } from './dial.ts'
+import { blockedError } from './target/check-address.ts'
 import { translatedAddresses } from './target/nat64.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** How addresses are dialled through the operator's proxy: all of them together within twice `connectMs`. */
-type ProxyDialling = Dialling & {
+type ProxyDialling = DialOptions & {
   readonly resolver: Pick<Resolver, 'lookup'>
   readonly rules: Pick<TargetRules, 'nat64'>
   readonly proxy: UpstreamProxy
@@ -45,7 +45,7 @@ export const dialThrough = async (
 ): Promise<Socket> => {
   const proxies = isAddress(proxy.host) ? [proxy.host] : await resolver.lookup(proxy.host)
   if (port === proxy.port && (await isProxy(proxies, addresses, rules))) {
-    throw blocked('the address is the upstream proxy')
+    throw blockedError('the address is the upstream proxy')
   }
   return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {
     const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {

@@ -7,7 +7,7 @@ import { parseAddress } from '#shared/policy/cidr.ts'
 export type Connect = (to: { host: string; port: number }) => Socket
 
 /** How addresses are dialled: all of them together within `connectMs`. */
-export type Dialling = {
+export type DialOptions = {
   readonly connect: Connect
   readonly connectMs: number
   /** Returns a signal that aborts after `waitMs`; by default a timer's. */
@@ -74,7 +74,7 @@ export const tryEach = async (
  * different peer, `SERVICE_UNAVAILABLE` if this machine can open no connection.
  */
 export const dial = (
-  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,
+  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: DialOptions,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> =>

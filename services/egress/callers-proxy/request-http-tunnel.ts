@@ -24,7 +24,7 @@ export class TunnelRefused extends AppError {
 }
 
 /** Whether plain requests may succeed where the tunnel failed: squid by default allows tunnels to port 443 only. */
-export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
+export const maySendPlainRequests = (thrown: unknown, { port }: Target): boolean => {
   if (!(thrown instanceof TunnelRefused) || port === 443) return false
   const { status } = thrown
   return (status >= 400 && status < 500 && status !== 407) || status === 501

@@ -20,16 +20,16 @@ export type AddressRules = {
 }
 
 /** A refusal by the rules. */
-export const blocked = (message: string): AppError => new AppError('BLOCKED', { message })
+export const blockedError = (message: string): AppError => new AppError('BLOCKED', { message })
 
 /** Loopback and unspecified addresses reach this machine on every port. */
 const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
 const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }: Target): void => {
   const address = parseAddress(ip)
-  if (address === undefined) throw blocked('the answer is not an address')
-  if (inAny(deny, address)) throw blocked('the address is denied')
-  if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
+  if (address === undefined) throw blockedError('the answer is not an address')
+  if (inAny(deny, address)) throw blockedError('the address is denied')
+  if (port === ownPort && isOwn(ip, own)) throw blockedError('the address is this filter')
 }
 
 /** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */
@@ -39,12 +39,12 @@ const isAllowableByName = (ip: string, host: string): boolean =>
 const refuseNonPublic = (ip: string, { allow, own }: AddressRules, { host, port }: Target): void => {
   if (allowsAddress(allow, ip, port)) return
   if (allowsName(allow, host, port)) {
-    if (!isAllowableByName(ip, host)) throw blocked('the address must be allowed by address, not by name')
+    if (!isAllowableByName(ip, host)) throw blockedError('the address must be allowed by address, not by name')
     return
   }
   const address = parseAddress(ip)
-  if (!isPublicAddress(ip)) throw blocked('the address is not public')
-  if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
+  if (!isPublicAddress(ip)) throw blockedError('the address is not public')
+  if (address && inAny(own.networks, address)) throw blockedError('the address lies in a network of this machine')
 }
 
 /** Throws `BLOCKED` if this address of the target may not be reached. A NAT64 address is checked as its IPv4 address too. */

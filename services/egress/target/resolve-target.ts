@@ -5,7 +5,7 @@ import type { Cidr } from '#shared/policy/cidr.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
 import { isInternalName } from './internal-domains.ts'
-import { blocked, checkAddress, type OwnNetwork } from './check-address.ts'
+import { blockedError, checkAddress, type OwnNetwork } from './check-address.ts'
 import type { Target } from './parse-target.ts'
 
 /** Resolves a name to its addresses of both families; empty if there are none or the query failed. Never throws. */
@@ -31,9 +31,9 @@ export type TargetRules = {
 const addressesMax = 64
 
 const checkPortAndName = (rules: TargetRules, { host, port }: Target): void => {
-  if (isBadPort(port)) throw blocked('the port is a bad port of the Fetch standard')
+  if (isBadPort(port)) throw blockedError('the port is a bad port of the Fetch standard')
   if (!isAddress(host) && isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
-    throw blocked('the name is internal')
+    throw blockedError('the name is internal')
   }
 }
 
@@ -47,7 +47,7 @@ const addressesOf = async (resolver: Resolver, { allow }: TargetRules, { host, p
   if (isAddress(host)) return [host]
   const addresses = await (allowsName(allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
   if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
-  if (addresses.length > addressesMax) throw blocked('the name has too many addresses')
+  if (addresses.length > addressesMax) throw blockedError('the name has too many addresses')
   return addresses
 }
 
