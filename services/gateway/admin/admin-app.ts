@@ -9,7 +9,7 @@ import type { Events } from '#gateway/events.ts'
 import type { Config } from '#gateway/config.ts'
 import type { Gateway } from '#gateway/context.ts'
 import { accountRoutes } from './account-routes.ts'
-import type { Accepting, Admin, AdminRoute } from './admin-route.ts'
+import type { AcceptDependencies, Admin, AdminRoute } from './admin-route.ts'
 import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
 import { keyRoutes } from './key-routes.ts'
 import { queueRoutes } from './queue-routes.ts'
@@ -97,7 +97,7 @@ export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<Accepting, 'windowCaptures'>,
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<AcceptDependencies, 'windowCaptures'>,
   config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper' | 'windowCaptures'>,
 ): OpenAdmin | undefined => {
   const { keyPepper, windowCaptures } = config

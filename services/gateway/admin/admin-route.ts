@@ -3,7 +3,7 @@ import type { Database } from '#shared/db/connection.ts'
 import type { Context } from '#gateway/context.ts'
 
 /** Dependencies of accepting captures on behalf of an account. */
-export type Accepting = Pick<
+export type AcceptDependencies = Pick<
   Context,
   | 'objects'
   | 'sealingKeys'
@@ -16,7 +16,7 @@ export type Accepting = Pick<
 > & { readonly windowCaptures: number }
 
 /** Dependencies of the admin API. */
-export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: Accepting }
+export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: AcceptDependencies }
 
 /** A request with a valid admin token. */
 export type AdminRequest = {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { line, momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
+import { line, timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
 
 const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
@@ -12,7 +12,7 @@ const fields = {
   }),
   // Both branches have the same description, whichever of them reports the error.
   expires_at: Type.Union(
-    [Type.String({ pattern: momentForm, description: momentHint }), Type.Null({ description: momentHint })],
+    [Type.String({ pattern: timestampPattern, description: momentHint }), Type.Null({ description: momentHint })],
     { description: momentHint },
   ),
 }

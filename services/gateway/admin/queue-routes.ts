@@ -14,10 +14,10 @@ import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
-import type { Accepting, AdminRoute } from './admin-route.ts'
-import { momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
+import type { AcceptDependencies, AdminRoute } from './admin-route.ts'
+import { timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
 
-type Deps = Accepting & { readonly database: Database }
+type Deps = AcceptDependencies & { readonly database: Database }
 
 /**
  * Why a capture was not requeued: its source or a secret is not stored, it is no longer valid, an earlier call has requeued
@@ -101,7 +101,7 @@ const readRequeue = optionalFieldsReader({
     uniqueItems: true,
     description: codesHint,
   }),
-  since: Type.String({ pattern: momentForm, description: sinceHint }),
+  since: Type.String({ pattern: timestampPattern, description: sinceHint }),
   limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
 })
 

@@ -44,7 +44,7 @@ export const optionalFieldsReader = <const P extends TProperties>(fields: P) =>
   readerOf(Type.Partial(Type.Object(fields, closed), closed))
 
 /** The form of a moment in a body: ISO 8601 UTC. */
-export const momentForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
+export const timestampPattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
 
 /** Parses the field `name`. Throws `VALIDATION_ERROR`, described by `words`, if there is no such moment. */
 export const readMoment = (name: string, text: string, words: string): Date => {

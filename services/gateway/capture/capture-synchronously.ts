@@ -12,7 +12,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type Ended, type Prefetch, type Waiter, waitForEnd } from './waiters.ts'
+import { type WaitResult, type Prefetch, type Waiter, waitForEnd } from './waiters.ts'
 
 /** `Retry-After` of a 202: when the client may poll the status. */
 const pollAfterSeconds = 2
@@ -85,7 +85,7 @@ const awaitEnd = async (
   context: Context,
   created: CreatedCapture,
   waiter: Waiter | undefined,
-): Promise<Ended | 'full'> => {
+): Promise<WaitResult | 'full'> => {
   if (created.shared === 'hit' || created.isReplay) {
     const capture = orNotFound(await context.captures.find(created))
     if (isTerminal(capture.status)) return { capture }
@@ -98,10 +98,10 @@ const awaitEnd = async (
 const answerEnd = async (
   context: Context,
   created: CreatedCapture,
-  of: { readonly waiter: Waiter | undefined; readonly response: ResponseType; readonly requestId: string },
+  options: { readonly waiter: Waiter | undefined; readonly response: ResponseType; readonly requestId: string },
 ): Promise<Answer> => {
   const { caller, isReplay } = created
-  const ended = await awaitEnd(context, created, of.waiter)
+  const ended = await awaitEnd(context, created, options.waiter)
   if (typeof ended === 'string') {
     context.events.waited(ended)
     return acceptedResponse(context, created)
@@ -112,9 +112,9 @@ const answerEnd = async (
   // The usage was read before the end of the capture, which released its charge; this holds for a replay too.
   const isReleased = !isCompleted && !isTerminal(created.status)
   const facts = { caller: isReleased ? withoutCharge(caller) : caller, isReplay }
-  if (of.response === 'json') return { ...facts, ...answerRecord(context, capture) }
-  if (isCompleted) return { ...facts, ...(await answerImage(context, capture, of.waiter)) }
-  return { ...facts, ...answerFailed(capture, of.requestId) }
+  if (options.response === 'json') return { ...facts, ...answerRecord(context, capture) }
+  if (isCompleted) return { ...facts, ...(await answerImage(context, capture, options.waiter)) }
+  return { ...facts, ...answerFailed(capture, options.requestId) }
 }
 
 /**

@@ -40,7 +40,7 @@ const sorted = (value: unknown): unknown => {
  * The cache key of a capture before hashing: captures with the same text may share a result. Contains the effective options
  * in a fixed order with the URL normalised, without those that only concern caching, notification and response.
  */
-export const cacheTextOf = (options: CaptureOptions): string => {
+export const cacheKeyText = (options: CaptureOptions): string => {
   const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
   const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
   return JSON.stringify(sorted({ ...rest, ...address }))
@@ -78,6 +78,6 @@ export const prepareCapture = async (
     budgetMs,
     webhookUrl: receiver === undefined ? undefined : new URL(receiver).href,
     sharing:
-      options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
+      options.cache_ttl > 0 ? { key: sha256(cacheKeyText(options)).digest(), seconds: options.cache_ttl } : undefined,
   }
 }

@@ -175,11 +175,11 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 const pollMs = 1000
 
 /** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
-export type Ended = { readonly capture: FoundCapture } | 'goes-on'
+export type WaitResult = { readonly capture: FoundCapture } | 'goes-on'
 
-const readCapture = async (captures: Pick<Captures, 'find'>, of: { id: string; accountId: string }) => {
+const readCapture = async (captures: Pick<Captures, 'find'>, ref: { id: string; accountId: string }) => {
   try {
-    return { capture: await captures.find(of) }
+    return { capture: await captures.find(ref) }
   } catch (error) {
     // The capture does not depend on this request; the next read may succeed.
     if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return undefined
@@ -194,13 +194,13 @@ const readCapture = async (captures: Pick<Captures, 'find'>, of: { id: string; a
 export const waitForEnd = async (
   deps: { readonly captures: Pick<Captures, 'find'>; readonly waiters: Pick<Waiters, 'isStopping'> },
   waiter: Pick<Waiter, 'waitForChange'>,
-  of: { readonly id: string; readonly accountId: string },
+  ref: { readonly id: string; readonly accountId: string },
   boundMs: number,
-): Promise<Ended> => {
+): Promise<WaitResult> => {
   const end = performance.now() + boundMs
   for (let leftMs = boundMs; leftMs > 0 && !deps.waiters.isStopping(); leftMs = end - performance.now()) {
     await waiter.waitForChange(Math.min(pollMs, leftMs))
-    const found = await readCapture(deps.captures, of)
+    const found = await readCapture(deps.captures, ref)
     if (found && !found.capture) throw new AppError('NOT_FOUND')
     if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
   }

@@ -1,4 +1,4 @@
-import { type AcceptOutcome, acceptedOf, acceptParameters, type NewCapture } from './accept-capture.ts'
+import { type AcceptOutcome, toOutcome, acceptParameters, type NewCapture } from './accept-capture.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -50,5 +50,5 @@ export const acceptBatch = async (
     cache_keys: members.map(({ cacheKey }) => cacheKey ?? null),
   })
   const row = onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values))
-  return { ...acceptedOf(row), admittedIds: row.admittedIds ?? [] }
+  return { ...toOutcome(row), admittedIds: row.admittedIds ?? [] }
 }

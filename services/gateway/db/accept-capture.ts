@@ -60,7 +60,7 @@ export type Accepted = {
 export type AcceptOutcome = Accepted | Refusal
 
 /** Reads the outcome from a row of an accept function. */
-export const acceptedOf = (row: RequestRow): AcceptOutcome => {
+export const toOutcome = (row: RequestRow): AcceptOutcome => {
   const verdict = verdictOf(row)
   if (!verdict.ok) return verdict
   const { createdAt, admitted, shared, replayOf } = row
@@ -82,19 +82,19 @@ type AccountSelector = Pick<NewCapture, 'originHost'> & {
 
 /** The parameters that all accept functions have, by name. */
 export const acceptParameters = (
-  of: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
+  capture: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
   windowSize: number,
 ) => ({
   window: windowSize,
   relay_after_ms: relayAfterMs,
-  features: of.features,
-  pool: of.pool,
-  lane: of.lane,
-  budget_ms: of.budgetMs,
-  webhook_url: of.webhookUrl,
-  idempotency_key: of.idempotency?.key,
-  request_sha256: of.idempotency?.requestSha256,
-  traceparent: of.traceparent,
+  features: capture.features,
+  pool: capture.pool,
+  lane: capture.lane,
+  budget_ms: capture.budgetMs,
+  webhook_url: capture.webhookUrl,
+  idempotency_key: capture.idempotency?.key,
+  request_sha256: capture.idempotency?.requestSha256,
+  traceparent: capture.traceparent,
 })
 
 const accept = async (
@@ -118,7 +118,7 @@ const accept = async (
     cache_key: capture.sharing?.key,
     cache_seconds: capture.sharing?.seconds,
   })
-  return acceptedOf(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
+  return toOutcome(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
 }
 
 /**

@@ -33,8 +33,8 @@ const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
 /** A batch of an account by its id, a UUID; undefined if the account has no such batch. */
 export const findBatch = async (
   database: Sql,
-  of: { readonly id: string; readonly accountId: string },
+  { id, accountId }: { readonly id: string; readonly accountId: string },
 ): Promise<Batch | undefined> => {
-  const [row] = await database.query<Row>(find, [of.id, of.accountId])
+  const [row] = await database.query<Row>(find, [id, accountId])
   return row && toBatchRecord(row)
 }

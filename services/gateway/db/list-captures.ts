@@ -16,7 +16,7 @@ export type CapturePosition = Pick<FoundCapture, 'createdAt' | 'id'>
 /** Start of a page: after the `skip` newest captures, or next to a position, exclusive. */
 export type PageStart =
   | { readonly skip: number }
-  | { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
+  | { readonly direction: 'older' | 'newer'; readonly position: CapturePosition }
 
 /** One page, newest first. */
 export type CapturePage = {
@@ -98,7 +98,7 @@ const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (va
     const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
     return { rows: `select ${captureColumns} from capture where id in (${ids})`, beside: 'true' }
   }
-  const position = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
+  const position = `(${add(start.position.createdAt)}::timestamptz, ${add(start.position.id)}::uuid)`
   if (start.direction === 'older') {
     const rows = `${select} and (created_at, id) < ${position} order by created_at desc, id desc ${most}`
     return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${position})` }

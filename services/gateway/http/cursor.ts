@@ -3,7 +3,7 @@ import type { CapturePosition } from '#gateway/db/list-captures.ts'
 import { readMoment } from './read-moment.ts'
 
 /** Start of a page: the captures older, or newer, than a listed one. */
-export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePosition }
+export type Cursor = { readonly direction: 'older' | 'newer'; readonly position: CapturePosition }
 
 const checkBytes = 9
 const content = /^(?<direction>[on])(?<createdAt>.{27})(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
@@ -14,8 +14,8 @@ const checkOf = (text: string) => createHash('sha256').update(text).digest().sub
  * Encodes a cursor as opaque text with a checksum, which detects altered or truncated cursors. It needs no signature: a made-up
  * cursor only selects another position among the account's own captures.
  */
-export const writeCursor = ({ direction, than }: Cursor): string => {
-  const text = `${direction === 'older' ? 'o' : 'n'}${than.createdAt}${than.id}`
+export const writeCursor = ({ direction, position }: Cursor): string => {
+  const text = `${direction === 'older' ? 'o' : 'n'}${position.createdAt}${position.id}`
   return Buffer.concat([Buffer.from(text), checkOf(text)]).toString('base64url')
 }
 
@@ -26,6 +26,6 @@ export const readCursor = (given: string): Cursor | undefined => {
   const parts = content.exec(text)?.groups
   const { direction, createdAt = '', id = '' } = parts ?? {}
   if (parts === undefined || readMoment(createdAt, 'first') !== createdAt) return undefined
-  const cursor: Cursor = { direction: direction === 'o' ? 'older' : 'newer', than: { createdAt, id } }
+  const cursor: Cursor = { direction: direction === 'o' ? 'older' : 'newer', position: { createdAt, id } }
   return writeCursor(cursor) === given ? cursor : undefined
 }

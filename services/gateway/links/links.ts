@@ -9,7 +9,7 @@ import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 
 /** Form of a link's expiry: Unix time in seconds. */
-export const expiresForm = /^[0-9]{1,12}$/
+export const expiresPattern = /^[0-9]{1,12}$/
 
 /** Longest lifetime of a link that expires. */
 export const linkMinutesMax = 525_600
@@ -62,7 +62,7 @@ export const verifyLink = (
   const { expires, kid, signature } = link
   const key = keys.find((each) => each.id === kid)
   if (!key || !/^[0-9a-f]{64}$/.test(signature)) return 'forged'
-  if (expires !== undefined && !expiresForm.test(expires)) return 'forged'
+  if (expires !== undefined && !expiresPattern.test(expires)) return 'forged'
   if (!timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, { id, expires }))) return 'forged'
   return expires !== undefined && Number(expires) * 1000 <= now.getTime() ? 'expired' : 'good'
 }

@@ -38,15 +38,15 @@ const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: stri
 export const answerStream = (
   context: Context,
   requestHeaders: Exchange['headers'],
-  of: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
+  options: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping, captures } = context
   const keyHash = captures.hashKey(identify(requestHeaders).key)
   const isAuthorized = () => captures.isValidKey(keyHash)
-  const slot = takeSlot(context, of.accountId)
-  const watcher = context.waiters.watch(of.wokenBy)
-  const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
+  const slot = takeSlot(context, options.accountId)
+  const watcher = context.waiters.watch(options.wokenBy)
+  const bounds: StreamBounds = { ...streamBounds, gapMs: options.gapMs, lifeMs: context.streamMs }
   const texts = streamUntilEnd({ watcher, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {
     slot[Symbol.dispose]()

@@ -31,12 +31,12 @@ const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
 export type ErrorSet = { readonly name: string; readonly status: number; readonly codes: readonly ErrorCode[] }
 
 /** `NOT_FOUND` as `NotFound`, and `webhook.test` as `WebhookTest`. */
-export const inWords = (name: string): string =>
+export const toPascalCase = (name: string): string =>
   name.toLowerCase().replaceAll(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())
 
 const nameOf = (codes: readonly ErrorCode[]): string => {
   const known = Object.entries(setNames).find(([, each]) => each.join() === codes.join())
-  return known?.[0] ?? codes.map(inWords).join('Or')
+  return known?.[0] ?? codes.map(toPascalCase).join('Or')
 }
 
 /** Groups errors by status, each group in the catalogue's order. */
@@ -47,7 +47,7 @@ export const errorSetsOf = (errors: readonly ErrorCode[]): readonly ErrorSet[] =
 }
 
 /** The errors that operations of this kind may return, in addition to their own. */
-export const commonErrors = (of: {
+export const commonErrors = (route: {
   readonly access: 'key' | 'link' | 'open'
   readonly accepts?: true
   readonly method: string
@@ -56,12 +56,12 @@ export const commonErrors = (of: {
 }): readonly ErrorCode[] => {
   const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR']],
-    [of.access !== 'open', ['INVALID_API_KEY', 'DOMAIN_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']],
-    [of.access === 'key', ['VALIDATION_ERROR']],
-    [of.path.includes(':'), ['NOT_FOUND']],
-    [of.method === 'POST', ['IDEMPOTENCY_MISMATCH']],
-    [of.body !== undefined, ['PAYLOAD_TOO_LARGE']],
-    [of.accepts === true, ['USAGE_LIMIT_EXCEEDED', 'FEATURE_NOT_AVAILABLE', 'NOT_FOUND', 'QUEUE_FULL']],
+    [route.access !== 'open', ['INVALID_API_KEY', 'DOMAIN_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']],
+    [route.access === 'key', ['VALIDATION_ERROR']],
+    [route.path.includes(':'), ['NOT_FOUND']],
+    [route.method === 'POST', ['IDEMPOTENCY_MISMATCH']],
+    [route.body !== undefined, ['PAYLOAD_TOO_LARGE']],
+    [route.accepts === true, ['USAGE_LIMIT_EXCEEDED', 'FEATURE_NOT_AVAILABLE', 'NOT_FOUND', 'QUEUE_FULL']],
   ]
   return groups.flatMap(([applies, codes]) => (applies ? codes : []))
 }

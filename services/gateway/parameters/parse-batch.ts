@@ -62,9 +62,9 @@ const validateOne = (
 const validateAll = async (
   common: Input,
   urls: readonly unknown[],
-  by: { readonly rules: CaptureRules; readonly errors: ErrorCollector; readonly pause: () => Promise<unknown> },
+  deps: { readonly rules: CaptureRules; readonly errors: ErrorCollector; readonly pause: () => Promise<unknown> },
 ): Promise<ParsedCapture[]> => {
-  const { rules, errors, pause } = by
+  const { rules, errors, pause } = deps
   const captures: ParsedCapture[] = []
   let first: ParseCaptureResult | undefined
   for (const [index, url] of urls.entries()) {

@@ -1,5 +1,5 @@
 import { webhookFields } from '#shared/db/record.ts'
-import { inWords } from '#gateway/openapi/errors.ts'
+import { toPascalCase } from '#gateway/openapi/errors.ts'
 import { count, id, moment } from '#gateway/openapi/fields.ts'
 import {
   closed,
@@ -118,7 +118,7 @@ const events: Readonly<Record<WebhookEvent, EventDoc>> = {
 }
 
 /** Component name of the event's body. */
-const nameOf = (event: WebhookEvent) => `${inWords(event)}Event`
+const nameOf = (event: WebhookEvent) => `${toPascalCase(event)}Event`
 
 const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
   object({

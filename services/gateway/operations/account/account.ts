@@ -5,7 +5,7 @@ import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 
 /** Multiplies a decimal price exactly by an integer from 0. The result has as many decimals as the price. */
-export const timesExactly = (price: string, times: number): string => {
+export const multiplyDecimal = (price: string, times: number): string => {
   const [whole = '', fraction = ''] = price.split('.')
   const digits = String(BigInt(whole + fraction) * BigInt(times)).padStart(fraction.length + 1, '0')
   if (fraction === '') return digits
@@ -27,7 +27,7 @@ export const usageRecord = (usage: UsageState): Usage => ({
   period_start: usage.periodStart,
   period_end: usage.resetAt,
   overage: usage.overage,
-  overage_cost: usage.overagePrice === null ? '0' : timesExactly(usage.overagePrice, usage.overage),
+  overage_cost: usage.overagePrice === null ? '0' : multiplyDecimal(usage.overagePrice, usage.overage),
 })
 
 /** The operations on the key's account and its usage. */

@@ -41,17 +41,17 @@ type Source = Pick<Context, 'loadProgress' | 'publicUrl'> & { readonly captures:
 /** Reports one capture: `status` on every change, `started` once, and `result` with the record, or `deleted`. */
 export const reportCapture = (
   { captures, loadProgress, publicUrl }: Source,
-  of: { readonly id: string; readonly accountId: string },
+  ref: { readonly id: string; readonly accountId: string },
 ): ChangeReporter => {
   let reportedId = ''
   let startedAt: string | null = null
-  const find = () => captures.find(of)
+  const find = () => captures.find(ref)
   return async function* report(woken) {
     const ended = woken ? await findEnded(find) : undefined
-    const seen = ended ? undefined : await loadProgress(of.id)
+    const seen = ended ? undefined : await loadProgress(ref.id)
     if (!seen || isTerminal(seen.status)) {
       const capture = ended ?? (await find())
-      const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id: of.id }]
+      const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id: ref.id }]
       yield eventText({ name, id: lastId, data })
       return 'over'
     }

@@ -15,7 +15,7 @@ import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
-import { expiresForm, findLinked, linkOf } from '#gateway/links/links.ts'
+import { expiresPattern, findLinked, linkOf } from '#gateway/links/links.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import {
   emptyAnswer,
@@ -29,7 +29,7 @@ import { operation } from '#gateway/operations/operation.ts'
 const parameters = [
   queryParameter('expires', 'For a signed link: Unix time at which it expires; absent from a permanent link.', {
     type: 'string',
-    pattern: expiresForm.source,
+    pattern: expiresPattern.source,
   }),
   queryParameter('kid', 'For a signed link: id of the signing key.', { type: 'string' }),
   headerParameter('If-None-Match', '`ETag` that the client has; returns 304 if it is still current.', {

@@ -113,7 +113,7 @@ export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)
 type Target = { readonly page: number } | { readonly cursor: string }
 
 const cursorAt = (direction: Cursor['direction'], capture: CapturePage['captures'][number] | undefined) =>
-  capture && writeCursor({ direction, than: capture })
+  capture && writeCursor({ direction, position: capture })
 
 /** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
 const adjacentPages = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {

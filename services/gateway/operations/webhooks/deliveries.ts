@@ -28,12 +28,12 @@ const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
 const pageBody = (found: readonly Delivery[], limit: number) => {
   const data = found.slice(0, limit)
   const last = found.length > limit ? data.at(-1) : undefined
-  const cursor = last && writeCursor({ direction: 'older', than: { createdAt: last.created_at, id: last.id } })
+  const cursor = last && writeCursor({ direction: 'older', position: { createdAt: last.created_at, id: last.id } })
   return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
 }
 
 const list = async (context: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page) => {
-  const before = cursor === undefined ? undefined : readCursor(cursor)?.than
+  const before = cursor === undefined ? undefined : readCursor(cursor)?.position
   const found = await context.webhooks.deliveries(of, { limit: limit + 1, before })
   return { status: 200, body: pageBody(found, limit) }
 }

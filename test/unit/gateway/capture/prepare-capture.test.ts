@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cacheTextOf, prepareCapture } from '#gateway/capture/prepare-capture.ts'
+import { cacheKeyText, prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
@@ -53,7 +53,7 @@ t.test('prepare capture: an attempt has timeout, delay and 20 seconds', async (t
   t.equal(await budgetOf({ timeout: 60, delay: 10 }), 90_000)
 })
 
-const text = (supplied: CaptureParameters) => cacheTextOf(withDefaults(supplied))
+const text = (supplied: CaptureParameters) => cacheKeyText(withDefaults(supplied))
 const plain = { url: 'https://example.com/' }
 
 // Contract: Cache key

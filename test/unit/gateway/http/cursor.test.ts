@@ -8,7 +8,7 @@ const moments = fc
   .map(([date, micros]) => `${date.toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`)
 const cursors: fc.Arbitrary<Cursor> = fc.record({
   direction: fc.constantFrom('older', 'newer'),
-  than: fc.record({ createdAt: moments, id: fc.uuid() }),
+  position: fc.record({ createdAt: moments, id: fc.uuid() }),
 })
 const bounds = { seed: 5, numRuns: 500 }
 
@@ -55,8 +55,8 @@ t.test('cursor: rejects invalid text, and forged cursors with impossible dates',
     '2026-01-01T00:00:00.000+00:00',
     "'; drop table capture; --  ",
   ]) {
-    t.equal(readCursor(writeCursor({ direction: 'older', than: { createdAt, id } })), undefined, createdAt)
+    t.equal(readCursor(writeCursor({ direction: 'older', position: { createdAt, id } })), undefined, createdAt)
   }
-  const than = { createdAt: '2026-01-01T00:00:00.000000Z', id: 'nonsense' }
-  t.equal(readCursor(writeCursor({ direction: 'older', than })), undefined)
+  const position = { createdAt: '2026-01-01T00:00:00.000000Z', id: 'nonsense' }
+  t.equal(readCursor(writeCursor({ direction: 'older', position })), undefined)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createApp } from '#gateway/app.ts'
 import { createTestContext, testAccount, testCaller, testKey } from '#test/helpers/gateway-context.ts'
-import { timesExactly, usageRecord } from '#gateway/operations/account/account.ts'
+import { multiplyDecimal, usageRecord } from '#gateway/operations/account/account.ts'
 import { seeded } from '#test/helpers/seeded.ts'
 
 const context = createTestContext()
@@ -29,14 +29,14 @@ t.test('account: returns 401 if the account was removed after the key check', as
 })
 
 t.test('account: a product has the decimals of the price, without rounding error', async (t) => {
-  t.equal(timesExactly('0.009', 0), '0.000')
-  t.equal(timesExactly('0.009', 3), '0.027')
-  t.equal(timesExactly('0.1', 3), '0.3', 'not 0.30000000000000004')
-  t.equal(timesExactly('0.006', 15_001), '90.006')
-  t.equal(timesExactly('29.90', 10), '299.00')
-  t.equal(timesExactly('119', 10), '1190')
-  t.equal(timesExactly('0', 10), '0')
-  t.equal(timesExactly('999999999.999999999', 2_147_483_647), '2147483646999999997.852516353')
+  t.equal(multiplyDecimal('0.009', 0), '0.000')
+  t.equal(multiplyDecimal('0.009', 3), '0.027')
+  t.equal(multiplyDecimal('0.1', 3), '0.3', 'not 0.30000000000000004')
+  t.equal(multiplyDecimal('0.006', 15_001), '90.006')
+  t.equal(multiplyDecimal('29.90', 10), '299.00')
+  t.equal(multiplyDecimal('119', 10), '1190')
+  t.equal(multiplyDecimal('0', 10), '0')
+  t.equal(multiplyDecimal('999999999.999999999', 2_147_483_647), '2147483646999999997.852516353')
 })
 
 t.test('account: any product equals that of the smallest units as integers', async (t) => {
@@ -44,7 +44,7 @@ t.test('account: any product equals that of the smallest units as integers', asy
   for (let turn = 0; turn < 1000; turn += 1) {
     const decimals = 1 + below(9)
     const [whole, units, times] = [below(1_000_000_000), below(10 ** decimals), below(2_147_483_648)]
-    const [before = '', after = ''] = timesExactly(`${whole}.${String(units).padStart(decimals, '0')}`, times).split(
+    const [before = '', after = ''] = multiplyDecimal(`${whole}.${String(units).padStart(decimals, '0')}`, times).split(
       '.',
     )
     const scale = 10n ** BigInt(decimals)

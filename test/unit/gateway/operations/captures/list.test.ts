@@ -59,7 +59,10 @@ t.test('list: a page number skips, a cursor continues after its capture', async 
   t.match(asked.at(-1)?.[1], { start: { skip: 14 }, limit: 7 })
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
   const { id, createdAt } = pendingCapture
-  t.match(asked.at(-1), [{ status: 'failed' }, { start: { direction: 'older', than: { id, createdAt } }, limit: 20 }])
+  t.match(asked.at(-1), [
+    { status: 'failed' },
+    { start: { direction: 'older', position: { id, createdAt } }, limit: 20 },
+  ])
 })
 
 t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
@@ -87,7 +90,7 @@ const bodyOf = (query: string, page: CapturePage) =>
 const cursorIn = (link: string | null | undefined) => readCursor(new URL(link ?? '').searchParams.get('cursor') ?? '')
 const from = (direction: Cursor['direction'], place: number) => ({
   direction,
-  than: { createdAt: pendingCapture.createdAt, id: idOf(place) },
+  position: { createdAt: pendingCapture.createdAt, id: idOf(place) },
 })
 const cursor = String(bodyOf('', pageOf(1, { hasOlder: true })).meta['next_cursor'])
 
@@ -178,7 +181,7 @@ const faultsOf = (query: string) => {
 }
 const place = {
   direction: 'older',
-  than: { createdAt: '2026-01-01T00:00:00.000001Z', id: '22222222-2222-4222-8222-222222222222' },
+  position: { createdAt: '2026-01-01T00:00:00.000001Z', id: '22222222-2222-4222-8222-222222222222' },
 } as const
 
 // Contract: List parameters

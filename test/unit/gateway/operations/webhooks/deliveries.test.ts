@@ -54,8 +54,8 @@ t.test('deliveries: rejects a cursor that is not a next_cursor, impossible dates
   const texts = ['x', `2026-02-30T00:00:00.000000Z ${id}`, `0000-01-01T00:00:00.000000Z ${id}`]
   const forged = [
     ...texts.map((text) => Buffer.from(text).toString('base64url')),
-    writeCursor({ direction: 'older', than: { createdAt: '2026-02-30T00:00:00.000000Z', id } }),
-    writeCursor({ direction: 'newer', than: { createdAt, id } }),
+    writeCursor({ direction: 'older', position: { createdAt: '2026-02-30T00:00:00.000000Z', id } }),
+    writeCursor({ direction: 'newer', position: { createdAt, id } }),
   ]
   for (const cursor of forged) {
     const details = { cursor: ['must be the next_cursor of an earlier answer'] }
