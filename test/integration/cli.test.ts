@@ -79,6 +79,7 @@ t.test('cli: shows a key only when it is created, lists it without its secret, a
 // Contract: Plans
 // Contract: Plan changes
 t.test('cli: creates as many keys as the plan allows; a smaller plan leaves existing keys valid', async (t) => {
+  await json(['migrate'])
   const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'starter'])
   const create = ['key', 'create', '--account', made.id, '--name', 'k']
   await json(create)

@@ -177,7 +177,7 @@ const images: readonly Mutation[] = [
     point: 'After retention',
     file: 'services/ledger/remove-objects.ts',
     find: 'await objects.delete(keys)',
-    replace: '',
+    replace: '[] as NotDeleted[]',
   },
 ]
 
