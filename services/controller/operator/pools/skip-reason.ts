@@ -1,7 +1,7 @@
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import { currentOwner, type queueOwners } from './queue-owners.ts'
+import { olderOwner, type queueOwners } from './queue-owners.ts'
 import { condition, stamped } from '#controller/operator/status/conditions.ts'
 
 const check = createValidator(browserPoolSpec)
@@ -32,7 +32,7 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
     const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
     return { reason: 'ApplyFailed', message, code: 'unsupported-spec' }
   }
-  const owner = currentOwner(owners, pool)
+  const owner = olderOwner(owners, pool)
   if (!owner) return undefined
   const { name } = owner.metadata
   const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
