@@ -38,20 +38,23 @@ const serve = async (client: Socket, upstream: EgressEndpoint, traffic: CaptureT
   // With brackets, as in URLs.
   const host = isIPv6(target.host) ? `[${target.host}]` : target.host
   if (!(await traffic.allows(host))) return close(client, 'notAllowed')
-  await traffic.turn(client)
+  await traffic.acquire(client)
   if (client.destroyed) return
   const tunnel = await tunnelTo(target, client, upstream, traffic.of)
   if (typeof tunnel !== 'string') {
     client.write(socksReply('succeeded'))
     // Egress ends the tunnel when a target ends or resets its connection; an error before that is of the connection to egress.
-    tunnel.once('error', () => client.destroyed || tunnel.readableEnded || void traffic.refuse(host, 'unavailable'))
+    tunnel.once(
+      'error',
+      () => client.destroyed || tunnel.readableEnded || void traffic.reportRefusal(host, 'unavailable'),
+    )
     void joinSockets(client, tunnel)
     for (const socket of [client, tunnel]) socket.on('data', (chunk: Buffer) => traffic.count(chunk.length))
     return
   }
   // `requestTunnel` gives up when the browser disconnects, which is no refusal.
   if (client.destroyed) return
-  await traffic.refuse(host, tunnel)
+  await traffic.reportRefusal(host, tunnel)
   close(client, tunnel === 'blocked' ? 'notAllowed' : 'hostUnreachable')
 }
 
