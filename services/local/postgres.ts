@@ -59,7 +59,7 @@ const setpriv = (owner: SystemUser | undefined) => ['--pdeathsig', 'INT', ...(ow
  * PostgreSQL inherits its folder as an open descriptor, so that the folder can be in a private home directory that the
  * system user cannot traverse, without a mount or privileges.
  */
-const inheritedFolderPath = '/proc/self/fd/3'
+const inheritedFolder = '/proc/self/fd/3'
 
 const initialise = async (options: PostgresOptions, owner: SystemUser | undefined) => {
   const cluster = join(options.folder, 'cluster')
@@ -71,14 +71,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
   if (owner) for (const path of [options.folder, cluster, passwordFile]) await chown(path, owner.uid, owner.gid)
   await using folder = await open(cluster)
   await using password = await open(passwordFile)
-  const initdb = [
-    join(options.bin, 'initdb'),
-    '-D',
-    inheritedFolderPath,
-    '-U',
-    postgresUser,
-    '--pwfile=/proc/self/fd/4',
-  ]
+  const initdb = [join(options.bin, 'initdb'), '-D', inheritedFolder, '-U', postgresUser, '--pwfile=/proc/self/fd/4']
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',
@@ -136,7 +129,7 @@ export const startPostgres = async (options: PostgresOptions, signal: AbortSigna
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',
-    args: [...setpriv(owner), join(options.bin, 'postgres'), '-D', inheritedFolderPath, ...settings(options.port)],
+    args: [...setpriv(owner), join(options.bin, 'postgres'), '-D', inheritedFolder, ...settings(options.port)],
     env: options.env,
     logPath: options.logPath,
     descriptors: [folder.fd],
