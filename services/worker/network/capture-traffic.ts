@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Refusal } from '#shared/net/refusal.ts'
-import type { TrafficOf } from './request-tunnel.ts'
+import type { EgressCapture } from './request-tunnel.ts'
 
 /** Bounds on the total traffic of one capture. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
@@ -20,7 +20,7 @@ export type TrafficOwner = {
 }
 
 /** Counts and bounds the traffic of one capture, where no browser can reset the count. Dispose closes all open connections. */
-export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner) => {
+export const openCaptureTraffic = (capture: EgressCapture, bounds: TrafficBounds, owner: TrafficOwner) => {
   const open = new Set<Duplex>()
   const allowed = new Set<string>()
   const waiting: (() => void)[] = []
@@ -35,7 +35,7 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
     for (const connection of open) connection.destroy()
   }
   return {
-    of,
+    capture,
     /** Counts a connection; false if the capture has reached a bound. */
     admit: (connection: Duplex): boolean => {
       connections += 1

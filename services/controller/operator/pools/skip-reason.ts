@@ -2,7 +2,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import { olderOwner, type queueOwners } from './queue-owners.ts'
-import { condition, stamped } from '#controller/operator/status/conditions.ts'
+import { condition, withTransitionTime } from '#controller/operator/status/conditions.ts'
 
 const check = createValidator(browserPoolSpec)
 
@@ -48,9 +48,9 @@ export const skippedStatus = (
   reason: code,
   selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
   conditions: [
-    stamped(of, 'Ready', condition('False', 'WorkersMissing', message)),
-    stamped(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
-    stamped(of, 'Stalled', condition('True', reason, message)),
-    stamped(of, 'Degraded', condition('True', reason, message)),
+    withTransitionTime(of, 'Ready', condition('False', 'WorkersMissing', message)),
+    withTransitionTime(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
+    withTransitionTime(of, 'Stalled', condition('True', reason, message)),
+    withTransitionTime(of, 'Degraded', condition('True', reason, message)),
   ],
 })
