@@ -13,13 +13,13 @@ export const accountCreate: Command = {
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as free or unlimited' },
     data: dataFlag,
   },
-  run: async ({ env, print }, typed) => {
+  run: async ({ env, print }, args) => {
     const wanted = {
-      name: requiredText(typed, 'name'),
-      email: requiredText(typed, 'email'),
-      plan: requiredText(typed, 'plan'),
+      name: requiredText(args, 'name'),
+      email: requiredText(args, 'email'),
+      plan: requiredText(args, 'plan'),
     }
-    const { id, name, email, plan } = await withDatabase(env, typed, (database) =>
+    const { id, name, email, plan } = await withDatabase(env, args, (database) =>
       createAccount(database, wanted, 'command line'),
     )
     print({ json: { id, name, email, plan }, text: `account ${id} (${name}, ${email}) is on plan ${plan}` })
@@ -31,8 +31,8 @@ export const accountList: Command = {
   usage: 'account list [--data DIR]',
   summary: 'lists all accounts',
   flags: { data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const accounts = await withDatabase(env, typed, (database) => listAccounts(database))
+  run: async ({ env, print }, args) => {
+    const accounts = await withDatabase(env, args, (database) => listAccounts(database))
     print({
       json: accounts.map(accountToJson),
       text: table([
@@ -48,9 +48,9 @@ export const accountSetPlan: Command = {
   usage: 'account set-plan ID SLUG [--data DIR]',
   summary: 'puts an account on another plan',
   flags: { data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const [id = '', plan = ''] = typed.operands
-    await withDatabase(env, typed, (database) => setPlan(database, id, plan, 'command line'))
+  run: async ({ env, print }, args) => {
+    const [id = '', plan = ''] = args.operands
+    await withDatabase(env, args, (database) => setPlan(database, id, plan, 'command line'))
     print({ json: { id, plan }, text: `account ${id} is on plan ${plan}` })
   },
 }

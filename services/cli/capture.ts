@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
+import { type Command, dataFlag, flagText, flagTexts, type ParsedArgs, UsageError } from './command.ts'
 import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
 import { findInterface } from './installation.ts'
 
@@ -50,9 +50,9 @@ const formatOf = (output: string | undefined): { readonly format?: Format } => {
 }
 
 /** Parses `-p name=value` like the query of a GET capture. */
-const readParameters = (typed: Typed): Readonly<Record<string, unknown>> => {
+const readParameters = (args: ParsedArgs): Readonly<Record<string, unknown>> => {
   const query = new URLSearchParams()
-  for (const pair of flagTexts(typed, 'parameter')) {
+  for (const pair of flagTexts(args, 'parameter')) {
     const at = pair.indexOf('=')
     if (at < 1) throw new UsageError(`-p ${pair}: must have the form name=value`)
     query.append(pair.slice(0, at), pair.slice(at + 1))
@@ -100,12 +100,12 @@ export const capture: Command = {
     },
     data: dataFlag,
   },
-  run: async ({ env, stop, print }, typed) => {
-    const source = await readSource(typed.operands[0] ?? '')
-    const output = flagText(typed, 'output')
-    const given = readParameters(typed)
+  run: async ({ env, stop, print }, args) => {
+    const source = await readSource(args.operands[0] ?? '')
+    const output = flagText(args, 'output')
+    const given = readParameters(args)
     const parameters = { ...(given['format'] === undefined && formatOf(output)), ...given, ...source }
-    const { record, image } = await captureViaHttp({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
+    const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })

@@ -12,7 +12,7 @@ export type Flag = {
 }
 
 /** The parsed arguments after the command's name. */
-export type Typed = {
+export type ParsedArgs = {
   readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   readonly operands: readonly string[]
 }
@@ -44,7 +44,7 @@ export type Command = {
   readonly usage: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
-  readonly run: (context: CommandContext, typed: Typed) => Promise<void>
+  readonly run: (context: CommandContext, args: ParsedArgs) => Promise<void>
 }
 
 /** The flags that every command has. */
@@ -73,21 +73,21 @@ export const parserOptions = (flags: Command['flags']): ParseArgsOptionsConfig =
   )
 
 /** The value of a flag; undefined if it was not given. Throws `UsageError` if it is empty. */
-export const flagText = (typed: Typed, name: string): string | undefined => {
-  const value = typed.flags[name]
+export const flagText = (args: ParsedArgs, name: string): string | undefined => {
+  const value = args.flags[name]
   if (value === '') throw new UsageError(`--${name} must not be empty`)
   return typeof value === 'string' ? value : undefined
 }
 
 /** The value of a required flag. Throws `UsageError` if it is missing or empty. */
-export const requiredText = (typed: Typed, name: string): string => {
-  const value = flagText(typed, name)
+export const requiredText = (args: ParsedArgs, name: string): string => {
+  const value = flagText(args, name)
   if (value === undefined) throw new UsageError(`--${name} is missing`)
   return value
 }
 
 /** All values of a repeatable flag. */
-export const flagTexts = (typed: Typed, name: string): readonly string[] => {
-  const value = typed.flags[name]
+export const flagTexts = (args: ParsedArgs, name: string): readonly string[] => {
+  const value = args.flags[name]
   return Array.isArray(value) ? value.map(String) : []
 }

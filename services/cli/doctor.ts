@@ -13,7 +13,7 @@ import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
+import { type Command, type CommandContext, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
 import { dataFolderOf } from './installation.ts'
 
 const runningChecks = (local: LocalFile | undefined): Check[] => {
@@ -21,7 +21,7 @@ const runningChecks = (local: LocalFile | undefined): Check[] => {
   return healthUrl ? [clientsCheck(healthUrl)] : []
 }
 
-const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promise<Check[]> => {
+const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Promise<Check[]> => {
   const settings = readLocalSettings(env, availableParallelism())
   const search = programSearch(settings, env, root)
   const [postgresBin, natsServer, chromium, stealthChromium, local] = await Promise.all([
@@ -29,7 +29,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     findNats(search),
     findChromium(search),
     findStealthChromium(search),
-    readLocalFile(pathsOf(dataFolderOf(env, typed)).localFile),
+    readLocalFile(pathsOf(dataFolderOf(env, args)).localFile),
   ])
   const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env)
   return [
@@ -47,23 +47,23 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       natsUrl: local?.nats_url ?? settings.externalNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),
-    ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: typed.flags['recount'] === true })] : []),
+    ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: args.flags['recount'] === true })] : []),
     egressCheck({ root, path: env['PATH'] ?? '' }),
     ...runningChecks(local),
   ]
 }
 
 /** Runs the checks sequentially, so that none is slowed down by another. */
-const examineMachine = async (context: CommandContext, typed: Typed): Promise<Finding[]> => {
+const examineMachine = async (context: CommandContext, args: ParsedArgs): Promise<Finding[]> => {
   const findings: Finding[] = []
-  for (const check of await gatherChecks(context, typed)) findings.push(await runCheck(check, findings))
+  for (const check of await gatherChecks(context, args)) findings.push(await runCheck(check, findings))
   return findings
 }
 
 /** Loads the Kubernetes client only if a cluster is examined. */
-const examineInstallation = async ({ env, root, stop }: CommandContext, typed: Typed): Promise<Finding[]> => {
+const examineInstallation = async ({ env, root, stop }: CommandContext, args: ParsedArgs): Promise<Finding[]> => {
   const { examineCluster } = await import('./cluster-doctor/examine-cluster.ts')
-  const wanted = { namespace: flagText(typed, 'namespace'), release: flagText(typed, 'release') }
+  const wanted = { namespace: flagText(args, 'namespace'), release: flagText(args, 'release') }
   return examineCluster({ env, root, stop, wanted })
 }
 
@@ -82,15 +82,15 @@ export const doctor: Command = {
     namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
     release: { type: 'string', value: 'NAME', help: 'release of the chart, if the namespace has several' },
   },
-  run: async (context, typed) => {
-    const only = typed.flags['cluster-only'] === true
-    const withCluster = only || typed.flags['cluster'] === true
+  run: async (context, args) => {
+    const only = args.flags['cluster-only'] === true
+    const withCluster = only || args.flags['cluster'] === true
     for (const name of ['namespace', 'release']) {
-      if (!withCluster && flagText(typed, name) !== undefined) throw new UsageError(`--${name} needs --cluster`)
+      if (!withCluster && flagText(args, name) !== undefined) throw new UsageError(`--${name} needs --cluster`)
     }
     const findings = [
-      ...(only ? [] : await examineMachine(context, typed)),
-      ...(withCluster ? await examineInstallation(context, typed) : []),
+      ...(only ? [] : await examineMachine(context, args)),
+      ...(withCluster ? await examineInstallation(context, args) : []),
     ]
     const failed = findings.filter(({ ok, checked }) => checked !== false && !ok)
     context.print({ json: { ok: failed.length === 0, checks: findings }, text: findings.map(line).join('\n') })

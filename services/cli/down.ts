@@ -14,10 +14,11 @@ export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',
   flags: { data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const folder = pathsOf(dataFolderOf(env, typed))
+  run: async ({ env, print }, args) => {
+    const folder = pathsOf(dataFolderOf(env, args))
     const holder = await lockHolder(folder)
-    if (!holder) return print({ json: { stopped: false, pid: null }, text: `nothing runs on ${folder.path}` })
+    if (!holder)
+      return print({ json: { stopped: false, pid: null }, text: `no installation is running in ${folder.path}` })
     // A second signal would end it immediately and abort running captures.
     if (!holder.stopping) process.kill(holder.pid, 'SIGTERM')
     if (await waitUntil(downMs, async () => !(await isRunning(holder)))) {

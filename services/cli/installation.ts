@@ -7,7 +7,7 @@ import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { flagText, type Typed } from './command.ts'
+import { flagText, type ParsedArgs } from './command.ts'
 
 const settings = {
   ...clientSettings,
@@ -17,28 +17,28 @@ const settings = {
 }
 
 /** Absolute path of the data folder: from `--data`, else the environment, else the default. */
-export const dataFolderOf = (env: Env, typed: Typed): string =>
-  resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env).data)
+export const dataFolderOf = (env: Env, args: ParsedArgs): string =>
+  resolve(flagText(args, 'data') ?? readEnv({ data: settings.data }, env).data)
 
-/** The error if nothing runs on the data folder; `otherwise` is an alternative to `up` and `--data`. */
+/** The error if no installation is running in the data folder; `otherwise` is an alternative to `up` and `--data`. */
 export const notRunning = (reason: string, otherwise = ''): AppError =>
   new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `${reason}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
+    publicMessage: `${reason}: start it with 'bin/shutterfleet up' or name its folder with --data${otherwise}`,
   })
 
-/** Reads the file that `up` writes. Throws `SERVICE_UNAVAILABLE` if nothing runs on the folder; `otherwise` as for `notRunning`. */
+/** Reads the file that `up` writes. Throws `SERVICE_UNAVAILABLE` if none is running; `otherwise` as for `notRunning`. */
 export const runningInstallation = async (folder: string, otherwise: string): Promise<LocalFile> => {
   const local = await readLocalFile(pathsOf(folder).localFile)
   if (local) return local
-  throw notRunning(`nothing runs on ${folder}`, otherwise)
+  throw notRunning(`no installation is running in ${folder}`, otherwise)
 }
 
 /** Base URL and API key: from the environment, else of the running installation. */
-export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: string; apiKey: string }> => {
+export const findInterface = async (env: Env, args: ParsedArgs): Promise<{ baseUrl: string; apiKey: string }> => {
   const { baseUrl, apiKey } = readEnv(settings, env)
   if (baseUrl !== undefined && apiKey !== '') return { baseUrl, apiKey }
   const local = await runningInstallation(
-    dataFolderOf(env, typed),
+    dataFolderOf(env, args),
     ', or set SHUTTERFLEET_BASE_URL and SHUTTERFLEET_API_KEY',
   )
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
@@ -48,17 +48,17 @@ export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: 
 export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env))
 
 /** URL of the database: of the folder given by `--data`, else from the environment, else of the default folder. */
-export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
+export const findDatabaseUrl = async (env: Env, args: ParsedArgs): Promise<string> => {
   const directUrl = givenDirectUrl(env)
-  if (directUrl !== undefined && flagText(typed, 'data') === undefined) return directUrl
-  return (await runningInstallation(dataFolderOf(env, typed), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
+  if (directUrl !== undefined && flagText(args, 'data') === undefined) return directUrl
+  return (await runningInstallation(dataFolderOf(env, args), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
 }
 
 /** The secret that API keys are hashed with: from the environment, else the data folder. Throws `CONFIGURATION` if both lack it. */
-export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => {
+export const findKeyPepper = async (env: Env, args: ParsedArgs): Promise<string> => {
   const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env)
   if (keyPepper !== '') return keyPepper
-  const folder = dataFolderOf(env, typed)
+  const folder = dataFolderOf(env, args)
   const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)
   if (secrets) return secrets.keyPepper
   throw new AppError('CONFIGURATION', {

@@ -21,14 +21,14 @@ export const keyCreate: Command = {
     expires: { type: 'string', value: 'TIME', help: 'time after which the key expires, such as 90d' },
     data: dataFlag,
   },
-  run: async ({ env, print }, typed) => {
-    const accountId = requiredText(typed, 'account')
-    const name = flagText(typed, 'name') ?? ''
-    const domains = flagTexts(typed, 'domain')
-    const expires = flagText(typed, 'expires')
+  run: async ({ env, print }, args) => {
+    const accountId = requiredText(args, 'account')
+    const name = flagText(args, 'name') ?? ''
+    const domains = flagTexts(args, 'domain')
+    const expires = flagText(args, 'expires')
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + readDuration('expires', expires))
-    const pepper = await findKeyPepper(env, typed)
-    const made = await withDatabase(env, typed, (database) =>
+    const pepper = await findKeyPepper(env, args)
+    const made = await withDatabase(env, args, (database) =>
       createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'command line' }),
     )
     print({ json: made, text: `key ${made.id}, shown this once: ${made.key}` })
@@ -40,9 +40,9 @@ export const keyList: Command = {
   usage: 'key list --account ID [--data DIR]',
   summary: 'lists the API keys of an account',
   flags: { account: { type: 'string', value: 'ID', help: 'account whose keys to list' }, data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const accountId = requiredText(typed, 'account')
-    const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))
+  run: async ({ env, print }, args) => {
+    const accountId = requiredText(args, 'account')
+    const keys = await withDatabase(env, args, (database) => listKeys(database, accountId))
     print({
       json: keys.map(keyToJson),
       text: table([
@@ -65,9 +65,9 @@ export const keyRevoke: Command = {
   usage: 'key revoke KEY_ID [--data DIR]',
   summary: 'revokes an API key immediately',
   flags: { data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const [id = ''] = typed.operands
-    await withDatabase(env, typed, (database) => revokeKey(database, id, 'command line'))
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    await withDatabase(env, args, (database) => revokeKey(database, id, 'command line'))
     print({ json: { id, revoked: true }, text: `key ${id} is revoked` })
   },
 }

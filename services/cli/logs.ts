@@ -4,15 +4,15 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { pathsOf } from '#local/data-folder.ts'
-import { type Command, dataFlag, flagText, type Typed, UsageError } from './command.ts'
+import { type Command, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
 import { dataFolderOf } from './installation.ts'
 
 const linesMax = 10_000
 /** Lines contain no URLs beyond a target's host; the longest are stack traces. */
 const bytesMax = 64 * 1024 * 1024
 
-const lineCount = (typed: Typed): string => {
-  const given = flagText(typed, 'lines') ?? '100'
+const lineCount = (args: ParsedArgs): string => {
+  const given = flagText(args, 'lines') ?? '100'
   if (/^\d{1,5}$/.test(given) && Number(given) >= 1 && Number(given) <= linesMax) return given
   throw new UsageError(`--lines ${given}: must be a whole number from 1 to ${linesMax}`)
 }
@@ -35,13 +35,12 @@ export const logs: Command = {
     follow: { type: 'boolean', short: 'f', help: 'print new lines until Ctrl-C' },
     data: dataFlag,
   },
-  run: async ({ env, stop, print }, typed) => {
-    const [service = ''] = typed.operands
-    const lines = lineCount(typed)
-    if (typed.flags['follow'] && typed.flags['json'])
-      throw new UsageError('--follow: not with --json, which prints once')
-    const path = await logOf(pathsOf(dataFolderOf(env, typed)).logs, service)
-    if (typed.flags['follow']) {
+  run: async ({ env, stop, print }, args) => {
+    const [service = ''] = args.operands
+    const lines = lineCount(args)
+    if (args.flags['follow'] && args.flags['json']) throw new UsageError('--follow: not with --json, which prints once')
+    const path = await logOf(pathsOf(dataFolderOf(env, args)).logs, service)
+    if (args.flags['follow']) {
       // -F follows by name: log rotation truncates the file.
       const tail = spawn('tail', ['-n', lines, '-F', path], { stdio: ['ignore', 'inherit', 'inherit'] })
       stop.addEventListener('abort', () => tail.kill(), { once: true })

@@ -26,17 +26,17 @@ export const migrateDatabase: Command = {
     wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
     data: dataFlag,
   },
-  run: async ({ env, stop, print }, typed) => {
+  run: async ({ env, stop, print }, args) => {
     const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env)
     const plans = await readPlansFile(plansFile)
-    const wait = flagText(typed, 'wait')
+    const wait = flagText(args, 'wait')
     const migrateAndLoadPlans = async (database: Database) => {
       if (wait !== undefined) await waitForDatabase(database, readDuration('wait', wait), stop)
       const names = await migrate(database)
       if (plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)
       return names
     }
-    const applied = await withDatabase(env, typed, migrateAndLoadPlans, { statementMs: migrationStatementMs })
+    const applied = await withDatabase(env, args, migrateAndLoadPlans, { statementMs: migrationStatementMs })
     print({
       json: { applied },
       text: applied.length === 0 ? 'the database is up to date' : `applied: ${applied.join(', ')}`,

@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
-import { type Command, requiredText, type Typed, UsageError } from './command.ts'
+import { type Command, requiredText, type ParsedArgs, UsageError } from './command.ts'
 
 const parallel = 4
 /** Whole objects are buffered in memory, `parallel` of them at a time. */
@@ -89,8 +89,8 @@ const openBucket = async (url: string): Promise<Store> => {
 }
 
 /** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
-const openStore = async (typed: Typed, name: 'from' | 'to'): Promise<Store> => {
-  const given = requiredText(typed, name)
+const openStore = async (args: ParsedArgs, name: 'from' | 'to'): Promise<Store> => {
+  const given = requiredText(args, name)
   const read = () =>
     readFile(given.slice(1), 'utf8').catch((cause: unknown) => {
       throw new UsageError(`--${name} ${given}: there is no such file`, { cause })
@@ -107,8 +107,8 @@ export const objectsCopy: Command = {
     from: { type: 'string', value: 'PLACE', help: 'a folder, https://KEY:SECRET@HOST/BUCKET, or @FILE with either' },
     to: { type: 'string', value: 'PLACE', help: 'the same' },
   },
-  run: async ({ print }, typed) => {
-    const [from, to] = [await openStore(typed, 'from'), await openStore(typed, 'to')]
+  run: async ({ print }, args) => {
+    const [from, to] = [await openStore(args, 'from'), await openStore(args, 'to')]
     const done = await copyObjects(from.objects, to.objects, to.store)
     print({ json: done, text: `copied ${done.copied} objects, ${done.bytes} bytes; ${done.kept} were there` })
   },

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { type Command, type CommandContext, parserOptions, type Typed, UsageError } from './command.ts'
+import { type Command, type CommandContext, parserOptions, type ParsedArgs, UsageError } from './command.ts'
 import { closestName } from './closest-name.ts'
 import { commandHelp, overview } from './help.ts'
 
@@ -39,7 +39,7 @@ const find = (table: CommandTable, words: readonly string[]) => {
   )
 }
 
-const parse = (command: Command, args: readonly string[]): Typed => {
+const parse = (command: Command, args: readonly string[]): ParsedArgs => {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -55,7 +55,7 @@ const parse = (command: Command, args: readonly string[]): Typed => {
   }
 }
 
-const checkOperands = ({ usage }: Command, { operands: given }: Typed) => {
+const checkOperands = ({ usage }: Command, { operands: given }: ParsedArgs) => {
   const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
   const operands = beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
   const missing = operands[given.length]
@@ -84,12 +84,12 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   }
   const { load, rest } = find(table, args)
   const command = await load()
-  const typed = parse(command, rest)
-  if (typed.flags['help']) return terminal.write(commandHelp(command))
-  checkOperands(command, typed)
+  const parsed = parse(command, rest)
+  if (parsed.flags['help']) return terminal.write(commandHelp(command))
+  checkOperands(command, parsed)
   const print: CommandContext['print'] = ({ json, text }) =>
-    terminal.write(typed.flags['json'] ? `${JSON.stringify(json)}\n` : `${text}\n`)
-  await command.run({ ...terminal, print }, typed)
+    terminal.write(parsed.flags['json'] ? `${JSON.stringify(json)}\n` : `${text}\n`)
+  await command.run({ ...terminal, print }, parsed)
 }
 
 /** Runs the command that `args` name and returns the exit code. Errors go to standard error, one line each. */

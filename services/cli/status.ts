@@ -54,8 +54,8 @@ export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
   flags: { data: dataFlag },
-  run: async ({ env, print }, typed) => {
-    const folder = dataFolderOf(env, typed)
+  run: async ({ env, print }, args) => {
+    const folder = dataFolderOf(env, args)
     const local = await runningInstallation(folder, '')
     const holder = await lockHolder(pathsOf(folder))
     if (!holder) throw notRunning(`'up' on ${folder} ended without stopping; it is not running`)

@@ -1,9 +1,7 @@
 import { openDatabase } from '#shared/db/connection.ts'
-import { pathsOf } from '#local/data-folder.ts'
-import { readLocalFile } from '#local/local-file.ts'
-import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
+import { type Command, type CommandContext, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
 import { readDuration } from './duration.ts'
-import { dataFolderOf, givenDirectUrl, notRunning } from './installation.ts'
+import { dataFolderOf, givenDirectUrl, runningInstallation } from './installation.ts'
 import { draw } from './top/draw.ts'
 import { refresh } from './top/refresh.ts'
 import { type Snapshot, type Sources, takeSnapshot, windowSeconds } from './top/snapshot.ts'
@@ -13,30 +11,29 @@ const [shortestMs, longestMs] = [1000, 60_000]
 /** Width if the output is not a terminal. */
 const plainColumns = 120
 
-const intervalOf = (typed: Typed): number => {
-  const text = flagText(typed, 'interval') ?? '2s'
+const intervalOf = (args: ParsedArgs): number => {
+  const text = flagText(args, 'interval') ?? '2s'
   const ms = readDuration('interval', text)
   if (ms < shortestMs || ms > longestMs) throw new UsageError(`--interval ${text}: must be from 1s to 1m`)
   return ms
 }
 
-const metricsUrlOf = (typed: Typed): string | undefined => {
-  const url = flagText(typed, 'metrics')
+const metricsUrlOf = (args: ParsedArgs): string | undefined => {
+  const url = flagText(args, 'metrics')
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new UsageError(`--metrics ${url}: must be an address such as http://127.0.0.1:9090/metrics`)
 }
 
 /** URLs from flag and environment, else of the installation on the data folder. Throws `SERVICE_UNAVAILABLE` if there are neither. */
-const addressesOf = async ({ env }: CommandContext, typed: Typed) => {
-  const given = metricsUrlOf(typed)
+const addressesOf = async ({ env }: CommandContext, args: ParsedArgs) => {
+  const given = metricsUrlOf(args)
   const databaseUrl = givenDirectUrl(env)
-  const elsewhere = given !== undefined || (databaseUrl !== undefined && flagText(typed, 'data') === undefined)
-  if (elsewhere) return { of: given ? new URL(given).host : 'database', databaseUrl, controllerUrl: given }
-  const folder = dataFolderOf(env, typed)
-  const local = await readLocalFile(pathsOf(folder).localFile)
-  if (!local) throw notRunning(`nothing runs on ${folder}`, ', or give --metrics URL and SHUTTERFLEET_DATABASE_URL')
+  const isRemote = given !== undefined || (databaseUrl !== undefined && flagText(args, 'data') === undefined)
+  if (isRemote) return { source: given ? new URL(given).host : 'database', databaseUrl, controllerUrl: given }
+  const folder = dataFolderOf(env, args)
+  const local = await runningInstallation(folder, ', or give --metrics URL and set SHUTTERFLEET_DATABASE_URL')
   const controllerUrl = local.services.find(({ name }) => name === 'controller')?.metrics_url ?? undefined
-  return { of: local.base_url, databaseUrl: local.database_url, controllerUrl }
+  return { source: local.base_url, databaseUrl: local.database_url, controllerUrl }
 }
 
 const jsonOf = ({ at, pools, captures }: Snapshot) => ({
@@ -58,9 +55,9 @@ const jsonOf = ({ at, pools, captures }: Snapshot) => ({
   unread: [pools, captures].filter((part) => typeof part === 'string'),
 })
 
-const show = async (context: CommandContext, typed: Typed, sources: Sources): Promise<void> => {
+const show = async (context: CommandContext, args: ParsedArgs, sources: Sources): Promise<void> => {
   const { terminal, env, stop, print } = context
-  const isLive = terminal !== undefined && !typed.flags['once'] && !typed.flags['json']
+  const isLive = terminal !== undefined && !args.flags['once'] && !args.flags['json']
   if (!isLive) {
     const snapshot = await takeSnapshot(sources, new Date())
     const columns = terminal?.size().columns ?? plainColumns
@@ -70,7 +67,7 @@ const show = async (context: CommandContext, typed: Typed, sources: Sources): Pr
   const colour = !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const frame = async (size: { readonly columns: number; readonly rows: number }) =>
     draw(await takeSnapshot(sources, new Date()), { ...size, colour })
-  await refresh(terminal, frame, { everyMs: intervalOf(typed), stop })
+  await refresh(terminal, frame, { everyMs: intervalOf(args), stop })
 }
 
 /** `top`: shows pools, queues, rates, the slowest stages and the last errors, refreshed in place until Ctrl-C. */
@@ -83,15 +80,15 @@ export const top: Command = {
     metrics: {
       type: 'string',
       value: 'URL',
-      help: 'metrics URL of the leading controller of another installation; needs SHUTTERFLEET_DATABASE_URL of the same',
+      help: "metrics URL of the leading controller of another installation; also needs that installation's SHUTTERFLEET_DATABASE_URL",
     },
     data: dataFlag,
   },
-  run: async (context, typed) => {
-    intervalOf(typed)
-    const { of, databaseUrl, controllerUrl } = await addressesOf(context, typed)
+  run: async (context, args) => {
+    intervalOf(args)
+    const { source, databaseUrl, controllerUrl } = await addressesOf(context, args)
     await using database =
       databaseUrl === undefined ? undefined : openDatabase({ url: databaseUrl, poolMax: 4, statementMs })
-    await show(context, typed, { of, database, controllerUrl, stop: context.stop })
+    await show(context, args, { source, database, controllerUrl, stop: context.stop })
   },
 }

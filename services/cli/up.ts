@@ -4,7 +4,7 @@ import type { Setting } from '#shared/config/setting.ts'
 import { createLocalEvents } from '#local/events.ts'
 import { upFlags } from '#local/local-settings.ts'
 import { runLocal, type Started } from '#local/run-local.ts'
-import { type Command, type CommandContext, flagText, flagTexts, type Typed, UsageError } from './command.ts'
+import { type Command, type CommandContext, flagText, flagTexts, type ParsedArgs, UsageError } from './command.ts'
 import { startDetached } from './start-detached.ts'
 
 type FlagName = keyof typeof upFlags
@@ -35,16 +35,16 @@ const flags = {
 /** Flags whose value is a path relative to the working folder. */
 const paths: readonly FlagName[] = ['data', 'plans', 'extra-ca']
 
-const flagValue = (typed: Typed, name: FlagName): string | undefined => {
-  if (name === 'allow-target') return flagTexts(typed, name).join(',') || undefined
-  const text = flagText(typed, name)
+const flagValue = (args: ParsedArgs, name: FlagName): string | undefined => {
+  if (name === 'allow-target') return flagTexts(args, name).join(',') || undefined
+  const text = flagText(args, name)
   return text !== undefined && paths.includes(name) ? resolve(text) : text
 }
 
 /** The environment overridden by the flags. Throws `UsageError` that names an invalid flag. */
-export const withFlags = (env: Env, typed: Typed): Env => {
+export const withFlags = (env: Env, args: ParsedArgs): Env => {
   const given = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
-    const value = flagValue(typed, name as FlagName)
+    const value = flagValue(args, name as FlagName)
     if (value === undefined) return []
     const parsed = setting.parse(value)
     if (!parsed.ok) throw new UsageError(`--${name} ${setting.secret ? '(hidden)' : value}: ${parsed.problem}`)
@@ -70,9 +70,9 @@ export const up: Command = {
   usage: 'up [FLAGS]',
   summary: 'starts the whole system on this machine and verifies it with one capture',
   flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
-  run: async (context, typed) => {
-    const env = withFlags(context.env, typed)
-    if (typed.flags['detach']) {
+  run: async (context, args) => {
+    const env = withFlags(context.env, args)
+    if (args.flags['detach']) {
       return announce(context, await startDetached({ ...context, env }), 'bin/shutterfleet down')
     }
     await runLocal({

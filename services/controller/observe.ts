@@ -5,7 +5,7 @@ import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts
 import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
 /** Workers of other pools without a heartbeat for longer do not count. */
-const elsewhereMs = 2.5 * heartbeatMs
+const staleHeartbeatMs = 2.5 * heartbeatMs
 
 type ObserverDeps = {
   readonly subscription: Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
@@ -20,7 +20,7 @@ type ObserverDeps = {
 
 const noSlots = { slots: 0, busy: 0 }
 /** The observation of workers if their list cannot be read. */
-const unlisted = { workers: 'unknown', elsewhere: noSlots, refused: undefined, startMs: undefined } as const
+const unlisted = { workers: 'unknown', otherPools: noSlots, refused: undefined, startMs: undefined } as const
 
 const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefined => {
   const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
@@ -73,12 +73,12 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     return { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }), ...stateOf(placed, last?.heartbeat) }
   }
 
-  const seeElsewhere = (nowMs: number): Observation['elsewhere'] => {
+  const observeOtherPools = (nowMs: number): Observation['otherPools'] => {
     if (deps.isByQueue?.() === false) return noSlots
     let slots = 0
     let busy = 0
     for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {
-      if (own.has(pod) || nowMs - atMs > elsewhereMs || !(deps.isWorker?.(pod) ?? true)) continue
+      if (own.has(pod) || nowMs - atMs > staleHeartbeatMs || !(deps.isWorker?.(pod) ?? true)) continue
       const of = slotsOf(heartbeat)
       slots += of.slots
       busy += of.busy
@@ -99,7 +99,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     return {
       ...common,
       workers: seen.workers.map((placed) => see(placed, nowMs)),
-      elsewhere: seeElsewhere(nowMs),
+      otherPools: observeOtherPools(nowMs),
       refused: seen.refused,
       starts,
       startMs: seen.startMs,

@@ -50,7 +50,7 @@ export type Observation = {
   readonly depth: Depth | 'unknown'
   readonly workers: readonly ObservedWorker[] | 'unknown'
   /** Workers of other pools that serve the same queue: their slots, and how many of those are busy. */
-  readonly elsewhere: { readonly slots: number; readonly busy: number }
+  readonly otherPools: { readonly slots: number; readonly busy: number }
   /** Workers that were requested but not created, with the cause. */
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Counts since the controller started: workers that became ready, and workers that ended before they were ready. */

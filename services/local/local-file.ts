@@ -22,5 +22,5 @@ export type LocalProcess = {
   readonly health_url: string | null
 }
 
-/** Reads `<data>/local.json`; undefined if nothing runs on the data folder. */
+/** Reads `<data>/local.json`; undefined if no installation is running in the data folder. */
 export const readLocalFile = (path: string): Promise<LocalFile | undefined> => readPrivate<LocalFile>(path)

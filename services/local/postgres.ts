@@ -10,7 +10,7 @@ import { waitUntil } from './wait-for.ts'
 const initMs = 60_000
 /** Allows for crash recovery, which replays the WAL since the last checkpoint. */
 const startMs = 60_000
-const formerStopMs = 20_000
+const orphanStopMs = 20_000
 const run = promisify(execFile)
 
 /** The database user. */
@@ -57,9 +57,9 @@ const setpriv = (owner: SystemUser | undefined) => ['--pdeathsig', 'INT', ...(ow
 
 /**
  * PostgreSQL inherits its folder as an open descriptor, so that the folder can be in a private home directory that the
- * system user may not traverse, without a mount or privileges.
+ * system user cannot traverse, without a mount or privileges.
  */
-const asDescriptor = '/proc/self/fd/3'
+const inheritedFolder = '/proc/self/fd/3'
 
 const initialise = async (options: PostgresOptions, owner: SystemUser | undefined) => {
   const cluster = join(options.folder, 'cluster')
@@ -71,7 +71,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
   if (owner) for (const path of [options.folder, cluster, passwordFile]) await chown(path, owner.uid, owner.gid)
   await using folder = await open(cluster)
   await using password = await open(passwordFile)
-  const initdb = [join(options.bin, 'initdb'), '-D', asDescriptor, '-U', postgresUser, '--pwfile=/proc/self/fd/4']
+  const initdb = [join(options.bin, 'initdb'), '-D', inheritedFolder, '-U', postgresUser, '--pwfile=/proc/self/fd/4']
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',
@@ -85,7 +85,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return
   await rm(cluster, { recursive: true, force: true })
-  throw await startError(`PostgreSQL could not create its cluster (${ended ?? 'too slow'})`, logPath)
+  throw await startError(`initdb ${ended ? `failed (${ended})` : `did not finish within ${initMs / 1000} s`}`, logPath)
 }
 
 /** Lines of `postmaster.pid`; the first is the process id, the eighth the state. */
@@ -96,13 +96,13 @@ const pidFile = async (cluster: string): Promise<string[]> =>
  * Stops a server of this cluster that outlived its parent; removes a stale `postmaster.pid`. Our lock on the data folder
  * excludes concurrent starts.
  */
-const stopFormerServer = async (cluster: string) => {
+const stopOrphanedServer = async (cluster: string) => {
   const pid = Number((await pidFile(cluster))[0])
   if (!pid) return
   const isOurs = async () => (await readlink(`/proc/${pid}/fd/3`).catch(() => '')) === cluster
   if (await isOurs()) {
     process.kill(pid, 'SIGINT')
-    await waitUntil(formerStopMs, async () => !(await isOurs()))
+    await waitUntil(orphanStopMs, async () => !(await isOurs()))
   } else {
     await rm(join(cluster, 'postmaster.pid'), { force: true })
   }
@@ -118,18 +118,18 @@ const untilReady = async (child: Child, cluster: string, signal: AbortSignal): P
 /** Makes the OOM killer prefer other processes. Needs root, and fails in some containers. */
 const protectFromOomKiller = (pid: number) => writeFile(`/proc/${pid}/oom_score_adj`, '-500').catch(() => {})
 
-/** Starts PostgreSQL on loopback and waits until it is ready; creates its cluster first if missing. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+/** Starts PostgreSQL on loopback and waits until it is ready; creates its cluster first if missing. Throws `SERVICE_UNAVAILABLE` with the last lines of its log. */
 export const startPostgres = async (options: PostgresOptions, signal: AbortSignal): Promise<Child> => {
   const cluster = join(options.folder, 'cluster')
   const owner = await findOwner()
-  const isMade = await stat(join(cluster, 'global', 'pg_control')).catch(() => undefined)
-  if (!isMade) await initialise(options, owner)
-  await stopFormerServer(cluster)
+  const isInitialized = await stat(join(cluster, 'global', 'pg_control')).catch(() => undefined)
+  if (!isInitialized) await initialise(options, owner)
+  await stopOrphanedServer(cluster)
   await using folder = await open(cluster)
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',
-    args: [...setpriv(owner), join(options.bin, 'postgres'), '-D', asDescriptor, ...settings(options.port)],
+    args: [...setpriv(owner), join(options.bin, 'postgres'), '-D', inheritedFolder, ...settings(options.port)],
     env: options.env,
     logPath: options.logPath,
     descriptors: [folder.fd],

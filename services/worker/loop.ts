@@ -32,7 +32,7 @@ export type Turn = {
  * Waits for a capture, takes it, and serves it until its browser is free; the capture counts as running until `ended`.
  * Resolves to undefined if no capture was taken; may then be called again.
  */
-export const takeTurn = async (
+export const serveNext = async (
   running: Running,
   { laneTurn, host, signal, onServed }: Turn,
 ): Promise<Served | undefined> => {
@@ -69,7 +69,7 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
     const turn = { laneTurn, host: () => slot.host(stop), signal: stop, onServed: running.service.add }
     let ending = Promise.resolve()
     while (!stop.aborted) {
-      const next = await takeTurn(running, turn)
+      const next = await serveNext(running, turn)
       if (!next) continue
       await ending
       ending = next.ended
@@ -129,7 +129,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   let isServed = false
   while (!isServed && !signal.aborted) {
     await waitUntilMayPull(running, signal, bounds.warmMs)
-    const taken = await takeTurn(running, turn)
+    const taken = await serveNext(running, turn)
     isServed = taken !== undefined
     await taken?.ended
   }

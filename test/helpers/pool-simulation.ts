@@ -124,7 +124,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
     depth: fleet.depth(),
     workers: fleet.seen(atMs),
-    elsewhere: fleet.elsewhere(),
+    otherPools: fleet.otherPools(),
     refused: fleet.refused(),
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
     startMs: undefined,

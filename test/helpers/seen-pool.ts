@@ -26,7 +26,7 @@ export const seenPool = (given: Partial<Observation> = {}): Observation => ({
   backlog: quietBacklog,
   depth: 'unknown',
   workers: [],
-  elsewhere: { slots: 0, busy: 0 },
+  otherPools: { slots: 0, busy: 0 },
   refused: undefined,
   starts: { ready: 0, failed: 0 },
   startMs: 3000,

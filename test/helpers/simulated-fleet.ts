@@ -161,7 +161,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     arrive: (atMs: number, id = '') => queue.push({ id, atMs }),
     depth: () => ({ waiting: queue.length, inFlight: runningIn([...others, ...workers]) }),
     oldestMs: (atMs: number) => atMs - (queue[0]?.atMs ?? atMs),
-    elsewhere: () => ({ slots: others.length, busy: runningIn(others) }),
+    otherPools: () => ({ slots: others.length, busy: runningIn(others) }),
     readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
     seen: (atMs: number): ObservedWorker[] =>
       workers.map((worker) => ({

@@ -102,7 +102,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
         backlog: counts ? { ...counts, arrivals10s: 0 } : 'unknown',
         depth,
         workers: fleet.seen(nowMs),
-        elsewhere: fleet.elsewhere(),
+        otherPools: fleet.otherPools(),
         refused: undefined,
         starts: { failed: 0, ready: fleet.readyCount(nowMs) },
         startMs: undefined,

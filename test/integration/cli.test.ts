@@ -182,8 +182,8 @@ t.test('cli: up with unusable settings fails with the reason before anything has
 
 t.test('cli: commands for a running system report that none is running', async (t) => {
   const data = ['--data', t.testdir()]
-  t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
-  t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
+  t.match(await run(['status', ...data]), { code: 1, out: '', errors: /no installation is running in/ })
+  t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /no installation is running in/ })
   t.strictSame(JSON.parse((await run(['down', '--json', ...data])).out), { stopped: false, pid: null })
 })
 

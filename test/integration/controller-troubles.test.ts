@@ -200,10 +200,10 @@ for (const seed of seeds) {
     t.end()
   })
 
-  t.test(`controller troubles: starts only the workers that slots elsewhere do not replace, seed ${seed}`, (t) => {
+  t.test(`controller troubles: starts only the workers that slots of other pools do not replace, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0 }
     const enough = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 20 })
-    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'none if slots elsewhere suffice')
+    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'none if slots of other pools suffice')
     const few = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 3 })
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)

@@ -43,7 +43,7 @@ const fences: readonly Mutation[] = [
     ['if (term.isValid() && queue.isConnected())', 'if (term.isValid())'],
   ]),
   ...against(`${unit}/operator/scale/deployment-actuator.test.ts`, `${operator}/scale/deployment-actuator.ts`, [
-    ['!size.isShown(deployment) || ', ''],
+    ['!size.isObserved(deployment) || ', ''],
     [' || deployment.status.replicas !== all.length', ''],
     ['      if (mayDeleteServing(all, leaving)) return\n', ''],
     ['if (deployment && isSettled) await', 'if (deployment) await'],
@@ -77,7 +77,7 @@ const applied: readonly Mutation[] = [
     [' || found.applied !== hashIn(fields)', ''],
     [' || last.generation !== generation', ''],
     [' || clock.nowMs() - last.atMs >= reapplyMs', ''],
-    ['!isShown || found.ownsReplicas', 'found.ownsReplicas'],
+    ['!isObserved || found.ownsReplicas', 'found.ownsReplicas'],
     ['      assertOwned(found, pool)\n', ''],
     ['      await handOver(deps.api, created, signal)\n', ''],
     ['      if (found.ownsReplicas) await handOver(deps.api, found, signal)\n', ''],

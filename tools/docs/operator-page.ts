@@ -14,7 +14,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'not-starting':
     'A node has not started a worker for two minutes: `kubectl describe pod` shows why. Typically the Secret of the pool is missing, the network setup fails, or the node does not support `hostUsers: false`; a slow image pull looks the same until it completes. A Job is given up after five minutes in total',
   quota:
-    'A ResourceQuota of the namespace is exhausted. For `proxied` only one that counts Jobs (`count/jobs.batch`): one of pods, cpu or memory permits Jobs, and shows as `pods-refused`',
+    'A ResourceQuota of the namespace is exhausted; for `proxied`, a quota on Jobs (`count/jobs.batch`). A quota on pods, cpu or memory does not block the creation of Jobs; for them it is reported as `pods-refused`',
   'pods-refused':
     'The cluster rejects the pods: admission, a missing priority class; the message has the cause. A Job without a pod for ten seconds shows the same, also for a quota of pods, cpu or memory: `kubectl describe job` shows why',
   paused: '`spec.paused`: nothing is started, drained or replaced',

@@ -15,7 +15,7 @@ type Manifest = {
   readonly rules?: readonly Rule[]
 }
 
-/** Formats a right like the lines of the folder's files. */
+/** Formats a permission like the lines of the folder's files. */
 const lineOf = (verb: string, group: string, resource: string): string => {
   const [plural, ...sub] = resource.split('/')
   return [`${verb} ${plural}${group && `.${group}`}`, ...sub].join('/')
@@ -32,17 +32,18 @@ const problems = [
   ...manifests
     .filter(({ kind }) => kind !== 'Role')
     .map(
-      ({ kind, metadata }) => `${kind} ${metadata.name} is no Role: the controller gets nothing beyond its namespaces.`,
+      ({ kind, metadata }) =>
+        `${kind} ${metadata.name}: only Roles are allowed, the controller has no cluster-wide permissions.`,
     ),
   ...[...allowed]
     .filter((line) => line.includes('*'))
-    .map((line) => `"${line}" allows more than can be seen: name everything.`),
+    .map((line) => `"${line}" is a wildcard: list resources and verbs explicitly.`),
   ...[...allowed]
     .filter((line) => !line.includes('*') && !used.has(line))
-    .map((line) => `"${line}" is allowed, but no test of the whole suite made the controller ask for it.`),
-  ...[...used].filter((line) => !allowed.has(line)).map((line) => `"${line}" was asked for, but is not allowed.`),
+    .map((line) => `"${line}" is allowed, but no test of the whole suite requests it.`),
+  ...[...used].filter((line) => !allowed.has(line)).map((line) => `"${line}" is requested but not allowed.`),
 ]
 for (const problem of problems.toSorted()) console.error(`${roleFile}: ${problem}`)
 if (problems.length === 0)
-  console.log(`${roleFile}: allows the ${used.size} things that the controller asked for, no more.`)
+  console.log(`${roleFile}: the Role allows exactly the ${used.size} permissions that the controller uses.`)
 else process.exitCode = 1

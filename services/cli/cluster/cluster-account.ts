@@ -20,10 +20,10 @@ export const clusterAccount: Command = {
     name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
     email: { type: 'string', value: 'E', help: 'email address of its owner' },
   },
-  run: async ({ env, print }, typed) => {
-    const secret = requiredText(typed, 'secret')
-    const plan = requiredText(typed, 'plan')
-    const [name, email] = [flagText(typed, 'name') ?? 'first', flagText(typed, 'email') ?? 'first@localhost']
+  run: async ({ env, print }, args) => {
+    const secret = requiredText(args, 'secret')
+    const plan = requiredText(args, 'plan')
+    const [name, email] = [flagText(args, 'name') ?? 'first', flagText(args, 'email') ?? 'first@localhost']
     const { databaseUrl, pepper } = readEnv(settings, env)
     await withCluster(env, async ({ api, namespace }) => {
       const { 'account-id': kept, 'api-key': keptKey } = (await readSecret(api, namespace, secret)).data

@@ -12,8 +12,8 @@ export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
   summary: "updates a cluster's CustomResourceDefinition to that of a JSON file",
   flags: {},
-  run: async ({ env, print }, typed) => {
-    const { metadata, spec } = JSON.parse(await readFile(typed.operands[0] ?? '', 'utf8')) as Definition
+  run: async ({ env, print }, args) => {
+    const { metadata, spec } = JSON.parse(await readFile(args.operands[0] ?? '', 'utf8')) as Definition
     await withCluster(env, async ({ api }) => {
       // `versions` is a list, which a merge patch replaces as a whole: removed versions and fields disappear.
       const { name } = metadata

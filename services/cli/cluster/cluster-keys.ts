@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Command, flagText, flagTexts, requiredText, type Typed, UsageError } from '#cli/command.ts'
+import { type Command, flagText, flagTexts, requiredText, type ParsedArgs, UsageError } from '#cli/command.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { fillSecret, withCluster } from './cluster-api.ts'
@@ -19,8 +19,8 @@ const readAuthorities = async (path: string | undefined): Promise<string | undef
   return certificates.length === 0 ? undefined : certificates.join('')
 }
 
-const readPools = (typed: Typed): readonly Pool[] =>
-  flagTexts(typed, 'pool').map((name) => {
+const readPools = (args: ParsedArgs): readonly Pool[] =>
+  flagTexts(args, 'pool').map((name) => {
     const pool = pools.find((each) => each === name)
     if (pool === undefined) throw new UsageError(`--pool ${name}: must be one of ${pools.join(', ')}`)
     return pool
@@ -52,18 +52,18 @@ export const clusterKeys: Command = {
     },
     manifest: { type: 'boolean', help: 'print new Secrets as a manifest, without a cluster' },
   },
-  run: async ({ env, print }, typed) => {
-    const name = requiredText(typed, 'secret')
-    const workerSecret = requiredText(typed, 'worker-secret')
+  run: async ({ env, print }, args) => {
+    const name = requiredText(args, 'secret')
+    const workerSecret = requiredText(args, 'worker-secret')
     const external = {
-      natsUrls: await readFolder(flagText(typed, 'nats-urls')),
-      authorities: await readAuthorities(flagText(typed, 'authorities')),
+      natsUrls: await readFolder(flagText(args, 'nats-urls')),
+      authorities: await readAuthorities(flagText(args, 'authorities')),
     }
-    const servers = { nats: flagText(typed, 'nats'), postgres: flagText(typed, 'postgres') }
-    const workers = readPools(typed).map((pool) => ({ pool, name: `${workerSecret}-${pool}` }))
-    const workersNamespace = flagText(typed, 'workers-namespace')
+    const servers = { nats: flagText(args, 'nats'), postgres: flagText(args, 'postgres') }
+    const workers = readPools(args).map((pool) => ({ pool, name: `${workerSecret}-${pool}` }))
+    const workersNamespace = flagText(args, 'workers-namespace')
 
-    if (typed.flags['manifest'] === true) {
+    if (args.flags['manifest'] === true) {
       const keys = makeKeys({}, servers)
       const ofWorkers = workers.map((each) =>
         manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, external)),

@@ -34,9 +34,9 @@ const count = (value: number | undefined): string => {
 }
 
 const units = [
-  { of: 'h', ms: 3_600_000 },
-  { of: 'm', ms: 60_000 },
-  { of: 's', ms: 1000 },
+  { symbol: 'h', ms: 3_600_000 },
+  { symbol: 'm', ms: 60_000 },
+  { symbol: 's', ms: 1000 },
 ] as const
 
 /** A duration in at most five characters. */
@@ -44,7 +44,7 @@ export const shortTime = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)}ms`
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)}s`
   const unit = units.find((each) => ms >= each.ms * 2) ?? units[2]
-  return `${Math.floor(ms / unit.ms)}${unit.of}`
+  return `${Math.floor(ms / unit.ms)}${unit.symbol}`
 }
 
 const widthOf = <T>({ heading, cell }: Column<T>, rows: readonly T[]): number =>
@@ -185,8 +185,8 @@ const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
 }
 
 /** Renders a snapshot as lines that fit the canvas. */
-export const draw = ({ at, of, pools, captures }: Snapshot, canvas: Canvas): string[] => {
-  const title = `shutterfleet  ${of}`
+export const draw = ({ at, source, pools, captures }: Snapshot, canvas: Canvas): string[] => {
+  const title = `shutterfleet  ${source}`
   const time = clock(at)
   const room = Math.max(0, canvas.columns - time.length - gap.length)
   const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time

@@ -19,9 +19,9 @@ export type ShownFailure = CaptureFigures['failures'][number]
 /** A part that could not be read is the reason as text. */
 export type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>
 
-/** `of`: title. `controllerUrl`: metrics of the leading controller; undefined if unknown. */
+/** `source`: host or URL for the title. `controllerUrl`: metrics of the leading controller; undefined if unknown. */
 export type Sources = {
-  readonly of: string
+  readonly source: string
   readonly database: Sql | undefined
   readonly controllerUrl: string | undefined
   readonly stop: AbortSignal
@@ -55,7 +55,7 @@ const reasonOf = (thrown: unknown): string => {
 }
 
 /** Reads both sources in parallel; a source that fails or times out does not affect the other. */
-export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Sources, at: Date) => {
+export const takeSnapshot = async ({ source, database, controllerUrl, stop }: Sources, at: Date) => {
   const [pools, captures] = await Promise.all([
     controllerUrl === undefined
       ? 'no address of a controller: give that of its metrics with --metrics'
@@ -64,5 +64,5 @@ export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Source
       ? 'no database: set SHUTTERFLEET_DATABASE_URL'
       : readCaptures(database, at.getTime()).catch(reasonOf),
   ])
-  return { at, of, pools, captures }
+  return { at, source, pools, captures }
 }

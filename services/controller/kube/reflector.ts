@@ -30,7 +30,7 @@ type ReflectorDeps<T> = {
 }
 
 /** The objects to reflect; a watch without an event or bookmark for `inactivityMs` counts as dead, by default 90 s. */
-export type Reflected = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOff }
+export type ReflectorOptions = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOff }
 
 /** The server sends a bookmark about each minute. */
 const inactivityMs = 90_000
@@ -49,7 +49,7 @@ const wasRefused = (error: AppError | undefined): boolean =>
  */
 export class Reflector<T extends KubeObject> implements AsyncDisposable {
   readonly #deps: ReflectorDeps<T>
-  readonly #of: Reflected
+  readonly #of: ReflectorOptions
   readonly #cache = new ObjectCache<T>()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -61,7 +61,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   #downSinceMs: number | undefined
 
   /** Starts at once. */
-  constructor(deps: ReflectorDeps<T>, of: Reflected) {
+  constructor(deps: ReflectorDeps<T>, of: ReflectorOptions) {
     this.#deps = deps
     this.#of = of
     this.#downSinceMs = deps.clock.nowMs()

@@ -1,5 +1,5 @@
 import type { Depth } from '#controller/pool.ts'
-import { afterTry, followStarts, shouldGiveUp } from './follow-starts.ts'
+import { recordRetry, followStarts, shouldGiveUp } from './follow-starts.ts'
 import type {
   DecideProxied,
   ProxiedDecision,
@@ -82,6 +82,6 @@ export const decideProxied: DecideProxied = (seen, policy, before) => {
   const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
   return {
     decision: { ...nothing, ...verdict, giveUp: groups.toGiveUp, state, trouble },
-    memory: trouble && verdict.create > 0 ? afterTry(memory, seen.nowMs) : memory,
+    memory: trouble && verdict.create > 0 ? recordRetry(memory, seen.nowMs) : memory,
   }
 }

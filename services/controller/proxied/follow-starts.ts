@@ -47,8 +47,8 @@ export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMe
   return { ...followed, sinceMs: memory.sinceMs ?? nowMs, retryAtMs: isRoomier ? nowMs : memory.retryAtMs }
 }
 
-/** Counts a try, which doubles the wait before the next one. */
-export const afterTry = (memory: ProxiedMemory, nowMs: number): ProxiedMemory => {
+/** Counts a retry, which doubles the wait before the next one. */
+export const recordRetry = (memory: ProxiedMemory, nowMs: number): ProxiedMemory => {
   const tries = memory.tries + 1
   return { ...memory, tries, retryAtMs: nowMs + backOffMs(retries, tries) }
 }

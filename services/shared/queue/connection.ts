@@ -15,7 +15,7 @@ export type Incoming = {
 }
 
 /** A response to a request, with its headers. */
-export type Answer = Incoming & { readonly header: (name: string) => string | undefined }
+export type Reply = Incoming & { readonly header: (name: string) => string | undefined }
 
 /** A connection event: lost, back, or an error reported by the server. */
 export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
@@ -27,7 +27,7 @@ export type Queue = AsyncDisposable & {
   /** Subscribes to a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
   /** Sends a request and waits for one response. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
-  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>
+  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Reply>
   /** Returns a new subject that only this service may subscribe to, for responses. */
   readonly newInbox: () => string
   readonly isConnected: () => boolean
@@ -128,9 +128,9 @@ export const connectQueue = async (options: {
     },
     request: async (subject, data, timeoutMs) => {
       try {
-        const answer = await connection.request(subject, data, { timeout: timeoutMs })
+        const reply = await connection.request(subject, data, { timeout: timeoutMs })
         // Not spread: that would parse the headers.
-        return Object.assign(toIncoming(answer), { header: (name: string) => answer.headers?.get(name) || undefined })
+        return Object.assign(toIncoming(reply), { header: (name: string) => reply.headers?.get(name) || undefined })
       } catch (cause) {
         throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS request ${subject}: ${String(cause)}`, cause })
       }

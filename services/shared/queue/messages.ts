@@ -19,7 +19,7 @@ const pool = Type.Enum([...pools])
 
 /** Encodes and decodes one kind of message; both check it against its schema. */
 type Codec<T> = {
-  /** Throws a `TypeError` if the message breaks its schema: a programming error. */
+  /** Throws a `TypeError` if the message violates its schema: a programming error. */
   readonly encode: (message: T) => Uint8Array
   /** Throws `JOB_FAILED` if the bytes are not such a message. */
   readonly decode: (bytes: Uint8Array) => T
@@ -55,7 +55,7 @@ const message = <P extends TProperties>(name: string, properties: P) => codec(na
 
 type MessageOf<C> = C extends Codec<infer T> ? T : never
 
-/** A capture for a worker. `sealed` opens only with the pool's private key; `attempts` had begun when it was published. */
+/** A capture for a worker. `sealed` opens only with the pool's private key; `attempts`: attempts begun before it was published. */
 export const captureCodec = message('capture', {
   id: uuid,
   pool,
@@ -64,13 +64,13 @@ export const captureCodec = message('capture', {
   sealed: text(7 * 1024 * 1024),
 })
 
-/** A worker's report that an attempt has begun, was handed back and does not count, or is unreadable. */
+/** A worker's report that an attempt has begun, was handed back and does not count, or that the capture's message is unreadable. */
 export const startedCodec = message('started', {
   id: uuid,
   attempt,
   kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
   pod: text(253),
-  /** How often the attempt was handed back only because its browser ended or connections broke; absent: never. */
+  /** Hand-backs caused only by a browser exit or a lost connection; absent: none. */
   handBacks: Type.Optional(count(100)),
 })
 

@@ -55,7 +55,7 @@ const launchChecked = async (kind: BrowserKind) => {
 const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
 const report = openSupervisorPipe((message) => {
   if (message.kind === 'order') void serveOrder({ pages, reviewer, settings, ...blocking, report }, message.order)
-  else if (message.kind === 'too-much') reviewer.tooMuch(message.bytesMax)
+  else if (message.kind === 'byte-limit-exceeded') reviewer.onByteLimitExceeded(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
 })
 // Only the supervisor accepts connections from here on. It closes Node's IPC channel, the only one that passes sockets.

@@ -14,8 +14,8 @@ export const detailOf = ({ code, message, publicMessage, cause }: AppError): str
   return `${own}: ${netErrorIn(cause.message) ?? cause.name}`
 }
 
-/** Cuts the texts of an outcome to what a record may contain; pages control their length. */
-export const boundOutcome = (outcome: Outcome): Outcome => {
+/** Truncates texts to the record's limits; pages control their length. */
+export const truncateOutcome = (outcome: Outcome): Outcome => {
   if (outcome.outcome !== 'completed') {
     const detail = outcome.detail.slice(0, outcomeCharactersMax.detail)
     if (outcome.outcome === 'interrupted') return { ...outcome, detail }

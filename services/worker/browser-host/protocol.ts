@@ -62,11 +62,11 @@ export type ConnectionReview = {
 /** File descriptor of the host's pipe to its supervisor. */
 export const pipeFd = 4
 
-/** What the supervisor sends to a host. `too-much`: the capture has loaded more than `bytesMax`. */
+/** What the supervisor sends to a host. `byte-limit-exceeded`: the capture has loaded more than `bytesMax`. */
 export type Message =
   | { readonly kind: 'order'; readonly order: DueOrder }
   | ConnectionReview
-  | { readonly kind: 'too-much'; readonly bytesMax: number }
+  | { readonly kind: 'byte-limit-exceeded'; readonly bytesMax: number }
 
 /** The result of a capture. `width` and `height` are in pixels of the image. */
 export type Shot = {

@@ -11,7 +11,7 @@ import type { ConsentScript } from './blocking/consent-script.ts'
 import type { Browser } from './browser/launch.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
-import { boundOutcome, detailOf } from './outcome.ts'
+import { truncateOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
 import type { ConnectionReviewer } from './traffic.ts'
@@ -128,6 +128,6 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
 /** Serves one order and reports its outcome. */
 export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
   const { outcome, release } = await runOrder(host, order)
-  await host.report({ kind: 'ended', id: order.id, outcome: boundOutcome(outcome) })
+  await host.report({ kind: 'ended', id: order.id, outcome: truncateOutcome(outcome) })
   release()
 }

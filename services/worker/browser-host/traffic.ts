@@ -13,7 +13,7 @@ export const openTraffic = () => {
   let interruption: Interruption | undefined
   return {
     /** Records why egress refused a host, or that egress itself failed. */
-    refuse: (host: string, refusal: Refusal): void => {
+    recordRefusal: (host: string, refusal: Refusal): void => {
       if (refusal === 'overloaded') interruption ??= { by: 'overload', detail: 'egress has no room for connections' }
       else if (refusal === 'unavailable')
         interruption = { by: 'egress', detail: 'egress has a fault, or does not respond' }
@@ -24,7 +24,7 @@ export const openTraffic = () => {
       reject(new AppError('SERVICE_UNAVAILABLE', { message: interruption.detail }))
     },
     /** Fails the capture: it has loaded more than `bytesMax`. */
-    tooMuch: (bytesMax: number): void => {
+    onByteLimitExceeded: (bytesMax: number): void => {
       const publicMessage = `The page loads more than the ${bytesMax} bytes that one capture may load.`
       reject(new AppError('RENDER_ERROR', { publicMessage }))
     },
@@ -63,11 +63,11 @@ export const createConnectionReviewer = () => {
     },
     /** Returns whether the supervisor may make a connection; records why egress refused it. */
     review: ({ host, refusal }: Pick<ConnectionReview, 'host' | 'refusal'>): boolean => {
-      if (refusal) active?.traffic.refuse(host, refusal)
+      if (refusal) active?.traffic.recordRefusal(host, refusal)
       return active !== undefined && !active.blocks(host)
     },
     /** Fails the running capture: it has loaded more than `bytesMax`. */
-    tooMuch: (bytesMax: number) => active?.traffic.tooMuch(bytesMax),
+    onByteLimitExceeded: (bytesMax: number) => active?.traffic.onByteLimitExceeded(bytesMax),
   }
 }
 

@@ -33,7 +33,7 @@ const millisecondDigits = 12
  * Milliseconds from the accept of a capture until `nowMs` (since 1970). Read from its id, a UUID of version 7, which begins
  * with the milliseconds since 1970 (RFC 9562, 5.7) by the gateway's clock; 0 if the worker's clock is behind.
  */
-export const sinceAcceptMs = (id: string, nowMs: number): number => {
+export const captureAgeMs = (id: string, nowMs: number): number => {
   const acceptedMs = Number.parseInt(id.replaceAll('-', '').slice(0, millisecondDigits), 16)
   return Math.min(longestMs, Math.max(0, nowMs - acceptedMs))
 }
@@ -110,7 +110,7 @@ const runInBrowser = async (
 ): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
   const id = captureIdOf(delivery.subject)
-  const received = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
+  const received = { at: performance.now(), queue: captureAgeMs(id, Date.now()) }
   const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {

@@ -89,6 +89,6 @@ export const openHostPipe = (
         waiting.set(reviews, resolve)
         send({ kind: 'connection', number: reviews, host, refusal })
       }),
-    tooMuch: () => send({ kind: 'too-much', bytesMax: loadBytesMax }),
+    onByteLimitExceeded: () => send({ kind: 'byte-limit-exceeded', bytesMax: loadBytesMax }),
   }
 }

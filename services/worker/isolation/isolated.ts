@@ -21,7 +21,7 @@ exec "$@"`
  * Returns the command that runs `command` without core dumps, with `oomScore`, and with at most `tasks` processes and threads
  * of its user in the namespace. `tasks` is undefined, for no limit, if processes outside of the isolation would count too.
  */
-export const limited = (command: Command, tasks: number | undefined): Command => [
+export const withProcessLimits = (command: Command, tasks: number | undefined): Command => [
   'sh',
   '-c',
   limit,
@@ -76,7 +76,7 @@ export const isolated = (
   { network, isRoot, browsers }: Isolation,
   mounts: readonly Mount[] = [],
 ): Command => {
-  if (network === 'flags-only') return limited(command, undefined)
+  if (network === 'flags-only') return withProcessLimits(command, undefined)
   const tree = fileTree(browsers, mounts)
   return [
     'bwrap',
@@ -85,7 +85,7 @@ export const isolated = (
     ...tree,
     '--',
     ...(isRoot ? dropCapabilities : []),
-    ...limited(command, tasksMax),
+    ...withProcessLimits(command, tasksMax),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Refusal } from '#shared/net/refusal.ts'
-import type { TrafficOf } from './request-tunnel.ts'
+import type { EgressCapture } from './request-tunnel.ts'
 
 /** Bounds on the total traffic of one capture. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
@@ -16,31 +16,26 @@ export type TrafficOwner = {
   /** Resolves to whether a connection to `host` is allowed, once the browser host has recorded the refusal, if any. */
   readonly review: (host: string, refusal?: Refusal) => Promise<boolean>
   /** Called once, when the traffic of the capture has exceeded `bytesMax`. */
-  readonly tooMuch: () => void
+  readonly onByteLimitExceeded: () => void
 }
 
 /** Counts and bounds the traffic of one capture, where no browser can reset the count. Dispose closes all open connections. */
-export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner) => {
+export const openCaptureTraffic = (capture: EgressCapture, bounds: TrafficBounds, owner: TrafficOwner) => {
   const open = new Set<Duplex>()
   const allowed = new Set<string>()
   const waiting: (() => void)[] = []
   let connections = 0
   let concurrent = 0
   let bytes = 0
-  const leave = () => {
+  const release = () => {
     concurrent -= 1
     waiting.shift()?.()
-  }
-  const enter = (connection: Duplex) => {
-    concurrent += 1
-    if (connection.closed) leave()
-    else connection.once('close', leave)
   }
   const closeAll = () => {
     for (const connection of open) connection.destroy()
   }
   return {
-    of,
+    capture,
     /** Counts a connection; false if the capture has reached a bound. */
     admit: (connection: Duplex): boolean => {
       connections += 1
@@ -49,10 +44,12 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       connection.once('close', () => open.delete(connection))
       return true
     },
-    /** Resolves when a connection may be made to egress, first come, first served; counts it until it closes. */
-    turn: async (connection: Duplex): Promise<void> => {
-      if (concurrent >= concurrentMax) await new Promise<void>((free) => waiting.push(free))
-      enter(connection)
+    /** Resolves when a connection may be made to egress, first come, first served; its close releases the permit. */
+    acquire: async (connection: Duplex): Promise<void> => {
+      if (concurrent >= concurrentMax) await new Promise<void>((resolve) => waiting.push(resolve))
+      concurrent += 1
+      if (connection.closed) release()
+      else connection.once('close', release)
     },
     /** Counts bytes of either direction; above the bound all connections are closed. */
     count: (more: number): void => {
@@ -60,16 +57,16 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       bytes += more
       if (bytes <= bounds.bytesMax) return
       closeAll()
-      if (before <= bounds.bytesMax) owner.tooMuch()
+      if (before <= bounds.bytesMax) owner.onByteLimitExceeded()
     },
-    /** Whether the browser host allows connections to `host`; an approval is remembered, a rejection is not. */
+    /** Whether the browser host allows connections to `host`; only an approval is remembered. */
     allows: async (host: string): Promise<boolean> => {
       if (allowed.has(host)) return true
       const isAllowed = await owner.review(host)
       if (isAllowed) allowed.add(host)
       return isAllowed
     },
-    refuse: (host: string, refusal: Refusal) => owner.review(host, refusal),
+    reportRefusal: (host: string, refusal: Refusal) => owner.review(host, refusal),
     [Symbol.dispose]: closeAll,
   }
 }

@@ -4,7 +4,7 @@ import type { HostPort } from '#shared/config/settings/worker.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
 import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type TrafficOwner } from './capture-traffic.ts'
-import { type EgressEndpoint, requestTunnel, type TrafficOf } from './request-tunnel.ts'
+import { type EgressEndpoint, requestTunnel, type EgressCapture } from './request-tunnel.ts'
 import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
 
 /** The only route out of a browser's network namespace. */
@@ -22,11 +22,11 @@ const tunnelTo = async (
   target: HostPort,
   client: Socket,
   upstream: EgressEndpoint,
-  of: TrafficOf,
+  capture: EgressCapture,
 ): Promise<Socket | Refusal> => {
   const endsAt = performance.now() + overloadedMs
   for (;;) {
-    const tunnel = await requestTunnel(upstream, of, { target, client })
+    const tunnel = await requestTunnel(upstream, capture, { target, client })
     if (tunnel !== 'overloaded' || client.destroyed || performance.now() > endsAt) return tunnel
     await delay(retryMs)
   }
@@ -38,20 +38,23 @@ const serve = async (client: Socket, upstream: EgressEndpoint, traffic: CaptureT
   // With brackets, as in URLs.
   const host = isIPv6(target.host) ? `[${target.host}]` : target.host
   if (!(await traffic.allows(host))) return close(client, 'notAllowed')
-  await traffic.turn(client)
+  await traffic.acquire(client)
   if (client.destroyed) return
-  const tunnel = await tunnelTo(target, client, upstream, traffic.of)
+  const tunnel = await tunnelTo(target, client, upstream, traffic.capture)
   if (typeof tunnel !== 'string') {
     client.write(socksReply('succeeded'))
     // Egress ends the tunnel when a target ends or resets its connection; an error before that is of the connection to egress.
-    tunnel.once('error', () => client.destroyed || tunnel.readableEnded || void traffic.refuse(host, 'unavailable'))
+    tunnel.once(
+      'error',
+      () => client.destroyed || tunnel.readableEnded || void traffic.reportRefusal(host, 'unavailable'),
+    )
     void joinSockets(client, tunnel)
     for (const socket of [client, tunnel]) socket.on('data', (chunk: Buffer) => traffic.count(chunk.length))
     return
   }
   // `requestTunnel` gives up when the browser disconnects, which is no refusal.
   if (client.destroyed) return
-  await traffic.refuse(host, tunnel)
+  await traffic.reportRefusal(host, tunnel)
   close(client, tunnel === 'blocked' ? 'notAllowed' : 'hostUnreachable')
 }
 
@@ -72,8 +75,8 @@ export const createRelay = (server: Server, upstream: EgressEndpoint & TrafficBo
   })
   return {
     /** Serves this capture until disposed; between captures connections are rejected. */
-    begin: (of: TrafficOf): Disposable => {
-      const traffic = openCaptureTraffic(of, upstream, owner)
+    begin: (capture: EgressCapture): Disposable => {
+      const traffic = openCaptureTraffic(capture, upstream, owner)
       active = traffic
       return {
         [Symbol.dispose]: () => {

@@ -13,13 +13,13 @@ const responseMs = 180_000
 export type EgressEndpoint = { readonly egress: HostPort; readonly egressToken: string }
 
 /** The capture of a connection, sent to egress in headers. */
-export type TrafficOf = {
+export type EgressCapture = {
   readonly id: string
   /** The caller's proxy, as the caller wrote it; undefined if egress connects to pages directly. */
   readonly proxy: string | undefined
 }
 
-const headOf = (target: HostPort, token: string, { id, proxy }: TrafficOf): string => {
+const headOf = (target: HostPort, token: string, { id, proxy }: EgressCapture): string => {
   const authority = authorityOf(target)
   const lines = [
     `CONNECT ${authority} HTTP/1.1`,
@@ -43,7 +43,7 @@ const refusalIn = (head: string): Refusal | undefined => {
  */
 export const requestTunnel = async (
   { egress, egressToken }: EgressEndpoint,
-  of: TrafficOf,
+  capture: EgressCapture,
   { target, client }: { readonly target: HostPort; readonly client: Socket },
 ): Promise<Socket | Refusal> => {
   const tunnel = connect({ ...egress, noDelay: true, allowHalfOpen: true })
@@ -52,7 +52,7 @@ export const requestTunnel = async (
   client.once('close', giveUp)
   try {
     const head = await handshake(tunnel, responseMs, ({ write, readHead }) => {
-      write(headOf(target, egressToken, of))
+      write(headOf(target, egressToken, capture))
       return readHead()
     })
     if (head.startsWith('HTTP/1.1 200 ')) return tunnel

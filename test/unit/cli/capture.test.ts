@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
 import { capture } from '#cli/capture.ts'
-import type { Typed } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command.ts'
 
 const bodies: unknown[] = []
 const server = createServer(async (request, response) => {
@@ -18,7 +18,7 @@ t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
 
 /** The request body that the command sends. */
-const sent = async (source: string, flags: Typed['flags']) => {
+const sent = async (source: string, flags: ParsedArgs['flags']) => {
   const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
   const rest = { stop: new AbortController().signal, root: '/', print: () => {}, note: () => {} }
   await capture.run({ env, ...rest }, { flags, operands: [source] })

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import type { Typed } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command.ts'
 import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
 
-const typed = (flags: Typed['flags'] = {}): Typed => ({ flags, operands: [] })
+const parsedArgs = (flags: ParsedArgs['flags'] = {}): ParsedArgs => ({ flags, operands: [] })
 
 /** A data folder of a running system. */
 const running = (folder: string) => {
@@ -16,14 +16,14 @@ const running = (folder: string) => {
 }
 
 t.test('installation: the data folder is the flag, else the variable, else the default', (t) => {
-  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed({ data: 'a' })), resolve('a'))
-  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed()), resolve('b'))
-  t.equal(dataFolderOf({}, typed()), resolve('.shutterfleet'))
+  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, parsedArgs({ data: 'a' })), resolve('a'))
+  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, parsedArgs()), resolve('b'))
+  t.equal(dataFolderOf({}, parsedArgs()), resolve('.shutterfleet'))
   t.end()
 })
 
 t.test('installation: commands find the running system in its data folder', async (t) => {
-  const data = typed({ data: running(t.testdir()) })
+  const data = parsedArgs({ data: running(t.testdir()) })
   t.strictSame(await findInterface({}, data), { baseUrl: 'http://local', apiKey: 'local-key' })
   t.equal(await findDatabaseUrl({}, data), 'postgres://local')
   t.equal(await findKeyPepper({}, data), 'local-pepper')
@@ -39,20 +39,20 @@ t.test(
       SHUTTERFLEET_DATABASE_URL: 'postgres://env',
       SHUTTERFLEET_KEY_PEPPER: 'env-pepper',
     }
-    t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
-    t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
+    t.strictSame(await findInterface(env, parsedArgs()), { baseUrl: 'http://env', apiKey: 'env-key' })
+    t.equal(await findDatabaseUrl(env, parsedArgs()), 'postgres://env')
     const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
-    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'bypasses the pooler')
+    t.equal(await findDatabaseUrl({ ...env, ...direct }, parsedArgs()), 'postgres://direct', 'bypasses the pooler')
     t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is no direct URL')
-    t.equal(await findKeyPepper(env, typed()), 'env-pepper')
-    t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
+    t.equal(await findKeyPepper(env, parsedArgs()), 'env-pepper')
+    t.equal(await findDatabaseUrl(env, parsedArgs({ data: running(t.testdir()) })), 'postgres://local')
   },
 )
 
-t.test('installation: suggests what to do if nothing runs', async (t) => {
-  const nowhere = typed({ data: t.testdir() })
+t.test('installation: suggests what to do if no installation is running', async (t) => {
+  const nowhere = parsedArgs({ data: t.testdir() })
   await t.rejects(findInterface({}, nowhere), {
-    message: /nothing runs on .*bin\/shutterfleet up.*SHUTTERFLEET_BASE_URL/,
+    message: /no installation is running in .*bin\/shutterfleet up.*SHUTTERFLEET_BASE_URL/,
   })
   await t.rejects(findDatabaseUrl({}, nowhere), { message: /--data.*SHUTTERFLEET_DATABASE_URL/ })
   await t.rejects(findKeyPepper({}, nowhere), { message: /SHUTTERFLEET_KEY_PEPPER/ })

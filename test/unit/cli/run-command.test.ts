@@ -12,10 +12,10 @@ const echo: Command = {
     size: { type: 'string', value: 'N', help: 'its size' },
     tag: { type: 'string', value: 'T', multiple: true, short: 't', help: 'one of its tags' },
   },
-  run: async ({ print, note }, typed) => {
+  run: async ({ print, note }, args) => {
     note('working')
-    if (typed.operands[0] === 'broken') throw new AppError('SERVICE_UNAVAILABLE', { message: 'it is broken: mend it' })
-    print({ json: typed, text: `thing ${typed.operands[0]}` })
+    if (args.operands[0] === 'broken') throw new AppError('SERVICE_UNAVAILABLE', { message: 'it is broken: mend it' })
+    print({ json: args, text: `thing ${args.operands[0]}` })
   },
 }
 

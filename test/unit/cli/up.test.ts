@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import t from 'tap'
-import type { Typed } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command.ts'
 import { up, withFlags } from '#cli/up.ts'
 import { upFlags } from '#local/local-settings.ts'
 
-const typed = (flags: Typed['flags']): Typed => ({ flags, operands: [] })
+const parsedArgs = (flags: ParsedArgs['flags']): ParsedArgs => ({ flags, operands: [] })
 
 t.test('up: each flag sets a variable, and takes precedence over it', (t) => {
   const env = { SHUTTERFLEET_GATEWAY_PORT: '1', SHUTTERFLEET_LOG_LEVEL: 'warn' }
@@ -15,7 +15,7 @@ t.test('up: each flag sets a variable, and takes precedence over it', (t) => {
     'allow-target': ['127.0.0.1:8000', 'intranet'],
     'public-url': 'https://shots.example',
   }
-  t.strictSame(withFlags(env, typed(flags)), {
+  t.strictSame(withFlags(env, parsedArgs(flags)), {
     SHUTTERFLEET_LOG_LEVEL: 'warn',
     SHUTTERFLEET_DATA: resolve('folder'),
     SHUTTERFLEET_GATEWAY_PORT: '2',
@@ -23,7 +23,7 @@ t.test('up: each flag sets a variable, and takes precedence over it', (t) => {
     SHUTTERFLEET_ALLOW_TARGETS: '127.0.0.1:8000,intranet',
     SHUTTERFLEET_PUBLIC_URL: 'https://shots.example',
   })
-  t.strictSame(withFlags(env, typed({})), env)
+  t.strictSame(withFlags(env, parsedArgs({})), env)
   t.end()
 })
 
@@ -36,7 +36,7 @@ t.test('up: an invalid value is reported with its flag, a secret one is hidden',
     [{ postgres: 'mysql://user:secret@host' }, /^--postgres \(hidden\): /],
     [{ data: '' }, /^--data must not be empty/],
   ] as const) {
-    t.throws(() => withFlags({}, typed(flags)), { message: named })
+    t.throws(() => withFlags({}, parsedArgs(flags)), { message: named })
   }
   t.end()
 })

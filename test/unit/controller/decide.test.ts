@@ -134,7 +134,7 @@ const cases: Case[] = [
   },
   {
     name: 'requires no workers for captures that other workers serve',
-    seen: { backlog: { ...quiet, pending: 2, processing: 3 }, elsewhere: { slots: 5, busy: 3 } },
+    seen: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: { slots: 5, busy: 3 } },
     policy: { min: 0 },
     want: { kind: 'hold', wanted: 0, reason: 'steady' },
   },
@@ -353,7 +353,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
       workers,
       refused,
       backlog: often(0.1) ? 'unknown' : backlog,
-      elsewhere: { slots: 2, busy: upTo(2) },
+      otherPools: { slots: 2, busy: upTo(2) },
       starts: { ready: 0, failed: upTo(1) },
     }),
     { ...policy, max, min: upTo(max), buffer: upTo(max), size: often(0.3) ? upTo(12) : 'by-queue' },

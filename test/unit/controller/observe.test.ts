@@ -64,7 +64,7 @@ t.test('observe: returns the time and all reads', async (t) => {
     backlog: { ...quiet, pending: 7 },
     depth: { waiting: 1, inFlight: 2 },
     workers: [],
-    elsewhere: { slots: 0, busy: 0 },
+    otherPools: { slots: 0, busy: 0 },
     refused: { count: 2, trouble: 'quota' },
     starts: { ready: 1, failed: 2 },
     startMs: 3000,
@@ -87,7 +87,7 @@ t.test(
     const second = await observe()
     t.match(
       [first, second],
-      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', elsewhere: { slots: 0, busy: 0 } })),
+      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', otherPools: { slots: 0, busy: 0 } })),
     )
     t.strictSame(second.starts, { ready: 1, failed: 2 })
     t.equal(reads, 1)
@@ -160,10 +160,10 @@ t.test('observe: counts the slots of other workers on the same queue', async (t)
   heartbeat('draining', { slots: 4, busy: 1, state: 'draining' })
   heartbeat('drained', { state: 'drained' })
   heartbeat('starting', { state: 'starting' })
-  t.strictSame((await observe()).elsewhere, { slots: 5, busy: 4 })
+  t.strictSame((await observe()).otherPools, { slots: 5, busy: 4 })
   world.nowMs += 5001
   heartbeat('ready', { slots: 4, busy: 2 })
-  t.strictSame((await observe()).elsewhere, { slots: 4, busy: 2 }, 'silent workers are not counted')
+  t.strictSame((await observe()).otherPools, { slots: 4, busy: 2 }, 'silent workers are not counted')
 })
 
 t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
@@ -171,16 +171,16 @@ t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
   world.invented.add('ghost')
   heartbeat('ghost', { slots: 16 })
   heartbeat('real', { slots: 2, busy: 1 })
-  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 1 })
+  t.strictSame((await observe()).otherPools, { slots: 2, busy: 1 })
 })
 
 t.test('observe: ignores other workers on the queue unless the queue decides the size', async (t) => {
   const { observe, world, heartbeat } = begin()
   heartbeat('other')
   world.isByQueue = false
-  t.strictSame((await observe()).elsewhere, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).otherPools, { slots: 0, busy: 0 })
   world.isByQueue = true
-  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 })
+  t.strictSame((await observe()).otherPools, { slots: 2, busy: 0 })
 })
 
 t.test('observe: does not count its own deleted worker among the others', async (t) => {
@@ -189,9 +189,9 @@ t.test('observe: does not count its own deleted worker among the others', async 
   heartbeat('killed')
   await observe()
   world.workers = []
-  t.strictSame((await observe()).elsewhere, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).otherPools, { slots: 0, busy: 0 })
   heartbeats.delete('killed')
   await observe()
   heartbeat('killed')
-  t.strictSame((await observe()).elsewhere, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
+  t.strictSame((await observe()).otherPools, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
 })

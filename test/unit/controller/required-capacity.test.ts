@@ -122,7 +122,7 @@ const cases: {
   },
   {
     name: 'needs no workers for captures that other workers serve or have free slots for',
-    demand: { backlog: { ...quiet, pending: 2, processing: 3, arrivals10s: 30 }, elsewhere: { slots: 5, busy: 3 } },
+    demand: { backlog: { ...quiet, pending: 2, processing: 3, arrivals10s: 30 }, otherPools: { slots: 5, busy: 3 } },
     want: { workers: 0, reason: 'load' },
   },
   {
@@ -132,19 +132,19 @@ const cases: {
       backlog: { ...quiet, arrivals10s: 40, processing: 8 },
       active: [worker({ busy: 2 }), worker({ busy: 2 }), worker()],
       busy: 4,
-      elsewhere: { slots: 2, busy: 2 },
+      otherPools: { slots: 2, busy: 2 },
     },
     want: { workers: 2, reason: 'load' },
   },
   {
     name: 'counts what other workers will serve of a backlog in time',
-    demand: { backlog: { ...quiet, pending: 40 }, elsewhere: { slots: 4, busy: 0 } },
+    demand: { backlog: { ...quiet, pending: 40 }, otherPools: { slots: 4, busy: 0 } },
     // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
     want: { workers: 5, reason: 'backlog' },
   },
   {
     name: 'treats captures as waiting if neither its own nor other workers serve them',
-    demand: { backlog: { ...quiet, processing: 24 }, elsewhere: { slots: 4, busy: 4 } },
+    demand: { backlog: { ...quiet, processing: 24 }, otherPools: { slots: 4, busy: 4 } },
     // 20 s, and half of the 4 s that run, less 4 x 5 s by the others: one worker of 4 s.
     want: { workers: 1, reason: 'backlog' },
   },
@@ -192,7 +192,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       depth: 'unknown',
       active: [],
       busy: 0,
-      elsewhere: { slots: 0, busy: 0 },
+      otherPools: { slots: 0, busy: 0 },
       startMs: 3000,
       serviceMs: 1000,
       ...demand,

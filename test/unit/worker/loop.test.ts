@@ -5,7 +5,7 @@ import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
-import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
+import { type Running, serveUntil, serveNext } from '#worker/loop.ts'
 
 const never = new AbortController().signal
 const host: Host = {
@@ -89,7 +89,7 @@ t.test('pulling: hands back what arrives as pulling ends', async (t) => {
     worker.lifecycle.drain()
     return deliveryOf('normal', { nak: (delayMs) => void handedBack.push(delayMs) })
   })
-  const served = await takeTurn(worker, {
+  const served = await serveNext(worker, {
     laneTurn: () => 0,
     host: async () => host,
     signal: never,

@@ -73,7 +73,7 @@ export const createChildren = (deps: ChildrenDeps) => {
     firstHash ??= hash
     const isByUser = deployment.wasApplied() || firstHash !== hash
     // A Deployment that the informer does not show cannot be scaled until it is applied.
-    if (isByUser || found.applied === hash || !deployment.isShown()) return noTurnNeeded
+    if (isByUser || found.applied === hash || !deployment.isObserved()) return noTurnNeeded
     return turns.take(pool.metadata.uid)
   }
   const applyAll = async (pool: BrowserPool, signal: AbortSignal) => {
@@ -153,7 +153,7 @@ const createChild = <T extends ObservedChild>(
 ) => {
   /** The child when it was last applied. */
   let last: { readonly uid: string; readonly generation: number | undefined; readonly atMs: number } | undefined
-  let isShown = false
+  let isObserved = false
   const refOf = ({ metadata }: BrowserPool) => ({
     resource,
     namespace: informers.namespace,
@@ -169,13 +169,13 @@ const createChild = <T extends ObservedChild>(
   return {
     wasApplied: () => last !== undefined,
     /** Whether the informer shows the child, or will show the last write. */
-    isShown: () => isShown,
+    isObserved: () => isObserved,
     /** The child; read from the API server if the informer does not show it: it may have lost its labels. */
     find: async (pool: BrowserPool, signal: AbortSignal): Promise<T | undefined> => {
       const ref = refOf(pool)
       const shown = cached(ref.name)
       const newest = written.newerThan(pool.metadata.uid, shown?.metadata.resourceVersion) ?? shown
-      isShown = newest !== undefined
+      isObserved = newest !== undefined
       if (newest) return newest
       try {
         return trim(await api.get<KubeObject>(ref, signal))
@@ -192,7 +192,7 @@ const createChild = <T extends ObservedChild>(
       const { uid, generation, deletionTimestamp } = found.metadata
       if (deletionTimestamp !== undefined) return false
       assertOwned(found, pool)
-      if (!isShown || found.ownsReplicas || found.applied !== hashIn(fields)) return true
+      if (!isObserved || found.ownsReplicas || found.applied !== hashIn(fields)) return true
       return last?.uid !== uid || last.generation !== generation || clock.nowMs() - last.atMs >= reapplyMs
     },
   }

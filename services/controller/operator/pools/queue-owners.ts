@@ -24,7 +24,7 @@ export const queueOwners = (all: readonly BrowserPool[]): ReadonlyMap<Pool, Brow
   )
 
 /** The older pool that owns the queue which this pool needs; undefined if this pool may be reconciled. */
-export const currentOwner = (owners: ReturnType<typeof queueOwners>, pool: BrowserPool): BrowserPool | undefined => {
+export const olderOwner = (owners: ReturnType<typeof queueOwners>, pool: BrowserPool): BrowserPool | undefined => {
   const owner = owners.get(pool.spec.pool)
   return owner && needsQueue(pool) && owner.metadata.uid !== pool.metadata.uid ? owner : undefined
 }

@@ -1,8 +1,8 @@
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import { currentOwner, type queueOwners } from './queue-owners.ts'
-import { condition, stamped } from '#controller/operator/status/conditions.ts'
+import { olderOwner, type queueOwners } from './queue-owners.ts'
+import { condition, withTransitionTime } from '#controller/operator/status/conditions.ts'
 
 const check = createValidator(browserPoolSpec)
 
@@ -32,7 +32,7 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
     const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
     return { reason: 'ApplyFailed', message, code: 'unsupported-spec' }
   }
-  const owner = currentOwner(owners, pool)
+  const owner = olderOwner(owners, pool)
   if (!owner) return undefined
   const { name } = owner.metadata
   const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
@@ -48,9 +48,9 @@ export const skippedStatus = (
   reason: code,
   selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
   conditions: [
-    stamped(of, 'Ready', condition('False', 'WorkersMissing', message)),
-    stamped(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
-    stamped(of, 'Stalled', condition('True', reason, message)),
-    stamped(of, 'Degraded', condition('True', reason, message)),
+    withTransitionTime(of, 'Ready', condition('False', 'WorkersMissing', message)),
+    withTransitionTime(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
+    withTransitionTime(of, 'Stalled', condition('True', reason, message)),
+    withTransitionTime(of, 'Degraded', condition('True', reason, message)),
   ],
 })

@@ -19,7 +19,7 @@ import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 
 /** A successful write of the actuator. */
-export type DeploymentNotice =
+export type DeploymentWrite =
   | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
   | { readonly kind: 'deleted'; readonly pod: string }
 
@@ -28,21 +28,21 @@ type DeploymentActuatorDeps = {
   readonly clock: Clock
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'podsOf' | 'assertFresh'>
   readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
-  readonly notice: (notice: DeploymentNotice) => void
+  readonly onWrite: (write: DeploymentWrite) => void
 }
 
 /** Runs the workers of a pool as pods of its Deployment. Of the Deployment it writes only the size. */
 type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
 
 /** Reads and writes the size of a Deployment. A write of this process counts before the informer shows it. */
-const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
+const createSize = ({ api, clock, onWrite }: DeploymentActuatorDeps) => {
   const written = createMutationCache<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
   const newest = ({ metadata }: ObservedDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
   const sizeOf = (deployment: ObservedDeployment) => (newest(deployment) ?? deployment).replicas
   return {
-    of: sizeOf,
+    read: sizeOf,
     /** Whether the informer shows the last write. */
-    isShown: (deployment: ObservedDeployment) => newest(deployment) === undefined,
+    isObserved: (deployment: ObservedDeployment) => newest(deployment) === undefined,
     /**
      * Returns whether the size was set. It is not if the Deployment has changed meanwhile, because a late size would remove
      * other pods than it was computed for. The next change in the informer triggers a retry.
@@ -59,7 +59,7 @@ const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
         if (outcomeOf(thrown) === 'conflict') return false
         throw thrown
       }
-      notice({ kind: 'scaled', from, to })
+      onWrite({ kind: 'scaled', from, to })
       return true
     },
   }
@@ -89,8 +89,8 @@ const mayDeleteServing = (present: readonly ObservedPod[], leaving: readonly Obs
 
 /** Pods that a ReplicaSet deletes when its size is reduced by the number of `leaving`: unstarted ones first. */
 const victimsOf = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): readonly ObservedPod[] => {
-  const isStaying = (pod: ObservedPod) => Number(!leaving.includes(pod))
-  const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || isStaying(one) - isStaying(other))
+  const retainedLast = (pod: ObservedPod) => Number(!leaving.includes(pod))
+  const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || retainedLast(one) - retainedLast(other))
   return order.slice(0, leaving.length)
 }
 
@@ -110,7 +110,7 @@ const scaleDown = async (
 
 /** Creates the actuator of the pool with this name. */
 export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: string): DeploymentActuator => {
-  const { informers, podStarts, notice } = deps
+  const { informers, podStarts, onWrite } = deps
   const label = objectName(pool)
   const name = workersName(pool)
   const size = createSize(deps)
@@ -128,7 +128,7 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
   const removeMarked = async (deployment: ObservedDeployment, leaving: readonly ObservedPod[]) => {
     const all = present()
     // The ReplicaSet must have observed the last write, and count the same pods.
-    if (!size.isShown(deployment) || deployment.status.replicas !== all.length) return
+    if (!size.isObserved(deployment) || deployment.status.replicas !== all.length) return
     const isStalled = isRolloutStalled({ ...observedPods(), deployment })
     // In a stalled rollout the pods that fail to start are a surplus. Otherwise refused pods are no longer requested.
     const to = (isStalled ? deployment.replicas : all.length) - leaving.length
@@ -148,7 +148,7 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
       const deployment = informers.deployment(name)
       return listWorkers({
         deployment,
-        replicas: deployment ? size.of(deployment) : 0,
+        replicas: deployment ? size.read(deployment) : 0,
         ...observedPods(),
         starts: podStarts.startsOf(label),
       })
@@ -156,7 +156,7 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
     start: async (total) => {
       const deployment = informers.deployment(name)
       // A Deployment that the informer does not show is being created; it is scaled once shown.
-      if (deployment && size.of(deployment) < total) await size.set(deployment, total)
+      if (deployment && size.read(deployment) < total) await size.set(deployment, total)
     },
     stop: async (names) => {
       const leaving = presentOf(names)
@@ -171,7 +171,7 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
     },
     replace: async (names) => {
       const removed = await terminating.remove(presentOf(names))
-      for (const { metadata } of removed) notice({ kind: 'deleted', pod: metadata.name })
+      for (const { metadata } of removed) onWrite({ kind: 'deleted', pod: metadata.name })
     },
     keep: (names) => terminating.unmark(presentOf(names)),
     [Symbol.asyncDispose]: async () => {},

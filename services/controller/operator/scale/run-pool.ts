@@ -7,7 +7,7 @@ import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { objectName, workersName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { type Children, createChildren } from '#controller/operator/apply/children.ts'
-import { createDeploymentActuator, type DeploymentNotice } from './deployment-actuator.ts'
+import { createDeploymentActuator, type DeploymentWrite } from './deployment-actuator.ts'
 import type { PoolRun, RunPool, TermDeps } from '#controller/operator/pools/pool-runner.ts'
 import { policyOf } from './pool-policy.ts'
 import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
@@ -43,8 +43,8 @@ export const runPool: RunPool = async (deps, run, stop) => {
       ? 'complete'
       : followRollout(informers.deployment(workersName(metadata.name)), children.appliedHash(pool))
 
-  const notice = (of: DeploymentNotice) => deps.occurred(run.pool(), occurrenceOf(of, lastReason))
-  const actuator = createDeploymentActuator({ api, clock, informers, podStarts, notice }, metadata.name)
+  const onWrite = (write: DeploymentWrite) => deps.occurred(run.pool(), occurrenceOf(write, lastReason))
+  const actuator = createDeploymentActuator({ api, clock, informers, podStarts, onWrite }, metadata.name)
   const list = async () => {
     const newest = await actuator.list()
     facts = newest
@@ -127,12 +127,12 @@ const writeStatus = (
   of: Omit<StatusParts, 'pool' | 'instance' | 'at'>,
 ) => statuses.write(pool, poolStatus({ ...of, pool: statuses.withLatestStatus(pool), instance, at: clock.date() }))
 
-const occurrenceOf = (notice: DeploymentNotice, decisionReason: string): PoolOccurrence => {
-  if (notice.kind === 'deleted') {
-    const note = `No heartbeat of ${notice.pod} for more than 10 s: replaced.`
+const occurrenceOf = (write: DeploymentWrite, decisionReason: string): PoolOccurrence => {
+  if (write.kind === 'deleted') {
+    const note = `No heartbeat of ${write.pod} for more than 10 s: replaced.`
     return { type: 'Warning', reason: 'WorkerLost', action: 'Replace', note }
   }
-  const { from, to } = notice
+  const { from, to } = write
   const reason = to > from ? 'ScaledUp' : 'ScaledDown'
   return {
     type: 'Normal',

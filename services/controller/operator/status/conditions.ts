@@ -44,7 +44,7 @@ export const withCause = (text: string, cause = ''): string =>
 export const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
 /** Adds type, generation and transition time to a condition; the time changes only with the status. */
-export const stamped = <T extends PoolConditionType>(
+export const withTransitionTime = <T extends PoolConditionType>(
   { pool, at }: { readonly pool: BrowserPool; readonly at: Date },
   type: T,
   found: Condition<T>,
@@ -76,7 +76,7 @@ export const composeStatus = (
 ): BrowserPoolStatus => {
   const { pool, instance, seen, decision } = common
   const stampedOf = <T extends PoolConditionType>([type, found]: readonly [T, Condition<T>]) =>
-    stamped(common, type, found)
+    withTransitionTime(common, type, found)
   return {
     observedGeneration: pool.metadata.generation,
     ...replicas,

@@ -6,7 +6,7 @@ import type { Clock } from '#controller/kube/clock.ts'
 import { labelledPool, managedSelector, objectName } from '#shared/kube/names.ts'
 import { createListeners } from '#controller/kube/listeners.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
-import { type Reflected, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
+import { type ReflectorOptions, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { pick } from './observed-object.ts'
 import { budgets, deployments, type ObservedChild, trimChild, trimDeployment } from './observed-deployment.ts'
@@ -87,7 +87,7 @@ const reflectAll = (
   },
 ) => {
   const reflect = <T extends KubeObject>(
-    of: Reflected,
+    of: ReflectorOptions,
     trim: (object: KubeObject) => T,
     changed: (change: Change<T>) => void,
   ) => {

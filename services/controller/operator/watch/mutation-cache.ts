@@ -33,8 +33,8 @@ export const createMutationCache = <T>(clock: Clock) => {
     newerThan: (key: string, cachedVersion: string | undefined): T | undefined => {
       const write = writes.get(key)
       if (!write) return undefined
-      const isShown = cachedVersion !== undefined && !isNewer(write.version, cachedVersion)
-      if (!isShown && clock.nowMs() - write.atMs < mutationTtlMs) return write.value
+      const isObserved = cachedVersion !== undefined && !isNewer(write.version, cachedVersion)
+      if (!isObserved && clock.nowMs() - write.atMs < mutationTtlMs) return write.value
       writes.delete(key)
       return undefined
     },

@@ -21,7 +21,7 @@ import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
-import { createHiding, type Hiding } from './prepare/hide-blocked.ts'
+import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
 import { assertFits, encode } from './shoot/encode.ts'
 import { pinBars } from './shoot/full-page.ts'
@@ -68,28 +68,28 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
     await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
   }
   const isIdle = !plan.waitsForIdle || (await waitUntil(() => open.loads.idleMs() >= idleMs, endsAt))
-  return isIdle ? [] : [warnings.busy]
+  return isIdle ? [] : [warnings.networkBusy]
 }
 
 /** Hides blocked elements, applies the caller's changes, and waits for the delay. */
-const changeLoadedPage = async ({ open, plan, share }: Capture, hiding: Hiding): Promise<Warning[]> => {
-  await hiding.apply()
+const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): Promise<Warning[]> => {
+  await hider.apply()
   const changed = await changePage(open, plan.changes, share('changes'))
   await delay(plan.delaySeconds * 1000)
   await followNavigation(open, performance.now() + share('navigation'))
   if (plan.delaySeconds > 0 || Object.values(plan.changes).some((each) => each !== undefined && each.length > 0))
-    await hiding.apply()
+    await hider.apply()
   return [...changed, ...(await reapplyStyle(open, plan.changes))]
 }
 
 /** Changes and settles the loaded page before the shot. */
 const prepare = async (capture: Capture): Promise<Warning[]> => {
   const { open, plan, time, share, heightMax } = capture
-  const hiding = createHiding(open, capture.blocker, { script: capture.consentScript, waitMs: () => share('consent') })
-  const changed = await time('prepare', changeLoadedPage(capture, hiding))
+  const hider = createHider(open, capture.blocker, { script: capture.consentScript, waitMs: () => share('consent') })
+  const changed = await time('prepare', changeLoadedPage(capture, hider))
   const images = await time('settle', settle(open, plan.subject, { heightMax, waitMs: share('settle') }))
-  const left = await hiding.finish()
-  return [...changed, ...left, ...(images > 0 ? [warnings.undecoded(images)] : [])]
+  const left = await hider.finish()
+  return [...changed, ...left, ...(images > 0 ? [warnings.undecodedImages(images)] : [])]
 }
 
 /** Finds a challenge and reads the metadata. */
@@ -99,7 +99,7 @@ const inspect = async ({ open, plan, share }: Capture) => {
   const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
   const seen = [
-    ...(vendor === undefined ? [] : [warnings.challenged(vendor)]),
+    ...(vendor === undefined ? [] : [warnings.challenge(vendor)]),
     ...(isUnread ? [warnings.metadataUnread] : []),
   ]
   return { metadata, seen }

@@ -2,7 +2,7 @@ import type { Warning } from '#shared/queue/messages.ts'
 import type { Frame } from './shoot/measure.ts'
 
 /** The picture may lack content that was still loading. */
-export const busy: Warning = {
+export const networkBusy: Warning = {
   code: 'network_busy',
   message: 'The page was still making requests when its timeout elapsed.',
 }
@@ -29,13 +29,13 @@ export const truncated = ({ width, height }: Frame): Warning => ({
 })
 
 /** Takes the number of such images in the picture. */
-export const undecoded = (images: number): Warning => ({
+export const undecodedImages = (images: number): Warning => ({
   code: 'undecoded_images',
   message: `${images} images had not loaded when the screenshot was taken.`,
 })
 
 /** Takes the vendor of the challenge. */
-export const challenged = (vendor: string): Warning => ({
+export const challenge = (vendor: string): Warning => ({
   code: 'challenge',
   message: `The page shows a challenge to verify that the visitor is human (${vendor}); it may not be the intended page.`,
 })

@@ -35,7 +35,7 @@ const captures: CaptureFigures = {
     },
   ],
 }
-const snapshot: Snapshot = { at: new Date(0), of: 'http://127.0.0.1:8080', pools: [standard, silent], captures }
+const snapshot: Snapshot = { at: new Date(0), source: 'http://127.0.0.1:8080', pools: [standard, silent], captures }
 const wide = { columns: 120, colour: false }
 
 t.test('top: draws pools, queues, the slowest stages and the last errors', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import { detailOf, boundOutcome } from '#worker/browser-host/outcome.ts'
+import { detailOf, truncateOutcome } from '#worker/browser-host/outcome.ts'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
 import { readHostReport } from '#worker/host/read-host-report.ts'
 
@@ -22,7 +22,7 @@ const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png
 
 /** The outcome as the supervisor reads it. */
 const reported = (outcome: Outcome) => {
-  const bounded = boundOutcome(outcome)
+  const bounded = truncateOutcome(outcome)
   const bytes = bounded.outcome === 'completed' ? bounded.shot.bytes : Buffer.alloc(0)
   const json = JSON.stringify({ kind: 'ended', id: 'a', outcome: bounded }, (key, value) =>
     key === 'bytes' ? undefined : value,

@@ -3,8 +3,8 @@ import { openTraffic, createConnectionReviewer } from '#worker/browser-host/traf
 
 t.test('traffic: returns the last refusal of a host', async (t) => {
   const traffic = openTraffic()
-  traffic.refuse('a.test', 'dns_failed')
-  traffic.refuse('a.test', 'blocked')
+  traffic.recordRefusal('a.test', 'dns_failed')
+  traffic.recordRefusal('a.test', 'blocked')
   t.equal(traffic.refusalOf('a.test'), 'blocked')
   t.equal(traffic.refusalOf('b.test'), undefined)
   t.equal(traffic.interruption(), undefined)
@@ -12,7 +12,7 @@ t.test('traffic: returns the last refusal of a host', async (t) => {
 
 t.test('traffic: an egress failure interrupts the capture, and is no refusal of the target', async (t) => {
   const traffic = openTraffic()
-  traffic.refuse('a.test', 'unavailable')
+  traffic.recordRefusal('a.test', 'unavailable')
   t.equal(traffic.refusalOf('a.test'), undefined)
   t.match(traffic.interruption(), { by: 'egress' })
   await t.rejects(traffic.failed, { code: 'SERVICE_UNAVAILABLE' })
@@ -20,17 +20,17 @@ t.test('traffic: an egress failure interrupts the capture, and is no refusal of 
 
 t.test('traffic: an overloaded egress interrupts the capture as overload, unless egress also failed', async (t) => {
   const traffic = openTraffic()
-  traffic.refuse('a.test', 'overloaded')
+  traffic.recordRefusal('a.test', 'overloaded')
   t.match(traffic.interruption(), { by: 'overload' })
   await t.rejects(traffic.failed, { code: 'SERVICE_UNAVAILABLE' })
-  traffic.refuse('a.test', 'unavailable')
-  traffic.refuse('a.test', 'overloaded')
+  traffic.recordRefusal('a.test', 'unavailable')
+  traffic.recordRefusal('a.test', 'overloaded')
   t.match(traffic.interruption(), { by: 'egress' })
 })
 
 t.test('traffic: names the exceeded maximum of bytes', async (t) => {
   const traffic = openTraffic()
-  traffic.tooMuch(100)
+  traffic.onByteLimitExceeded(100)
   await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
 })
 
@@ -64,7 +64,7 @@ t.test('reviewer: records refusals and excess bytes for the active capture', asy
   before[Symbol.dispose]()
   using traffic = reviewer.begin({})
   reviewer.review({ host: 'page.test', refusal: 'dns_failed' })
-  reviewer.tooMuch(1000)
+  reviewer.onByteLimitExceeded(1000)
   t.equal(traffic.refusalOf('page.test'), 'dns_failed')
   await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /1000 bytes/ })
   t.equal(before.refusalOf('page.test'), undefined)

@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
-import { sinceAcceptMs, serveDelivery, type Worker } from '#worker/delivery/serve-delivery.ts'
+import { captureAgeMs, serveDelivery, type Worker } from '#worker/delivery/serve-delivery.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 
 // The example of RFC 9562, A.6: 22 February 2022, 19:22:22 GMT.
@@ -13,12 +13,12 @@ const acceptedMs = 0x017f22e279b0
 const dayMs = 86_400_000
 
 t.test('serve delivery: the wait of a capture starts at the timestamp in its id, and is a day at most', async (t) => {
-  t.equal(sinceAcceptMs(acceptedId, acceptedMs + 250), 250)
-  t.equal(sinceAcceptMs(acceptedId, acceptedMs + 2 * dayMs), dayMs)
+  t.equal(captureAgeMs(acceptedId, acceptedMs + 250), 250)
+  t.equal(captureAgeMs(acceptedId, acceptedMs + 2 * dayMs), dayMs)
 })
 
 t.test('serve delivery: the wait is zero if the clock of the gateway is ahead', async (t) => {
-  t.equal(sinceAcceptMs(acceptedId, acceptedMs - 1), 0)
+  t.equal(captureAgeMs(acceptedId, acceptedMs - 1), 0)
 })
 
 const id = '00000000-0000-4000-8000-000000000000'

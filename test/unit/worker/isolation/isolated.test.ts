@@ -2,25 +2,25 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { limited, checkIsolation, isolated } from '#worker/isolation/isolated.ts'
+import { withProcessLimits, checkIsolation, isolated } from '#worker/isolation/isolated.ts'
 
 const look = 'cat /proc/self/oom_score_adj; grep -E "^Max (core file size|processes) " /proc/self/limits'
 const seenBy = (tasks: number | undefined) => {
-  const [file, ...args] = limited(['sh', '-c', look], tasks)
+  const [file, ...args] = withProcessLimits(['sh', '-c', look], tasks)
   const { stdout } = spawnSync(file, args, { encoding: 'utf8' })
   return stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
 }
 /** Keeps a score that is higher already. */
 const oomScore = Math.max(300, Number(readFileSync('/proc/self/oom_score_adj', 'utf8')))
 
-t.test('limited: disables core dumps, limits processes, and raises the OOM score', async (t) => {
+t.test('process limits: disables core dumps, limits processes, and raises the OOM score', async (t) => {
   const [score, core, tasks] = seenBy(1000)
   t.strictSame(score, [String(oomScore)])
   t.match(core, ['Max core file size', '0', '0'])
   t.match(tasks, ['Max processes', '1000', '1000'])
 })
 
-t.test("limited: keeps the caller's process limit by default", async (t) => {
+t.test("process limits: keeps the caller's process limit by default", async (t) => {
   const [, , tasks] = seenBy(undefined)
   const own = /^Max processes.*$/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[0].trim().split(/ {2,}/)
   t.strictSame(tasks, own)

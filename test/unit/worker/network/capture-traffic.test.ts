@@ -11,7 +11,7 @@ const open = (isAllowed: (host: string) => boolean = () => true) => {
       calls.push(of)
       return isAllowed(of[0])
     },
-    tooMuch: () => void calls.push('too much'),
+    onByteLimitExceeded: () => void calls.push('byte limit exceeded'),
   }
   return { calls, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
 }
@@ -26,7 +26,7 @@ t.test('traffic: closes every connection above the maximum of bytes of a capture
   traffic.count(1)
   traffic.count(1)
   t.ok(one.destroyed && two.destroyed)
-  t.same(calls, ['too much'])
+  t.same(calls, ['byte limit exceeded'])
 })
 
 t.test('traffic: rejects connections above its total, whether or not the first are still open', async (t) => {

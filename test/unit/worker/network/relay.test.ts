@@ -29,7 +29,7 @@ const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax =
       calls.push(refusal === undefined ? host : [host, refusal])
       return review === undefined || review(host, refusal)
     },
-    tooMuch: () => void calls.push('too much'),
+    onByteLimitExceeded: () => void calls.push('byte limit exceeded'),
   })
   return { ...running, server, calls, begin: relay.begin }
 }
@@ -286,7 +286,7 @@ t.test('relay: counts bytes of both directions, and closes all connections above
     if (port === sink.port) socket.write(flood)
     socket.resume()
     await once(other.socket.resume(), 'close')
-    t.same(relay.calls, ['127.0.0.1', 'too much'])
+    t.same(relay.calls, ['127.0.0.1', 'byte limit exceeded'])
     t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'no refusal from here on')
   }
 })

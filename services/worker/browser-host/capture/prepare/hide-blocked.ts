@@ -51,7 +51,7 @@ const selectorsOf = (rules: readonly HidingRule[]): string[] =>
  * the consent script runs only if a known banner is visible. Bounded unless the renderer hangs; a document that is
  * replaced meanwhile is left unchanged.
  */
-export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: ConsentOptOut) => {
+export const createHider = (open: OpenPage, blocker: Blocker, { script, waitMs }: ConsentOptOut) => {
   let isConsentSeen = false
 
   const dismissConsent = async (selectors: readonly string[]): Promise<boolean> => {
@@ -82,5 +82,5 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
   }
 }
 
-/** See `createHiding`. */
-export type Hiding = Readonly<ReturnType<typeof createHiding>>
+/** See `createHider`. */
+export type Hider = Readonly<ReturnType<typeof createHider>>

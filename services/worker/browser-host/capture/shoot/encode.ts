@@ -24,14 +24,14 @@ const largePixels = 25_000_000
 const plainBytesPerPixel = 0.25
 
 /** The size of an image scaled down to fit inside `fit`; keeps the aspect ratio, never enlarges. */
-export const fitted = ({ width, height }: Size, fit: ImageOutput['fit']): Size => {
+export const fitInside = ({ width, height }: Size, fit: ImageOutput['fit']): Size => {
   const scale = Math.min(1, (fit?.width ?? width) / width, (fit?.height ?? height) / height)
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
 /** Throws `RENDER_ERROR` if the format does not support an image of this size, in pixels. */
 export const assertFits = ({ format, fit }: Pick<ImageOutput, 'format' | 'fit'>, shot: Size): void => {
-  const { width, height } = fitted(shot, fit)
+  const { width, height } = fitInside(shot, fit)
   const most = sideMax[format]
   if (most === undefined || Math.max(width, height) <= most) return
   const publicMessage = `The image would be ${width} x ${height} px; ${format} holds at most ${most} px on a side. Use png, or a smaller page.`
@@ -57,7 +57,7 @@ export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jp
 /** Encodes the browser's picture, whose size is `shot` in pixels, as the delivered image. */
 export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): Promise<Image> => {
   if (isFinal(output)) return { bytes: picture, ...shot }
-  const size = fitted(shot, output.fit)
+  const size = fitInside(shot, output.fit)
   const read = sharp(picture, { limitInputPixels: false })
   const opaque = output.isTransparent ? read : read.removeAlpha()
   const isSmaller = size.width < shot.width || size.height < shot.height

@@ -14,7 +14,7 @@ type View = Pick<Emulation, 'width' | 'height' | 'scale'>
  * The part of the page to shoot, whether the bounds truncated it, and the factor of each CSS pixel: less than 1 on a phone for a
  * page without a mobile layout.
  */
-export type Measured = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
+export type Measurement = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
 
 /** Evaluates to the box of the first match in the document, enlarged to whole pixels; to null if nothing matches. */
 const boxOf = (selector: string) => `((found) => {
@@ -25,7 +25,7 @@ const boxOf = (selector: string) => `((found) => {
 })(${findFirst(selector)})`
 
 /** Cuts a frame to the bounds; keeps width over height, which is cut at the bottom. Never cuts below `leastWidth`. */
-const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: number): Measured => {
+const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: number): Measurement => {
   const { heightMax, pixelsMax } = bounds
   const areaMax = pixelsMax / scale ** 2
   const tallest = Math.min(frame.height, heightMax)
@@ -48,7 +48,7 @@ export const measure = async (
   subject: Subject,
   view: View,
   bounds: SizeBounds,
-): Promise<Measured> => {
+): Promise<Measurement> => {
   if (subject.kind === 'element') return cut(await measureElement(open, subject.selector), view, bounds, 1)
   const { cssContentSize, cssVisualViewport } = await open.session.send('Page.getLayoutMetrics')
   if (subject.kind === 'viewport') {

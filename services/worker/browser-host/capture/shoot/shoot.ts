@@ -9,9 +9,9 @@ const attemptsMax = 3
 const clear = { color: { r: 0, g: 0, b: 0, a: 0 } }
 
 /** Settings of a shot. */
-export type Shooting = {
+export type ShotSettings = {
   readonly frame: Frame
-  /** As in `Measured`. */
+  /** As in `Measurement`. */
   readonly zoom: number
   readonly subject: Subject
   readonly output: ImageOutput
@@ -20,7 +20,7 @@ export type Shooting = {
 /** Takes the picture: an unresized JPEG as delivered, everything else as a PNG that is optimised for speed. */
 export const shoot = async (
   { session }: Pick<OpenPage, 'session'>,
-  { frame, zoom, subject, output }: Shooting,
+  { frame, zoom, subject, output }: ShotSettings,
 ): Promise<Buffer> => {
   const encoding = isFinal(output)
     ? { format: 'jpeg' as const, quality: output.quality }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { currentOwner, queueOwners } from '#controller/operator/pools/queue-owners.ts'
+import { olderOwner, queueOwners } from '#controller/operator/pools/queue-owners.ts'
 import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
@@ -16,7 +16,7 @@ t.test('queue owners: the oldest pool that serves a queue owns it; of equal age,
   t.equal(owners.get('stealth')?.metadata.name, 'other')
   t.notOk(owners.has('proxied'))
   t.strictSame(
-    all.map((each) => currentOwner(owners, each)?.metadata.name),
+    all.map((each) => olderOwner(owners, each)?.metadata.name),
     ['c', 'c', undefined, undefined],
   )
 })
@@ -26,14 +26,14 @@ t.test('queue owners: a pool of a fixed size owns no queue, and needs none', asy
   const owners = queueOwners(all)
   t.equal(owners.get('standard')?.metadata.name, 'young')
   t.strictSame(
-    all.map((each) => currentOwner(owners, each)),
+    all.map((each) => olderOwner(owners, each)),
     [undefined, undefined],
   )
 })
 
 t.test('queue owners: only one pool of Jobs owns the queue, whatever its autoscaling', async (t) => {
   const all = [pool('one', 1, { ...fixed, pool: 'proxied' }), pool('two', 2, { ...fixed, pool: 'proxied' })]
-  t.equal(currentOwner(queueOwners(all), all[1]!)?.metadata.name, 'one')
+  t.equal(olderOwner(queueOwners(all), all[1]!)?.metadata.name, 'one')
 })
 
 t.test('queue owners: the queue of a terminating pool goes to the next one', async (t) => {

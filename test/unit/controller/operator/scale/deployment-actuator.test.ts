@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createDeploymentActuator, type DeploymentNotice } from '#controller/operator/scale/deployment-actuator.ts'
+import { createDeploymentActuator, type DeploymentWrite } from '#controller/operator/scale/deployment-actuator.ts'
 import { trimDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -16,7 +16,7 @@ const lowest = { [deletionCostAnnotation]: '-2147483647' }
 const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []) => {
   const clock = createHandClock()
   const writes: string[] = []
-  const notices: DeploymentNotice[] = []
+  const written: DeploymentWrite[] = []
   const world = {
     deployment: trimDeployment(deploymentObject('web', parts)) as ReturnType<typeof trimDeployment> | undefined,
     pods,
@@ -60,7 +60,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
         wasReady: ({ metadata }) => metadata.name !== stuck,
         startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
       },
-      notice: (notice) => notices.push(notice),
+      onWrite: (write) => written.push(write),
     },
     'web',
   )
@@ -68,7 +68,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
   const show = (of: DeploymentParts) => {
     world.deployment = trimDeployment(deploymentObject('web', { version: String(world.version), ...of }))
   }
-  return { clock, world, writes, notices, actuator, show }
+  return { clock, world, writes, written, actuator, show }
 }
 
 const pods = (count: number, parts: PodParts = {}) =>
@@ -79,12 +79,12 @@ const scaled = (replicas: number, version = '1') =>
 const marked = (name: string) => podObject(name, { phase: 'Running', ready: false, annotations: lowest })
 
 t.test('Deployment actuator: start sets the size once, and never reduces it', async (t) => {
-  const { actuator, writes, notices } = setUp({ replicas: 2 })
+  const { actuator, writes, written } = setUp({ replicas: 2 })
   await actuator.start(5)
   await actuator.start(5)
   await actuator.start(3)
   t.strictSame(writes, [scaled(5)])
-  t.strictSame(notices, [{ kind: 'scaled', from: 2, to: 5 }])
+  t.strictSame(written, [{ kind: 'scaled', from: 2, to: 5 }])
 })
 
 t.test('Deployment actuator: start does nothing while the Deployment is being created', async (t) => {
@@ -106,11 +106,11 @@ t.test('Deployment actuator: a written size counts before the informer shows it,
 })
 
 t.test('Deployment actuator: on a version conflict no size is written, and no pod counts as terminating', async (t) => {
-  const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+  const { actuator, world, written } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   world.hasChanged = true
   await actuator.start(5)
   await actuator.stop(['p1'])
-  t.strictSame(notices, [])
+  t.strictSame(written, [])
   t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
 })
 
@@ -201,13 +201,13 @@ t.test('Deployment actuator: list throws if an informer is stale', async (t) => 
 })
 
 t.test('Deployment actuator: stop marks first, and reduces the size once the informer shows the marks', async (t) => {
-  const { actuator, world, writes, notices } = setUp({ replicas: 3 }, pods(3))
+  const { actuator, world, writes, written } = setUp({ replicas: 3 }, pods(3))
   await actuator.stop(['p1'])
   t.strictSame(writes, [`p1 {"metadata":{"annotations":${JSON.stringify(lowest)}}}`])
   world.pods = [podObject('p0'), marked('p1'), podObject('p2')]
   await actuator.stop(['p1'])
   t.equal(writes[1], scaled(2))
-  t.strictSame(notices, [{ kind: 'scaled', from: 3, to: 2 }])
+  t.strictSame(written, [{ kind: 'scaled', from: 3, to: 2 }])
 })
 
 t.test('Deployment actuator: a repeated stop of the same pods stops them once', async (t) => {
@@ -266,12 +266,12 @@ t.test('Deployment actuator: stop deletes idle surplus pods during a rollout, an
 })
 
 t.test('Deployment actuator: replace deletes exactly the named pods, and keeps the size', async (t) => {
-  const { actuator, writes, notices, world } = setUp({ replicas: 3 }, pods(3))
+  const { actuator, writes, written, world } = setUp({ replicas: 3 }, pods(3))
   world.gone.add('p2')
   await actuator.replace(['p0', 'p2', 'unknown'])
   await actuator.replace(['p0'])
   t.strictSame(writes, ['delete p0 uid-p0'])
-  t.strictSame(notices, [{ kind: 'deleted', pod: 'p0' }])
+  t.strictSame(written, [{ kind: 'deleted', pod: 'p0' }])
 })
 
 t.test('Deployment actuator: nothing is removed before an obsolete mark of another pod is', async (t) => {

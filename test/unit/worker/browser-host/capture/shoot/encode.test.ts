@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import sharp from 'sharp'
 import t from 'tap'
 import type { ImageOutput } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { assertFits, encode, fitted } from '#worker/browser-host/capture/shoot/encode.ts'
+import { assertFits, encode, fitInside } from '#worker/browser-host/capture/shoot/encode.ts'
 
 const outputOf = (over: Partial<ImageOutput>): ImageOutput => ({
   kind: 'image',
@@ -29,15 +29,15 @@ t.test('encode: rejects sizes above the maximum of a format, by a single pixel',
 
 t.test('encode: an image fits inside the size, keeps its aspect ratio and is never enlarged', async (t) => {
   const size = { width: 1280, height: 800 }
-  t.same(fitted(size, { width: 640, height: undefined }), { width: 640, height: 400 })
-  t.same(fitted(size, { width: undefined, height: 400 }), { width: 640, height: 400 })
-  t.same(fitted(size, { width: 640, height: 100 }), { width: 160, height: 100 })
-  t.same(fitted(size, { width: 2000, height: 2000 }), size)
-  t.same(fitted({ width: 1, height: 20_000 }, { width: undefined, height: 16 }), { width: 1, height: 16 })
+  t.same(fitInside(size, { width: 640, height: undefined }), { width: 640, height: 400 })
+  t.same(fitInside(size, { width: undefined, height: 400 }), { width: 640, height: 400 })
+  t.same(fitInside(size, { width: 640, height: 100 }), { width: 160, height: 100 })
+  t.same(fitInside(size, { width: 2000, height: 2000 }), size)
+  t.same(fitInside({ width: 1, height: 20_000 }, { width: undefined, height: 16 }), { width: 1, height: 16 })
   const side = fc.integer({ min: 1, max: 20_000 })
   fc.assert(
     fc.property(side, side, side, side, (width, height, most, tall) => {
-      const made = fitted({ width, height }, { width: most, height: tall })
+      const made = fitInside({ width, height }, { width: most, height: tall })
       return (
         made.width <= Math.max(1, most) &&
         made.height <= Math.max(1, tall) &&
