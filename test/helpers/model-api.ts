@@ -7,7 +7,7 @@ import {
   type ModelClient,
   type SeenWrite,
 } from './model-api/connection.ts'
-import type { Backstage } from './model-api/controller.ts'
+import type { ControllerDeps } from './model-api/controller.ts'
 import { startDeployments } from './model-api/deployments.ts'
 import { startJobs } from './model-api/jobs.ts'
 import { ModelKubelet, type Runtime } from './model-api/kubelet.ts'
@@ -68,13 +68,13 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
     options.wrote?.(write)
   }
 
-  const backstage: Backstage = { server, clock, random, isAway, lagMs }
-  const kubelet = new ModelKubelet(backstage, runtime)
+  const deps: ControllerDeps = { server, clock, random, isAway, lagMs }
+  const kubelet = new ModelKubelet(deps, runtime)
   const controllers = [
-    startDeployments(backstage),
-    startReplicaSets(backstage),
-    startJobs(backstage),
-    ...startCollector(backstage),
+    startDeployments(deps),
+    startReplicaSets(deps),
+    startJobs(deps),
+    ...startCollector(deps),
     kubelet,
   ]
   const lookAtAll = () => {

@@ -1,11 +1,11 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import { controllerOf, type Stored } from './object.ts'
-import { Refusal } from './refusal.ts'
+import { StatusError } from './status-error.ts'
 import type { ModelServer, Target } from './server.ts'
 import { keyIn, type StoreEvent } from './store.ts'
 
 /** Dependencies of the server's controllers. */
-export type Backstage = {
+export type ControllerDeps = {
   readonly server: ModelServer
   readonly clock: Clock
   readonly random: () => number
@@ -28,7 +28,7 @@ export type ControllerOf = {
   readonly resource: string
   /** Kinds whose changes trigger a reconcile of their controlling object. */
   readonly dependents?: readonly string[]
-  /** Reconciles a key; returns the milliseconds until the next run, if any. A Refusal is retried. */
+  /** Reconciles a key; returns the milliseconds until the next run, if any. A StatusError is retried. */
   readonly sync: (key: string, object: Stored | undefined) => number | undefined
   /** Milliseconds before the first retry, and the longest backoff. */
   readonly retryMs?: { readonly first: number; readonly last: number }
@@ -46,8 +46,8 @@ export const targetOf = (server: ModelServer, object: Stored, subresource?: stri
 export const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
 
 /** Starts a controller. It processes each change after a lag, and none while the server is unavailable. */
-export const startController = (backstage: Backstage, of: ControllerOf): Controller => {
-  const { server, clock, isAway, lagMs } = backstage
+export const startController = (deps: ControllerDeps, of: ControllerOf): Controller => {
+  const { server, clock, isAway, lagMs } = deps
   const { first, last } = of.retryMs ?? usualRetryMs
   const due = new Map<string, { readonly atMs: number; readonly timer: Disposable }>()
   const failures = new Map<string, number>()
@@ -67,7 +67,7 @@ export const startController = (backstage: Backstage, of: ControllerOf): Control
       failures.delete(key)
       if (againMs !== undefined) look(key, againMs)
     } catch (thrown) {
-      if (!(thrown instanceof Refusal)) throw thrown
+      if (!(thrown instanceof StatusError)) throw thrown
       const count = failures.get(key) ?? 0
       failures.set(key, count + 1)
       look(key, Math.min(last, first * 2 ** count))
