@@ -10,7 +10,7 @@ import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 
-const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false })
 const queue = await startClusterQueue()
 let serviceMs = 50
 /** Faults of pods to be created, by the label `app`. */
@@ -179,7 +179,7 @@ t.test(
   'cluster fleet: a container that is not pulled, exits or never becomes ready has the status of a real kubelet',
   async (t) => {
     plannedFaults.set('unpulled', {
-      kind: 'hindered',
+      kind: 'cannot-start',
       reason: 'ImagePullBackOff',
       message: 'Back-off pulling image "none"',
     })

@@ -35,7 +35,7 @@ export type TestCluster = AsyncDisposable & {
   /** Like `apply`, for CustomResourceDefinitions; resolves once the API serves them. */
   readonly applyCrd: (manifest: string | object) => Promise<void>
   /** See `ClusterOptions`. */
-  readonly kwokPlaysWorkers: boolean
+  readonly kwokSimulatesWorkers: boolean
   /** All requests of the controller so far, in the order of their responses. */
   readonly asked: () => Promise<readonly Asked[]>
   /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
@@ -68,7 +68,7 @@ export type ClusterOptions = {
   /** Milliseconds from the binding of a pod to its readiness; 100 by default. */
   readonly kwokPodReadyMs?: number
   /** Whether kwok runs and ends workers' pods too, as by default; otherwise a test has to simulate these. */
-  readonly kwokPlaysWorkers?: boolean
+  readonly kwokSimulatesWorkers?: boolean
 }
 
 /** A test with cleanup functions, such as tap's `t`. */
@@ -104,7 +104,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     kubeconfig: clusterFiles(place).kubeconfig('admin'),
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
-    kwokPlaysWorkers: options.kwokPlaysWorkers ?? true,
+    kwokSimulatesWorkers: options.kwokSimulatesWorkers ?? true,
     asked: () => requestedReplicas(place),
     ...client,
     ...historyOf(place, processes),
@@ -152,10 +152,13 @@ const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, option
   ])
 }
 
-const writeStages = async (place: ClusterPlace, { kwokPodReadyMs = 100, kwokPlaysWorkers = true }: ClusterOptions) => {
+const writeStages = async (
+  place: ClusterPlace,
+  { kwokPodReadyMs = 100, kwokSimulatesWorkers = true }: ClusterOptions,
+) => {
   const text = (await readFile(stages, 'utf8'))
     .replaceAll('POD_READY_MS', String(kwokPodReadyMs))
-    .replaceAll('UNPLAYED', kwokPlaysWorkers ? 'none' : 'worker')
+    .replaceAll('IGNORED_COMPONENT', kwokSimulatesWorkers ? 'none' : 'worker')
   await writeFile(clusterFiles(place).stages, text)
 }
 
