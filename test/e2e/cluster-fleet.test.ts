@@ -158,7 +158,7 @@ t.test('cluster fleet: a deleted busy worker finishes within its grace period an
   await remove('deleted')
   serviceMs = 50
   t.match(attemptsOf(ids), [{ pod, outcome: 'completed' }])
-  t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
+  t.match(fleet.busyEnds(), [{ pod, how: 'stopped', busy: ids }])
 })
 
 t.test('cluster fleet: a Job succeeds after one capture, or without one after the spare time', async (t) => {
@@ -249,7 +249,7 @@ t.test('cluster fleet: a worker that does not exit is killed at the end of its g
   await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   t.match(
     fleet.ends.filter((end) => end.pod === pod),
-    [{ how: 'told to end' }, { how: 'killed' }],
+    [{ how: 'stopped' }, { how: 'killed' }],
   )
   await remove('stuck')
 })

@@ -41,7 +41,7 @@ t.test(
     const ends = fleet.ends.filter(({ pod }) => pod.startsWith(workersName('queue')))
     t.equal(ends.length, 5)
     t.ok(
-      ends.every(({ state, how }) => state === 'drained' && how === 'told to end'),
+      ends.every(({ state, how }) => state === 'drained' && how === 'stopped'),
       'only drained workers were terminated',
     )
     t.strictSame(queue.endedTwice(), [])

@@ -50,7 +50,7 @@ export type Attempt = {
 /** The end of a worker: its cause, and the worker's state at that moment. */
 export type WorkerExit = {
   readonly pod: string
-  readonly how: 'told to end' | 'killed' | 'died'
+  readonly how: 'stopped' | 'killed' | 'died'
   readonly state: string
   /** Captures in progress at that moment. */
   readonly busy: readonly string[]
@@ -154,7 +154,7 @@ export class Fleet implements AsyncDisposable {
     return {
       ...worker,
       stop: () => {
-        this.#note(worker, 'told to end')
+        this.#note(worker, 'stopped')
         worker.stop()
       },
       kill: () => {

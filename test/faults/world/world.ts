@@ -122,10 +122,10 @@ const createRuntime = (
     startMs: () => startMs.least + random() * startMs.spread,
     place: (pod, beside) => parts.nodes.place(pod, beside),
     trouble: (pod) => world().troubles.get(specOf(pod).pool),
-    start: (pod, told) => {
+    start: (pod, containerEvents) => {
       const spec = specOf(pod)
       const deps = { clock: process.clock, random, queue, stream, events, acknowledgesEarly }
-      const worker = process.run(() => new SimulatedWorker(deps, spec, told))
+      const worker = process.run(() => new SimulatedWorker(deps, spec, containerEvents))
       workers.set(spec.pod, worker)
       named.set(spec.pod, worker).set(spec.worker, worker)
       return { stop: () => process.run(worker.stop), kill: () => process.run(worker.kill) }

@@ -295,9 +295,9 @@ t.test('Jobs: a claim that was written before the first list counts', async (t) 
 })
 
 t.test('Jobs: a claim reported by the worker counts', async (t) => {
-  const { runner, show, heard } = begin({ present: [jobObject('heard')] })
-  heard.add('heard')
-  show(jobObject('heard', { end: 'Failed' }))
+  const { runner, show, claimed } = begin({ present: [jobObject('claimed')] })
+  claimed.add('claimed')
+  show(jobObject('claimed', { end: 'Failed' }))
   t.equal((await runner.list()).failed, 0)
 })
 
