@@ -90,7 +90,7 @@ for (const { word, reason, fault, message } of cases)
     t.equal(await sizeOf(word), 5)
 
     imageFaults.delete(image)
-    for (const pod of pods) fleet.heal(pod)
+    for (const pod of pods) fleet.clearFault(pod)
     await queue.allEnded()
     await world.holds(word, 'Degraded', 'False AsExpected')
     await settles(word, 2)
@@ -216,7 +216,7 @@ t.test(
     })
 
     imageFaults.delete('held')
-    for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
+    for (const { metadata } of await podsOf('held')) fleet.clearFault(metadata.name)
     await queue.allEnded()
     await world.holds('held', 'Degraded', 'False AsExpected')
     await settles('held', 1)

@@ -103,15 +103,15 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Injects a fault into a pod, running or waiting. */
-  afflict(pod: string, fault: Fault): void {
+  injectFault(pod: string, fault: Fault): void {
     this.#faults.set(pod, fault)
     const worker = this.#running.get(pod)
-    if (worker) this.#strike(worker, fault)
+    if (worker) this.#applyFault(worker, fault)
     if (fault.kind === 'cut-off') this.#kubelet.cutOff(pod, true)
   }
 
   /** Removes the fault of a pod. A pod with `cannot-start` starts if `faultOf` no longer returns a fault. */
-  heal(pod: string): void {
+  clearFault(pod: string): void {
     this.#faults.delete(pod)
     const worker = this.#running.get(pod)
     worker?.setSilent(false)
@@ -150,15 +150,15 @@ export class Fleet implements AsyncDisposable {
     })
     this.#running.set(spec.pod, worker)
     void worker.ended.finally(() => this.#running.get(spec.pod) === worker && this.#running.delete(spec.pod))
-    if (fault) this.#strike(worker, fault)
+    if (fault) this.#applyFault(worker, fault)
     return {
       ...worker,
       stop: () => {
-        this.#note(worker, 'stopped')
+        this.#recordExit(worker, 'stopped')
         worker.stop()
       },
       kill: () => {
-        this.#note(worker, 'killed')
+        this.#recordExit(worker, 'killed')
         worker.kill()
       },
     }
@@ -174,18 +174,18 @@ export class Fleet implements AsyncDisposable {
     return outcomeOf?.(order, spec) ?? smallImage(order)
   }
 
-  #strike(worker: InProcessWorker, fault: Fault) {
+  #applyFault(worker: InProcessWorker, fault: Fault) {
     if (fault.kind === 'silent') worker.setSilent(true)
     if (fault.kind === 'frozen') worker.freeze()
     if (fault.kind === 'ends') this.#die(worker, fault.exitCode)
   }
 
   #die(worker: InProcessWorker, exitCode: number) {
-    this.#note(worker, 'died')
+    this.#recordExit(worker, 'died')
     worker.die(exitCode)
   }
 
-  #note({ spec, state, captures }: InProcessWorker, how: WorkerExit['how']) {
+  #recordExit({ spec, state, captures }: InProcessWorker, how: WorkerExit['how']) {
     this.#ends.push({ pod: spec.pod, how, state: state(), busy: [...captures()] })
   }
 }

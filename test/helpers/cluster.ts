@@ -10,7 +10,7 @@ import { writeCredentials } from './cluster-credentials.ts'
 import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
 import { clusterFiles, type ClusterPlace, type Component, controllerUser, serverUrl } from './cluster-programs.ts'
 import type { NodeNetwork } from './nodes/network.ts'
-import { type Asked, requestedReplicas, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
+import { type ControllerRequest, controllerRequests, writeUsedVerbs, writeAuditPolicy } from './cluster-verbs.ts'
 
 const run = promisify(execFile)
 const stages = resolve(import.meta.dirname, '../../k8s/test-cluster/stages.yaml')
@@ -37,7 +37,7 @@ export type TestCluster = AsyncDisposable & {
   /** See `ClusterOptions`. */
   readonly kwokSimulatesWorkers: boolean
   /** All requests of the controller so far, in the order of their responses. */
-  readonly asked: () => Promise<readonly Asked[]>
+  readonly asked: () => Promise<readonly ControllerRequest[]>
   /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
   readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
   /** Kills a component as in a crash. */
@@ -88,7 +88,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
   const client = clientOf(place)
   const stop = async () => {
     await processes.killAll()
-    await keepVerbs(place, process.env['CONTROLLER_VERBS_FOLDER'])
+    await writeUsedVerbs(place, process.env['CONTROLLER_VERBS_FOLDER'])
     await removed()
   }
   t?.teardown(stop)
@@ -105,7 +105,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
     kwokSimulatesWorkers: options.kwokSimulatesWorkers ?? true,
-    asked: () => requestedReplicas(place),
+    asked: () => controllerRequests(place),
     ...client,
     ...historyOf(place, processes),
     kill: processes.kill,

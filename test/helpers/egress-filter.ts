@@ -89,9 +89,9 @@ export const resolverOf = (records: CaseRecords): Resolver => {
 }
 
 /** A resolver that must not be called. */
-export const deafResolver: Resolver = {
-  resolve: (name) => Promise.reject(new Error(`asked for ${name}`)),
-  lookup: (name) => Promise.reject(new Error(`asked for ${name}`)),
+export const unusedResolver: Resolver = {
+  resolve: (name) => Promise.reject(new Error(`unexpected lookup of ${name}`)),
+  lookup: (name) => Promise.reject(new Error(`unexpected lookup of ${name}`)),
 }
 
 const plainConnect: Connect = ({ host, port }) => connect({ host, port, allowHalfOpen: true })

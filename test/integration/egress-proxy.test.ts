@@ -9,7 +9,7 @@ import { captureHeader } from '#shared/net/refusal.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import { ssrfCases } from '#test/fixtures/ssrf-cases.ts'
 import {
-  deafResolver,
+  unusedResolver,
   internet,
   listening,
   resolverOf,
@@ -29,7 +29,7 @@ const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0
 // Contract: `proxy`
 t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps bytes behind its response', async (t) => {
   await using proxy = await startScriptedProxy(`${established}early`, '', null)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const { socket } = await askProxy({
     port: filter.port,
     line: 'CONNECT Page.test.:443',
@@ -51,7 +51,7 @@ t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps by
 
 t.test('egress proxy: requests a tunnel to an IPv6 address in brackets from an HTTP proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT [2606:4700::1]:443', headers })
   socket.destroy()
@@ -67,7 +67,7 @@ t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, with
       response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
     }),
   )
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const answer = await askProxy({
     port: filter.port,
     line: 'POST http://user:pass@page.test:8080/a?b',
@@ -83,7 +83,7 @@ t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, with
 t.test('egress proxy: requests a plain page through a SOCKS5 connection to the name', async (t) => {
   const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
   await using proxy = await startScriptedProxy(...socksGranted, page)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`socks5h://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/a?b', headers })
   t.match(answer, { status: 200, body: 'page' })
@@ -118,7 +118,7 @@ for (const [what, kind, ...replies] of badProxies) {
   t.test(`egress proxy: ${what} of a ${kind} proxy is a failed connection, never a direct one`, async (t) => {
     await using canary = await startCanary()
     await using proxy = await startScriptedProxy(...replies)
-    await using filter = await startFilter({ rules, resolver: deafResolver, connectMs: 300 })
+    await using filter = await startFilter({ rules, resolver: unusedResolver, connectMs: 300 })
     const headers = through(`${kind}://us3r:s3cret@127.0.0.1:${proxy.port}`)
     const answer = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}`, headers })
     t.match(answer, { refusal: 'connection_failed', body: '' })
@@ -148,7 +148,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 t.test('egress proxy: plain requests pass a proxy without tunnels, always to the requested host', async (t) => {
   for (const status of [400, 403, 405, 501]) {
     await using proxy = await startTunnelless(status)
-    await using filter = await startFilter({ rules, resolver: deafResolver })
+    await using filter = await startFilter({ rules, resolver: unusedResolver })
     const { status: answered, socket } = await askProxy({
       port: filter.port,
       line: 'CONNECT Page.test.:8080',
@@ -185,7 +185,7 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
 
 t.test('egress proxy: behind a proxy without tunnels, anything but a plain request for a path is cut', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   for (const bytes of [
     Buffer.from([0x16, 3, 1, 0, 100, ...Buffer.alloc(100)]),
@@ -204,7 +204,7 @@ t.test('egress proxy: behind a proxy without tunnels, anything but a plain reque
 
 t.test('egress proxy: an idle client behind a proxy without tunnels is cut', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver, idleMs: 200 })
+  await using filter = await startFilter({ rules, resolver: unusedResolver, idleMs: 200 })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
   t.equal(await text(socket), '')
@@ -212,7 +212,7 @@ t.test('egress proxy: an idle client behind a proxy without tunnels is cut', asy
 
 t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'CONNECT page.test:443', headers })
   t.match(answer, { status: 502, refusal: 'connection_failed' })
@@ -227,7 +227,7 @@ t.test('egress proxy: an error of the proxy itself is a failed connection; that 
     [404, {}, undefined],
   ] as const) {
     await using proxy = await listening(createServer((_, response) => void response.writeHead(status, marks).end('x')))
-    await using filter = await startFilter({ rules, resolver: deafResolver })
+    await using filter = await startFilter({ rules, resolver: unusedResolver })
     const headers = through(`http://127.0.0.1:${proxy.port}`)
     const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
     t.match(answer, refusal === undefined ? { status } : { status: 502, refusal, body: '' }, `${status}`)
@@ -314,7 +314,7 @@ t.test('egress proxy: dials the judged address of the proxy, and cuts a proxy th
 t.test('egress proxy: refuses private literals, local names and bad ports of pages behind any proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const own = rulesOf(`127.0.0.1:${proxy.port}`)
-  await using filter = await startFilter({ rules: own, resolver: deafResolver })
+  await using filter = await startFilter({ rules: own, resolver: unusedResolver })
   for (const host of ['127.0.0.1:80', '10.0.0.1:443', '[::1]:443', '0x7f.1:80', 'kubernetes:443', 'a.localhost:80']) {
     for (const line of [`CONNECT ${host}`, `GET http://${host}/`]) {
       for (const scheme of ['http', 'socks5']) {

@@ -4,7 +4,14 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Connect } from '#egress/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
-import { deafResolver, type Filter, listening, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import {
+  unusedResolver,
+  type Filter,
+  listening,
+  rulesOf,
+  startCanary,
+  startFilter,
+} from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
@@ -32,7 +39,7 @@ const startNameless = async (...allow: readonly string[]) => {
     dialled.push(port)
     return connect({ host, port, allowHalfOpen: true })
   }
-  const filter = await startFilter({ rules: rulesOf(allow.join(' ')), resolver: deafResolver, connect: noting })
+  const filter = await startFilter({ rules: rulesOf(allow.join(' ')), resolver: unusedResolver, connect: noting })
   return { ...filter, dialled }
 }
 

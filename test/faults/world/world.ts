@@ -4,7 +4,7 @@ import { browserPools, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts
 import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
 import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
-import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
+import type { RecordedWrite } from '#test/helpers/model-api/connection.ts'
 import type { Runtime } from '#test/helpers/model-api/kubelet.ts'
 import type { Stored } from '#test/helpers/model-api/object.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
@@ -145,7 +145,7 @@ export const createWorld = (options: WorldOptions): World => {
   const nodes = new Nodes({ clock, random }, options.nodes ?? usualNodes)
   const parts = { clock, random, bus, stream, ledger, nodes }
   const node = createRuntime(parts, interceptors, () => world)
-  const wrote = (write: SeenWrite) => world.audit.wrote(write)
+  const wrote = (write: RecordedWrite) => world.audit.wrote(write)
   const model = createModelApi({
     clock,
     random,

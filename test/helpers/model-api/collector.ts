@@ -48,8 +48,8 @@ export const startCollector = (deps: ControllerDeps): readonly Controller[] => {
   const ofOwned = owned.map((resource) => ({ resource, ...startController(deps, { resource, sync: syncOwned }) }))
   server.store.listen((_resource, { type, object }) => {
     if (type !== 'DELETED') return
-    for (const { resource, look } of ofOwned)
-      for (const below of server.store.all(resource).filter(isOwnedBy(object))) look(keyOfStored(below))
+    for (const { resource, enqueue } of ofOwned)
+      for (const below of server.store.all(resource).filter(isOwnedBy(object))) enqueue(keyOfStored(below))
   })
   return [...ofOwners, ...ofOwned]
 }

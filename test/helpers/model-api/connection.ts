@@ -20,7 +20,7 @@ export type Line = {
 }
 
 /** A write request. `code` is 0 if it never reached the server. */
-export type SeenWrite = {
+export type RecordedWrite = {
   readonly client: string
   readonly method: string
   readonly path: string
@@ -49,7 +49,7 @@ export type Exchange = {
   readonly isAway: () => boolean
   /** Runs a client's request as that client. */
   readonly inNameOf: <T>(client: string, run: () => T) => T
-  readonly wrote: (write: SeenWrite) => void
+  readonly wrote: (write: RecordedWrite) => void
 }
 
 /** Name of a client, and how its process receives what arrives. */

@@ -18,9 +18,9 @@ export type ControllerDeps = {
 /** A reconcile loop. */
 export type Controller = {
   /** Reconciles a key after `waitMs`, by default after the lag of a change. */
-  readonly look: (key: string, waitMs?: number) => void
+  readonly enqueue: (key: string, waitMs?: number) => void
   /** Reconciles all keys, as after a list. */
-  readonly lookAtAll: () => void
+  readonly enqueueAll: () => void
 }
 
 /** The kind that a controller reconciles, its dependents, and how. */
@@ -52,7 +52,7 @@ export const startController = (deps: ControllerDeps, of: ControllerOf): Control
   const due = new Map<string, { readonly atMs: number; readonly timer: Disposable }>()
   const failures = new Map<string, number>()
 
-  const look = (key: string, waitMs = lagMs()) => {
+  const enqueue = (key: string, waitMs = lagMs()) => {
     const atMs = clock.nowMs() + waitMs
     const waiting = due.get(key)
     if (waiting && waiting.atMs <= atMs) return
@@ -65,24 +65,24 @@ export const startController = (deps: ControllerDeps, of: ControllerOf): Control
     try {
       const againMs = of.sync(key, server.store.get(of.resource, key))
       failures.delete(key)
-      if (againMs !== undefined) look(key, againMs)
+      if (againMs !== undefined) enqueue(key, againMs)
     } catch (thrown) {
       if (!(thrown instanceof StatusError)) throw thrown
       const count = failures.get(key) ?? 0
       failures.set(key, count + 1)
-      look(key, Math.min(last, first * 2 ** count))
+      enqueue(key, Math.min(last, first * 2 ** count))
     }
   }
   const follow = (resource: string, { object }: StoreEvent) => {
-    if (resource === of.resource) look(keyOfStored(object))
+    if (resource === of.resource) enqueue(keyOfStored(object))
     const owner = of.dependents?.includes(resource) ? controllerOf(object) : undefined
-    if (owner) look(keyIn(object.metadata.namespace, owner.name))
+    if (owner) enqueue(keyIn(object.metadata.namespace, owner.name))
   }
   server.store.listen(follow)
-  const lookAtAll = () => {
-    for (const object of server.store.all(of.resource)) look(keyOfStored(object))
+  const enqueueAll = () => {
+    for (const object of server.store.all(of.resource)) enqueue(keyOfStored(object))
   }
-  return { look, lookAtAll }
+  return { enqueue, enqueueAll }
 }
 
 /** The objects of a kind that an object controls. */

@@ -81,16 +81,16 @@ export class ModelKubelet {
   }
 
   /** Synchronizes all pods, as after an outage of the server. */
-  lookAtAll(): void {
-    this.#controller.lookAtAll()
-    for (const key of this.#locals.keys()) this.#controller.look(key)
+  enqueueAll(): void {
+    this.#controller.enqueueAll()
+    for (const key of this.#locals.keys()) this.#controller.enqueue(key)
   }
 
   /** Cuts the node of a pod off from the server, or reconnects it. */
   setLost(key: string, isLost: boolean): void {
     if (isLost) this.#lost.add(key)
     else this.#lost.delete(key)
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
   }
 
   /**
@@ -194,17 +194,17 @@ export class ModelKubelet {
       local.container = this.#runtime.start(local.pod, {
         ready: (isReady) => {
           local.isReady = isReady
-          this.#controller.look(key)
+          this.#controller.enqueue(key)
         },
         exited: (code) => this.#exited(key, local, code),
       })
     }
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
   }
 
   #exited(key: string, local: Local, code: number) {
     Object.assign(local, { container: undefined, isReady: false, exitCode: code, state: 'ended' })
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
     if (local.isStopping || at(local.pod, 'spec', 'restartPolicy') !== 'Always') return
     Object.assign(local, { state: 'waiting', waitingReason: 'CrashLoopBackOff' })
     const waitMs = backOffMs[Math.min(local.restarts, backOffMs.length - 1)] ?? 0
