@@ -73,8 +73,8 @@ t.test(
     const gone = await listening(createServer())
     await gone[Symbol.asyncDispose]()
     const names = { 'inside.test': { A: ['10.0.0.1'] }, 'both.test': { A: ['93.184.216.34'], AAAA: ['fd00::1'] } }
-    await using egress = await startTestEgress(`127.0.0.1:${tls.port} 127.0.0.1:${gone.port}`, names)
-    await using named = await startTestHost(egress)
+    await using namedEgress = await startTestEgress(`127.0.0.1:${tls.port} 127.0.0.1:${gone.port}`, names)
+    await using named = await startTestHost(namedEgress)
     for (const [url, code] of [
       ['http://inside.test/', 'BLOCKED'],
       ['https://inside.test/', 'BLOCKED'],

@@ -199,8 +199,8 @@ t.test("worker host: all requests of a page use the caller's proxy, and the page
     })
   </script>`
   await using proxy = await startRecordingProxy(page)
-  await using egress = await startTestEgress(`127.0.0.1:${proxy.port}`)
-  await using proxied = await startTestHost(egress)
+  await using proxyEgress = await startTestEgress(`127.0.0.1:${proxy.port}`)
+  await using proxied = await startTestHost(proxyEgress)
   const parameters = { url: 'http://page.test/', wait_for_selector: '#settled' }
   const outcome = await captureWith(proxied, { ...parameters, proxy: `http://us3r:s3%3Acret@127.0.0.1:${proxy.port}` })
   t.match(outcome, { outcome: 'completed', shot: { targetStatus: 200, finalUrl: 'http://page.test/' } })
@@ -223,8 +223,8 @@ t.test("worker host: a caller's proxy that cannot be used fails the capture, and
     await using gone = await listening(createServer())
     return gone
   })()
-  await using egress = await startTestEgress(`${pages.host} 127.0.0.1:${port}`)
-  await using proxied = await startTestHost(egress)
+  await using proxyEgress = await startTestEgress(`${pages.host} 127.0.0.1:${port}`)
+  await using proxied = await startTestHost(proxyEgress)
   pages.hits.length = 0
   for (const [proxy, code] of [
     [`http://127.0.0.1:${port}`, 'CONNECTION_FAILED'],
