@@ -5,7 +5,7 @@ import { loadavg } from 'node:os'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { ownCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 
 const busyLoops = 2
@@ -40,7 +40,7 @@ const startBusyLoop = () =>
 const asked = process.argv.slice(2)
 const wanted = (Object.keys(mediaTypes) as Format[]).filter((format) => asked.length === 0 || asked.includes(format))
 
-await using wayOut = await startWayOut('127.0.0.1')
+await using egress = await startTestEgress('127.0.0.1')
 const loops = Array.from({ length: busyLoops }, startBusyLoop)
 
 const capture = async (host: Host, html: string, format: Format): Promise<string> => {
@@ -61,7 +61,7 @@ const capture = async (host: Host, html: string, format: Format): Promise<string
 try {
   for (const [page, html] of Object.entries(pages)) {
     for (const format of wanted) {
-      await using host = await startTestHost(wayOut)
+      await using host = await startTestHost(egress)
       console.log(page, format, await capture(host, html, format), `load ${loadavg()[0]?.toFixed(1)}`)
     }
   }

@@ -24,11 +24,11 @@ export type Reactions = {
   readonly handoverAfterKill: readonly number[]
 }
 
-/** Sizes of all Deployments, as the API server tells them at once. */
+/** Sizes of all Deployments, as the API server reports them at once. */
 const watchSizes = ({ kubeconfig }: TestCluster) => {
   const connection = openConnection({ kubeconfig, userAgent: 'bench' })
   const sizes = new Map<string, number>()
-  let heard = () => {}
+  let notify = () => {}
   const reflector = new Reflector<Sized>(
     {
       api: createKubeApi(connection),
@@ -36,7 +36,7 @@ const watchSizes = ({ kubeconfig }: TestCluster) => {
       random: Math.random,
       changed: ({ object }) => {
         sizes.set(object.metadata?.name ?? '', object.spec.replicas)
-        heard()
+        notify()
       },
       events: { listed: () => {}, ended: () => {} },
     },
@@ -46,10 +46,10 @@ const watchSizes = ({ kubeconfig }: TestCluster) => {
     /** Resolves with the time at which the pool's Deployment had this size. */
     untilSize: (pool: string, size: number) =>
       new Promise<number>((resolve) => {
-        heard = () => {
+        notify = () => {
           if (sizes.get(workersName(pool)) === size) resolve(performance.now())
         }
-        heard()
+        notify()
       }),
     [Symbol.asyncDispose]: async () => {
       await reflector[Symbol.asyncDispose]()

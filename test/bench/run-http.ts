@@ -8,7 +8,7 @@ const rows = Number(process.argv[2] ?? 5_000_000)
 const seconds = Number(process.argv[3] ?? 60)
 const requests = Number(process.argv[4] ?? 200_000)
 
-const told = (value: number) => Math.round(value).toLocaleString('en-US')
+const formatted = (value: number) => Math.round(value).toLocaleString('en-US')
 const part = (milliseconds: number) => milliseconds.toFixed(2)
 
 const rates = await measureRates(seconds)
@@ -19,7 +19,7 @@ const atRows = await measureRows(rows)
 
 const rateRow = ({ name, result, bound }: Rate) => [
   name,
-  told(result.perSecond),
+  formatted(result.perSecond),
   bound,
   part(result.p50Ms),
   part(result.p99Ms),
@@ -38,7 +38,7 @@ two cores. Limits and quota are counted and not reached.
 
 ### Requests to create a capture
 
-${rates[0] ? `32 connections. Accepting for ${seconds} s, ${told(rates[0].result.answers)} captures. ` : ''}The last four columns: processor milliseconds for one request.
+${rates[0] ? `32 connections. Accepting for ${seconds} s, ${formatted(rates[0].result.answers)} captures. ` : ''}The last four columns: processor milliseconds for one request.
 
 ${table(['', 'per second', 'bound', 'p50 ms', 'p99 ms', 'gateway', 'PostgreSQL', 'NATS', 'sender'], rates.map(rateRow))}
 
@@ -49,10 +49,10 @@ An account's count is one row, so its accepts are serial: one account alone is b
 ${table(
   ['rows', 'accepted per second', 'of few rows', 'lists per second', 'of few rows'],
   atRows.map((at) => [
-    told(at.rows),
-    told(at.accept.perSecond),
+    formatted(at.rows),
+    formatted(at.accept.perSecond),
     ratio(({ accept }) => accept.perSecond, at),
-    told(at.list.perSecond),
+    formatted(at.list.perSecond),
     ratio(({ list }) => list.perSecond, at),
   ]),
 )}
@@ -63,12 +63,12 @@ time. To keep up with 1,000 captures per second for as long as that lasts, it mu
 
 ${table(
   ['removed', 'per second', 'bound'],
-  removal.removed.map(({ kind, perSecond }) => [kind, told(perSecond), '1,000']),
+  removal.removed.map(({ kind, perSecond }) => [kind, formatted(perSecond), '1,000']),
 )}
 
 ### Memory of the gateway
 
-After each tenth of ${told(requests)} accepted requests: ${growth.join(', ')} MiB. Before 200 clients each download an image of 20 MB
+After each tenth of ${formatted(requests)} accepted requests: ${growth.join(', ')} MiB. Before 200 clients each download an image of 20 MB
 slowly: ${mib(memory.before)} MiB; meanwhile at most ${mib(memory.during)} MiB (bound: 64 more); after ten seconds of other requests: ${mib(memory.after)} MiB.
 
 ### The sender of webhooks
@@ -76,11 +76,15 @@ slowly: ${mib(memory.before)} MiB; meanwhile at most ${mib(memory.during)} MiB (
 ${table(
   ['', 'measured', 'bound'],
   [
-    ['deliveries per second, one process, 50 receivers over TLS behind the filter', told(deliveries.perSecond), '500'],
+    [
+      'deliveries per second, one process, 50 receivers over TLS behind the filter',
+      formatted(deliveries.perSecond),
+      '500',
+    ],
     ['processor milliseconds for one delivery, without receiver and filter', part(deliveries.costMs), ''],
     ['p95 from queued to sent, 100 per second', `${ms(deliveries.p95Ms)} ms`, ''],
     ['the same beside a receiver that hangs', `${ms(deliveries.p95BesideHangingMs)} ms`, '1,000 ms more'],
-    ['deliveries per second to one receiver that takes 200 ms', told(deliveries.slowPerSecond), '100'],
+    ['deliveries per second to one receiver that takes 200 ms', formatted(deliveries.slowPerSecond), '100'],
     ['milliseconds of a take where 100,000 accounts wait for later', part(deliveries.idleTakeMs), ''],
   ],
 )}

@@ -10,7 +10,7 @@ import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 
-const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false })
 const queue = await startClusterQueue()
 let serviceMs = 50
 /** Faults of pods to be created, by the label `app`. */
@@ -158,7 +158,7 @@ t.test('cluster fleet: a deleted busy worker finishes within its grace period an
   await remove('deleted')
   serviceMs = 50
   t.match(attemptsOf(ids), [{ pod, outcome: 'completed' }])
-  t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
+  t.match(fleet.busyEnds(), [{ pod, how: 'stopped', busy: ids }])
 })
 
 t.test('cluster fleet: a Job succeeds after one capture, or without one after the spare time', async (t) => {
@@ -179,7 +179,7 @@ t.test(
   'cluster fleet: a container that is not pulled, exits or never becomes ready has the status of a real kubelet',
   async (t) => {
     plannedFaults.set('unpulled', {
-      kind: 'hindered',
+      kind: 'cannot-start',
       reason: 'ImagePullBackOff',
       message: 'Back-off pulling image "none"',
     })
@@ -206,7 +206,7 @@ t.test(
     t.notOk(heartbeats.has(unpulled))
 
     plannedFaults.clear()
-    fleet.heal(unpulled)
+    fleet.clearFault(unpulled)
     await ready(unpulled)
     for (const app of ['unpulled', 'crashing', 'cold']) await remove(app)
   },
@@ -221,7 +221,7 @@ t.test(
     await ready(frozen)
     const held = await queue.send(1)
     await eventually(() => isBusy(frozen))
-    fleet.afflict(frozen, { kind: 'frozen' })
+    fleet.injectFault(frozen, { kind: 'frozen' })
     const [dying] = await deploy('dying', 1)
     await ready(dying)
     const lost = await queue.send(1)
@@ -233,7 +233,7 @@ t.test(
     t.equal(heartbeats.get(frozen)!.count, count)
     t.match(attemptsOf(lost), [{ pod: dying }, { pod: dying, attempt: 2, outcome: 'completed' }])
     t.match(attemptsOf(held), [{ pod: frozen }, { pod: dying, attempt: 2 }])
-    fleet.heal(frozen)
+    fleet.clearFault(frozen)
     await eventually(() => queue.endedTwice().length === 1, { what: 'the thawed worker reports' })
     t.equal(queue.endedTwice()[0]?.id, held[0])
     serviceMs = 50
@@ -244,12 +244,12 @@ t.test(
 t.test('cluster fleet: a worker that does not exit is killed at the end of its grace period', async (t) => {
   const [pod] = await deploy('stuck', 1)
   await ready(pod)
-  fleet.afflict(pod, { kind: 'frozen' })
+  fleet.injectFault(pod, { kind: 'frozen' })
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=1', '--wait=false'])
   await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   t.match(
     fleet.ends.filter((end) => end.pod === pod),
-    [{ how: 'told to end' }, { how: 'killed' }],
+    [{ how: 'stopped' }, { how: 'killed' }],
   )
   await remove('stuck')
 })
@@ -258,7 +258,7 @@ t.test('cluster fleet: a worker without heartbeats serves captures, and an evict
   const names = await deploy('odd', 2)
   const [silent, evicted] = names as [string, string]
   await ready(...names)
-  fleet.afflict(silent, { kind: 'silent' })
+  fleet.injectFault(silent, { kind: 'silent' })
   const { count } = heartbeats.get(silent)!
   const ids = await queue.send(30)
   await queue.allEnded()
@@ -273,13 +273,13 @@ t.test('cluster fleet: a worker without heartbeats serves captures, and an evict
 t.test('cluster fleet: a pod on a partitioned node keeps its last status and serves captures', async (t) => {
   const [pod] = await deploy('far', 1)
   await ready(pod)
-  fleet.afflict(pod, { kind: 'cut-off' })
+  fleet.injectFault(pod, { kind: 'cut-off' })
   await cluster.kubectl(['delete', 'pod', pod, '--wait=false'])
   const ids = await queue.send(10)
   await queue.allEnded()
   t.ok(attemptsOf(ids).some((each) => each.pod === pod))
   t.match(await cluster.get('pod', pod), { metadata: { deletionTimestamp: String }, status: { phase: 'Running' } })
-  fleet.heal(pod)
+  fleet.clearFault(pod)
   await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod is deleted' })
   await remove('far')
 })

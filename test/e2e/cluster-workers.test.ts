@@ -14,7 +14,7 @@ import { startPodWorkers } from '#test/helpers/worker-from-pod.ts'
 import type { PodObject } from '#test/helpers/worker-pod-object.ts'
 
 const held: (() => void)[] = []
-const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false })
 const queue = await startClusterQueue()
 const pages = await startPages({
   '/held': (_request, response) => {

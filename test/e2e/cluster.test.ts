@@ -152,8 +152,8 @@ t.test('cluster: an added namespace admits as many pods as its quota allows', as
   await t.rejects(cluster.apply(pod('two')), /exceeded quota/)
 })
 
-t.test('cluster: with kwokPlaysWorkers false it does not run worker pods', async (t) => {
-  await using other = await startCluster(undefined, { kwokPlaysWorkers: false })
+t.test('cluster: with kwokSimulatesWorkers false it does not run worker pods', async (t) => {
+  await using other = await startCluster(undefined, { kwokSimulatesWorkers: false })
   const pod = (name: string, component: string) => ({
     apiVersion: 'v1',
     kind: 'Pod',

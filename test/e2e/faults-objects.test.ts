@@ -66,7 +66,7 @@ t.test(
         })
         await eventually(async () => (await namesOf('standard')).length === 6)
         lost = await busyOne('standard')
-        fleet.afflict(lost, { kind: 'cut-off' })
+        fleet.injectFault(lost, { kind: 'cut-off' })
         const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }]
         const status = JSON.stringify({ status: { phase: 'Unknown', conditions } })
         await kubectl(['patch', 'pod', lost, '--subresource=status', '--type=strategic', '-p', status])
@@ -75,12 +75,12 @@ t.test(
         await eventually(() => served() > before + 2, { what: 'it keeps serving' })
         t.ok((await namesOf('standard')).includes(lost))
 
-        fleet.afflict(lost, { kind: 'frozen' })
+        fleet.injectFault(lost, { kind: 'frozen' })
         await eventually(async () => !(await namesOf('standard')).includes(lost), {
           withinMs: 30_000,
           what: 'it is terminating or deleted',
         })
-        fleet.heal(lost)
+        fleet.clearFault(lost)
         await isGone(lost)
         await applyPool('standard', specs.standard)
       },

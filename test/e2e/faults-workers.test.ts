@@ -39,7 +39,7 @@ const filter = await startFilter({
   idleMs,
   tokens: [egressToken],
 })
-const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false })
 const queue = await startClusterQueue()
 const workers = await startPodWorkers({ cluster })
 for (const pool of ['standard', 'proxied'] as const) await cluster.apply(queue.secretOf(pool, { name: 'worker' }))

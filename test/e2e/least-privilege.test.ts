@@ -113,7 +113,7 @@ t.test('least privilege: the operator works with its shipped Role and needs each
   }
 
   const [pod] = await world.podsOf('pool')
-  fleet.afflict(pod!.metadata.name, { kind: 'silent' })
+  fleet.injectFault(pod!.metadata.name, { kind: 'silent' })
   const isGone = async () => (await world.podsOf('pool')).every(({ metadata }) => metadata.uid !== pod!.metadata.uid)
   await eventually(isGone, { withinMs: 40_000, what: 'the silent worker is replaced' })
 

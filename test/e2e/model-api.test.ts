@@ -7,19 +7,19 @@ import { openConnection } from '#shared/kube/connection.ts'
 import { type TestCluster, startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { browserPoolKind } from '#test/helpers/model-api/browser-pool.ts'
-import { one, resources, type Stage } from '#test/helpers/model-api/conformance.ts'
+import { refOf, resources, type Environment } from '#test/helpers/model-api/conformance.ts'
 import type { Kind } from '#test/helpers/model-api/kind.ts'
 import { at, type Stored } from '#test/helpers/model-api/object.ts'
 import { deploymentScenarios } from '#test/helpers/model-api/conformance-deployments.ts'
 import { jobScenarios } from '#test/helpers/model-api/conformance-jobs.ts'
 import { objectScenarios } from '#test/helpers/model-api/conformance-objects.ts'
 import { poolScenarios } from '#test/helpers/model-api/conformance-pools.ts'
-import { createModelStage } from '#test/helpers/model-api/model-stage.ts'
+import { createModelEnvironment } from '#test/helpers/model-api/model-environment.ts'
 
 const crd = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
 const withinMs = 60_000
 
-const realStage = async (cluster: TestCluster): Promise<Stage> => {
+const realEnvironment = async (cluster: TestCluster): Promise<Environment> => {
   await cluster.applyCrd(await readFile(crd, 'utf8'))
   const connection = openConnection({ kubeconfig: cluster.kubeconfig, userAgent: 'client' })
   t.teardown(() => connection[Symbol.asyncDispose]())
@@ -29,7 +29,7 @@ const realStage = async (cluster: TestCluster): Promise<Stage> => {
     until: (what, condition) => eventually(condition, { withinMs, what }),
     // Pods on fake nodes have no kubelet that would set the condition.
     unready: async (name) => {
-      const ref = one(resources.pods, name)
+      const ref = refOf(resources.pods, name)
       const { status } = await api.get<Stored>(ref)
       const others = (at(status, 'conditions') as { type: string }[]).filter(({ type }) => type !== 'Ready')
       const body = { status: { conditions: [...others, { type: 'Ready', status: 'False' }] } }
@@ -47,39 +47,43 @@ const realStage = async (cluster: TestCluster): Promise<Stage> => {
 const withoutGenerations = (kind: Kind): Kind => ({ ...kind, isNewGeneration: () => false })
 
 const cluster = await startCluster(t)
-const real = await realStage(cluster)
+const real = await realEnvironment(cluster)
 
 const scenarios = [...objectScenarios, ...deploymentScenarios, ...jobScenarios, ...poolScenarios]
-const played = new Map<string, unknown>()
+const realResults = new Map<string, unknown>()
 
-for (const { name, play } of scenarios)
+for (const { name, run } of scenarios)
   t.test(`model api: the model ${name} as Kubernetes does`, async (t) => {
-    const seen: unknown = JSON.parse(JSON.stringify(await play(real)))
-    played.set(name, seen)
-    t.strictSame(await play(createModelStage()), seen)
+    const result: unknown = JSON.parse(JSON.stringify(await run(real)))
+    realResults.set(name, result)
+    t.strictSame(await run(createModelEnvironment()), result)
   })
 
 /** Deviations of the model from Kubernetes, each with the scenario that detects it. */
 const deviations: readonly [name: string, deviate: (kind: Kind) => Kind, resource: string][] = [
-  ['knows who decides the size of a Deployment, and counts its generations', withoutGenerations, 'apps/v1/deployments'],
-  ['lets who applies take back what another edited', (kind) => ({ ...kind, check: () => {} }), 'apps/v1/deployments'],
   [
-    'counts generations of a BrowserPool by its spec',
+    'tracks the field managers of spec.replicas and counts generations of a Deployment',
+    withoutGenerations,
+    'apps/v1/deployments',
+  ],
+  [
+    'takes back with an apply what another field manager edited',
+    (kind) => ({ ...kind, check: () => {} }),
+    'apps/v1/deployments',
+  ],
+  [
+    'increments the generation of a BrowserPool if its spec changes',
     (kind) => ({ ...kind, hasStatus: false }),
     browserPoolKind.resource,
   ],
-  [
-    'orphans the pods of a Job unless told otherwise',
-    (kind) => ({ ...kind, orphansDependents: false }),
-    'batch/v1/jobs',
-  ],
+  ['orphans the pods of a Job by default', (kind) => ({ ...kind, orphansDependents: false }), 'batch/v1/jobs'],
 ]
 for (const [name, deviate, resource] of deviations)
   t.test(`planted fault: a model that deviates differs from Kubernetes: ${name}`, async (t) => {
-    const stage = createModelStage(({ server }) => server.setKind(resource, deviate(server.kind(resource))))
-    const seen = await scenarios
+    const environment = createModelEnvironment(({ server }) => server.setKind(resource, deviate(server.kind(resource))))
+    const result = await scenarios
       .find((scenario) => scenario.name === name)
-      ?.play(stage)
+      ?.run(environment)
       .catch(String)
-    t.notSame(seen, played.get(name))
+    t.notSame(result, realResults.get(name))
   })

@@ -41,7 +41,7 @@ t.test(
     const ends = fleet.ends.filter(({ pod }) => pod.startsWith(workersName('queue')))
     t.equal(ends.length, 5)
     t.ok(
-      ends.every(({ state, how }) => state === 'drained' && how === 'told to end'),
+      ends.every(({ state, how }) => state === 'drained' && how === 'stopped'),
       'only drained workers were terminated',
     )
     t.strictSame(queue.endedTwice(), [])
@@ -126,7 +126,7 @@ t.test('operator size: a worker without heartbeats is replaced if others send he
   await settles('silent', 3)
   const before = await namesOf('silent')
   const [silent = ''] = before
-  fleet.afflict(silent, { kind: 'silent' })
+  fleet.injectFault(silent, { kind: 'silent' })
   await eventually(async () => !(await namesOf('silent')).includes(silent), {
     withinMs: 30_000,
     what: 'the silent worker is deleted',

@@ -44,13 +44,13 @@ const cases = [
   {
     word: 'image-pull',
     reason: 'ImagePull',
-    fault: { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' },
+    fault: { kind: 'cannot-start', reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' },
     message: /cannot get their image.*Back-off pulling image/,
   },
   {
     word: 'config-error',
     reason: 'ConfigError',
-    fault: { kind: 'hindered', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
+    fault: { kind: 'cannot-start', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
     message: /cannot be set up by their node.*cannot load seccomp profile "x"/,
   },
   {
@@ -90,7 +90,7 @@ for (const { word, reason, fault, message } of cases)
     t.equal(await sizeOf(word), 5)
 
     imageFaults.delete(image)
-    for (const pod of pods) fleet.heal(pod)
+    for (const pod of pods) fleet.clearFault(pod)
     await queue.allEnded()
     await world.holds(word, 'Degraded', 'False AsExpected')
     await settles(word, 2)
@@ -145,7 +145,7 @@ t.test(
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
     await settles('rollout', 4)
     const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
-    imageFaults.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
+    imageFaults.set('bad', { kind: 'cannot-start', reason: 'ErrImagePull', message: 'not found' })
     await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
     const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
     await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
@@ -193,7 +193,7 @@ t.test('operator troubles: a drained worker does not block the rollout of a new 
 t.test(
   'operator troubles: workers that their node does not start for two minutes are no capacity and are reported',
   async (t) => {
-    imageFaults.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
+    imageFaults.set('held', { kind: 'cannot-start', reason: 'ContainerCreating' })
     await applyPool('held', { autoscaling: quick, scaleDown, template: { image: 'held' } })
     const isHeld = async () => {
       const [pod] = await podsOf('held')
@@ -216,7 +216,7 @@ t.test(
     })
 
     imageFaults.delete('held')
-    for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
+    for (const { metadata } of await podsOf('held')) fleet.clearFault(metadata.name)
     await queue.allEnded()
     await world.holds('held', 'Degraded', 'False AsExpected')
     await settles('held', 1)

@@ -19,7 +19,7 @@ type Job = {
 const crd = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
 const namespace = 'captures'
 const held: (() => void)[] = []
-const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false })
 await cluster.applyCrd(await readFile(crd, 'utf8'))
 await cluster.kubectl(['create', 'namespace', namespace])
 for (const each of ['default', namespace]) await grantController(cluster, each)

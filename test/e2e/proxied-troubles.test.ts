@@ -9,7 +9,7 @@ const { cluster, queue, fleet, life, record, want, send, state, settled, holds, 
 t.test(
   'proxied troubles: an image that cannot be pulled is reported with its duration until it is corrected',
   async (t) => {
-    life.wrong = { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
+    life.wrong = { kind: 'cannot-start', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
     await send(3)
     await eventually(() => state()?.canStart === false && state()?.reason === 'image-pull')
     await holds(name, 'Degraded', 'True ImagePull')

@@ -14,7 +14,7 @@ import { startOperator } from '#test/helpers/operator-process.ts'
 const crdFile = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
 const jobsNamespace = 'jobs'
 const { apiVersion, kind } = browserPools
-const cluster = await startCluster(t, { kwokPlaysWorkers: false, nodes: 2 })
+const cluster = await startCluster(t, { kwokSimulatesWorkers: false, nodes: 2 })
 await cluster.applyCrd(await readFile(crdFile, 'utf8'))
 for (const namespace of ['one', 'other', jobsNamespace]) {
   await cluster.addNamespace(namespace)

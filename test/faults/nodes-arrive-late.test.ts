@@ -27,7 +27,7 @@ const sizeForBacklog = async (world: World, look: () => void): Promise<number> =
   return sizeOf(world, 'standard')
 }
 
-const playPool = async (seed: number) => {
+const createObservedWorld = async (seed: number) => {
   const world = createWorld({
     seed,
     nodes: { zones: ['a'], room: 10, provisionMs },
@@ -51,7 +51,7 @@ t.test(
   'nodes arrive late: pods that wait for a node count as starting capacity and not towards the start time',
   async (t) => {
     for (const seed of seeds) {
-      const { world, degraded, look } = await playPool(seed)
+      const { world, degraded, look } = await createObservedWorld(seed)
       await runUntil(world, 25_000, look)
       const first = await sizeForBacklog(world, look)
       t.ok(first >= 15, `seed ${seed}: ${first} workers are requested immediately`)

@@ -2,7 +2,7 @@ import type { TAP } from 'tap'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import type { Damage } from './world/audit.ts'
 import type { MissingGuard } from './world/missing-guards.ts'
-import { type Fault, playFault } from './world/run.ts'
+import { type Fault, runFault } from './world/run.ts'
 
 /** Seeds of the runs; each run is a separate world. */
 const seeds = Array.from({ length: 50 }, (_, index) => index + 1)
@@ -18,7 +18,7 @@ export const testFault = (t: TAP, fault: () => Fault, canaries: readonly Canary[
   const { name } = fault()
   t.test(`faults: no damage when ${name}`, async (of) => {
     for (const seed of seeds) {
-      const { damages } = await playFault({ seed, fault: fault() })
+      const { damages } = await runFault({ seed, fault: fault() })
       of.strictSame(damages, [], `seed ${seed}`)
     }
   })
@@ -34,7 +34,7 @@ const isShown = async (fault: () => Fault, missing: () => MissingGuard, shows: D
     const { interceptors, take } = missing()
     const taken = take?.()
     try {
-      const { damages } = await playFault({ seed, fault: fault(), ...(interceptors && { interceptors }) })
+      const { damages } = await runFault({ seed, fault: fault(), ...(interceptors && { interceptors }) })
       if (damages.some(({ what }) => what === shows)) return true
     } finally {
       taken?.[Symbol.dispose]()

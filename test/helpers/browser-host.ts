@@ -51,11 +51,14 @@ export const startPages = async (
   }
 }
 
-/** The endpoint of an egress filter, and a folder for browser hosts. */
-export type WayOut = EgressEndpoint & { readonly folder: string }
+/** An egress filter: its endpoint and a folder for browser hosts. */
+export type TestEgress = EgressEndpoint & { readonly folder: string }
 
 /** Starts an egress filter that allows the listed targets and resolves the names of `records`. */
-export const startWayOut = async (allow: string, records: CaseRecords = {}): Promise<AsyncDisposable & WayOut> => {
+export const startTestEgress = async (
+  allow: string,
+  records: CaseRecords = {},
+): Promise<AsyncDisposable & TestEgress> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const filter = await startFilter({
     rules: rulesOf(allow),
@@ -85,7 +88,7 @@ const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
 
 /** Starts a browser host as a worker would. */
 export const startTestHost = (
-  wayOut: WayOut,
+  egress: TestEgress,
   { bytesMax = 536_870_912, connectionsMax = 512, ...over }: Partial<HostSettings & TrafficBounds> = {},
   more: { readonly network?: NetworkIsolation; readonly trust?: string | undefined; readonly memoryMax?: number } = {},
 ): Promise<Host> => {
@@ -107,10 +110,10 @@ export const startTestHost = (
       pixelsMax: 80_000_000,
       ...over,
     },
-    upstream: { ...wayOut, bytesMax, connectionsMax },
+    upstream: { ...egress, bytesMax, connectionsMax },
     isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
     memoryMax,
-    folder: join(wayOut.folder, `${process.pid}-${names}`),
+    folder: join(egress.folder, `${process.pid}-${names}`),
   }
   return startHost(start, new AbortController().signal)
 }

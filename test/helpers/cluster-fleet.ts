@@ -6,24 +6,24 @@ import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
 import type { TestCluster } from './cluster.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
-import { type PlayedWorker, playWorker } from './played-worker.ts'
-import type { Program, Waiting } from './pod-life.ts'
-import { StandInKubelet } from './stand-in-kubelet.ts'
+import { type InProcessWorker, startInProcessWorker } from './in-process-worker.ts'
+import type { Program, Waiting } from './pod-state.ts'
+import { FakeKubelet } from './fake-kubelet.ts'
 import { type PodObject, type WorkerSpec, workerSpecOf } from './worker-pod-object.ts'
 
 /**
- * A fault of a pod. `never-ready`, `hindered` (its container does not get to run) and `ends` (its container exits
+ * A fault of a pod. `never-ready`, `cannot-start` (its container keeps waiting) and `ends` (its container exits
  * after each start) take effect when the pod starts; `ends` and `dies-serving` end a running worker: at once, and when it
  * begins its next capture. `cut-off`: the control plane cannot reach its node.
  */
 export type Fault =
   | { readonly kind: 'silent' | 'frozen' | 'never-ready' | 'cut-off' }
-  | ({ readonly kind: 'hindered' } & Waiting)
+  | ({ readonly kind: 'cannot-start' } & Waiting)
   | { readonly kind: 'ends' | 'dies-serving'; readonly exitCode: number }
 
 /** How the fleet behaves; each function is called whenever its value is needed. */
 export type FleetOptions = {
-  readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers'>
+  readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokSimulatesWorkers'>
   readonly queue: Pick<ClusterQueue, 'urlOf' | 'openingKeyOf'>
   /** Selects the simulated pods; by default the pods of all workers. */
   readonly selector?: string
@@ -50,13 +50,13 @@ export type Attempt = {
 /** The end of a worker: its cause, and the worker's state at that moment. */
 export type WorkerExit = {
   readonly pod: string
-  readonly how: 'told to end' | 'killed' | 'died'
+  readonly how: 'stopped' | 'killed' | 'died'
   readonly state: string
   /** Captures in progress at that moment. */
   readonly busy: readonly string[]
 }
 
-/** Starts to simulate workers. The cluster must have been started with `kwokPlaysWorkers: false`. */
+/** Starts to simulate workers. The cluster must have been started with `kwokSimulatesWorkers: false`. */
 export const startFleet = async (options: FleetOptions): Promise<Fleet> =>
   new Fleet(options, await connectWorkers(options.queue))
 
@@ -68,9 +68,9 @@ export class Fleet implements AsyncDisposable {
   readonly ends: readonly WorkerExit[]
   readonly #options: FleetOptions
   readonly #queues: Queues
-  readonly #kubelet: StandInKubelet
+  readonly #kubelet: FakeKubelet
   readonly #faults = new Map<string, Fault>()
-  readonly #running = new Map<string, PlayedWorker>()
+  readonly #running = new Map<string, InProcessWorker>()
   readonly #attempts: Attempt[] = []
   readonly #ends: WorkerExit[] = []
 
@@ -81,19 +81,19 @@ export class Fleet implements AsyncDisposable {
     this.ends = this.#ends
     this.#options = options
     this.#queues = queues
-    this.#kubelet = new StandInKubelet({
+    this.#kubelet = new FakeKubelet({
       cluster,
       run: (pod, changed) => this.#run(pod, changed),
-      hindered: (pod) => {
+      waitingReason: (pod) => {
         const fault = this.#faultOf(pod)
-        return fault?.kind === 'hindered' ? fault : undefined
+        return fault?.kind === 'cannot-start' ? fault : undefined
       },
       ...(restartMs !== undefined && { restartMs }),
       ...(selector !== undefined && { selector }),
     })
   }
 
-  workers(): readonly PlayedWorker[] {
+  workers(): readonly InProcessWorker[] {
     return [...this.#running.values()]
   }
 
@@ -103,21 +103,21 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Injects a fault into a pod, running or waiting. */
-  afflict(pod: string, fault: Fault): void {
+  injectFault(pod: string, fault: Fault): void {
     this.#faults.set(pod, fault)
     const worker = this.#running.get(pod)
-    if (worker) this.#strike(worker, fault)
+    if (worker) this.#applyFault(worker, fault)
     if (fault.kind === 'cut-off') this.#kubelet.cutOff(pod, true)
   }
 
-  /** Removes the fault of a pod. A hindered pod starts if `faultOf` no longer returns a fault. */
-  heal(pod: string): void {
+  /** Removes the fault of a pod. A pod with `cannot-start` starts if `faultOf` no longer returns a fault. */
+  clearFault(pod: string): void {
     this.#faults.delete(pod)
     const worker = this.#running.get(pod)
     worker?.setSilent(false)
     worker?.thaw()
     this.#kubelet.cutOff(pod, false)
-    this.#kubelet.look(pod)
+    this.#kubelet.recheck(pod)
   }
 
   /** Evicts a pod as a node does under memory pressure. */
@@ -139,7 +139,7 @@ export class Fleet implements AsyncDisposable {
     if (fault?.kind === 'ends') return ending(fault.exitCode)
     const { queue, startMs } = this.#options
     const spec = workerSpecOf(pod)
-    const worker = playWorker({
+    const worker = startInProcessWorker({
       spec,
       queue: this.#queues[spec.pool],
       openingKeys: [queue.openingKeyOf(spec.pool)],
@@ -150,15 +150,15 @@ export class Fleet implements AsyncDisposable {
     })
     this.#running.set(spec.pod, worker)
     void worker.ended.finally(() => this.#running.get(spec.pod) === worker && this.#running.delete(spec.pod))
-    if (fault) this.#strike(worker, fault)
+    if (fault) this.#applyFault(worker, fault)
     return {
       ...worker,
       stop: () => {
-        this.#note(worker, 'told to end')
+        this.#recordExit(worker, 'stopped')
         worker.stop()
       },
       kill: () => {
-        this.#note(worker, 'killed')
+        this.#recordExit(worker, 'killed')
         worker.kill()
       },
     }
@@ -174,18 +174,18 @@ export class Fleet implements AsyncDisposable {
     return outcomeOf?.(order, spec) ?? smallImage(order)
   }
 
-  #strike(worker: PlayedWorker, fault: Fault) {
+  #applyFault(worker: InProcessWorker, fault: Fault) {
     if (fault.kind === 'silent') worker.setSilent(true)
     if (fault.kind === 'frozen') worker.freeze()
     if (fault.kind === 'ends') this.#die(worker, fault.exitCode)
   }
 
-  #die(worker: PlayedWorker, exitCode: number) {
-    this.#note(worker, 'died')
+  #die(worker: InProcessWorker, exitCode: number) {
+    this.#recordExit(worker, 'died')
     worker.die(exitCode)
   }
 
-  #note({ spec, state, captures }: PlayedWorker, how: WorkerExit['how']) {
+  #recordExit({ spec, state, captures }: InProcessWorker, how: WorkerExit['how']) {
     this.#ends.push({ pod: spec.pod, how, state: state(), busy: [...captures()] })
   }
 }

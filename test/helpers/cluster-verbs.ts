@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { clusterFiles, type ClusterPlace, controllerUser } from './cluster-programs.ts'
 
 /** A request of the controller, allowed or denied. */
-export type Asked = {
+export type ControllerRequest = {
   readonly verb: string
   /** Resource in RBAC's notation: `deployments.apps/scale`. */
   readonly resource: string
@@ -42,17 +42,17 @@ export const writeAuditPolicy = async (place: ClusterPlace): Promise<void> => {
 }
 
 /** All resource requests of the controller so far, in the order of their responses; a watch at its start. */
-export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> => {
+export const controllerRequests = async (place: ClusterPlace): Promise<ControllerRequest[]> => {
   const { audit } = clusterFiles(place)
   if (!existsSync(audit)) return []
-  const asked: Asked[] = []
+  const requests: ControllerRequest[] = []
   const file = await open(audit)
   for await (const line of file.readLines()) {
     const { stage, verb, objectRef, requestReceivedTimestamp, responseStatus } = JSON.parse(line) as AuditEvent
     const { resource, apiGroup = '', subresource = '', name } = objectRef ?? {}
     // Only long-running requests have a separate start event.
     if (!resource || (verb === 'watch' && stage === 'ResponseComplete')) continue
-    asked.push({
+    requests.push({
       verb,
       resource: `${resource}${apiGroup && `.${apiGroup}`}${subresource && `/${subresource}`}`,
       name,
@@ -60,14 +60,14 @@ export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> =
       status: responseStatus?.code,
     })
   }
-  return asked
+  return requests
 }
 
 /** If a folder is given, writes the controller's requests to a new file in it, each verb of a resource once. */
-export const keepVerbs = async (place: ClusterPlace, folder: string | undefined): Promise<void> => {
+export const writeUsedVerbs = async (place: ClusterPlace, folder: string | undefined): Promise<void> => {
   if (folder === undefined) return
   const used = new Set(
-    (await requestedReplicas(place)).flatMap(({ verb, resource, status }) => {
+    (await controllerRequests(place)).flatMap(({ verb, resource, status }) => {
       // Applying an object that does not exist creates it, which requires both permissions.
       const verbs = verb === 'patch' && status === 201 ? [verb, 'create'] : [verb]
       return verbs.map((each) => `${each} ${resource}\n`)

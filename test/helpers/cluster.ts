@@ -10,7 +10,7 @@ import { writeCredentials } from './cluster-credentials.ts'
 import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
 import { clusterFiles, type ClusterPlace, type Component, controllerUser, serverUrl } from './cluster-programs.ts'
 import type { NodeNetwork } from './nodes/network.ts'
-import { type Asked, requestedReplicas, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
+import { type ControllerRequest, controllerRequests, writeUsedVerbs, writeAuditPolicy } from './cluster-verbs.ts'
 
 const run = promisify(execFile)
 const stages = resolve(import.meta.dirname, '../../k8s/test-cluster/stages.yaml')
@@ -35,9 +35,9 @@ export type TestCluster = AsyncDisposable & {
   /** Like `apply`, for CustomResourceDefinitions; resolves once the API serves them. */
   readonly applyCrd: (manifest: string | object) => Promise<void>
   /** See `ClusterOptions`. */
-  readonly kwokPlaysWorkers: boolean
+  readonly kwokSimulatesWorkers: boolean
   /** All requests of the controller so far, in the order of their responses. */
-  readonly asked: () => Promise<readonly Asked[]>
+  readonly asked: () => Promise<readonly ControllerRequest[]>
   /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
   readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
   /** Kills a component as in a crash. */
@@ -68,7 +68,7 @@ export type ClusterOptions = {
   /** Milliseconds from the binding of a pod to its readiness; 100 by default. */
   readonly kwokPodReadyMs?: number
   /** Whether kwok runs and ends workers' pods too, as by default; otherwise a test has to simulate these. */
-  readonly kwokPlaysWorkers?: boolean
+  readonly kwokSimulatesWorkers?: boolean
 }
 
 /** A test with cleanup functions, such as tap's `t`. */
@@ -88,7 +88,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
   const client = clientOf(place)
   const stop = async () => {
     await processes.killAll()
-    await keepVerbs(place, process.env['CONTROLLER_VERBS_FOLDER'])
+    await writeUsedVerbs(place, process.env['CONTROLLER_VERBS_FOLDER'])
     await removed()
   }
   t?.teardown(stop)
@@ -104,8 +104,8 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     kubeconfig: clusterFiles(place).kubeconfig('admin'),
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
-    kwokPlaysWorkers: options.kwokPlaysWorkers ?? true,
-    asked: () => requestedReplicas(place),
+    kwokSimulatesWorkers: options.kwokSimulatesWorkers ?? true,
+    asked: () => controllerRequests(place),
     ...client,
     ...historyOf(place, processes),
     kill: processes.kill,
@@ -152,10 +152,13 @@ const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, option
   ])
 }
 
-const writeStages = async (place: ClusterPlace, { kwokPodReadyMs = 100, kwokPlaysWorkers = true }: ClusterOptions) => {
+const writeStages = async (
+  place: ClusterPlace,
+  { kwokPodReadyMs = 100, kwokSimulatesWorkers = true }: ClusterOptions,
+) => {
   const text = (await readFile(stages, 'utf8'))
     .replaceAll('POD_READY_MS', String(kwokPodReadyMs))
-    .replaceAll('UNPLAYED', kwokPlaysWorkers ? 'none' : 'worker')
+    .replaceAll('IGNORED_COMPONENT', kwokSimulatesWorkers ? 'none' : 'worker')
   await writeFile(clusterFiles(place).stages, text)
 }
 

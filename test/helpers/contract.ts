@@ -3,7 +3,7 @@ import { openapiDocument } from '#gateway/openapi/document.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
 /** A response as a client receives it. `body` is undefined if it was not read. */
-export type SeenAnswer = {
+export type RecordedResponse = {
   readonly method: string
   /** With or without a query. */
   readonly path: string
@@ -13,7 +13,7 @@ export type SeenAnswer = {
 }
 
 /** A request to a webhook receiver. */
-export type SeenEvent = { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
+export type WebhookRequest = { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
 
 type Header = { readonly required?: boolean; readonly schema: { readonly type?: string } }
 type Response = {
@@ -50,7 +50,7 @@ const events = document.webhooks as Readonly<Record<string, { readonly post: Eve
 
 const last = (ref: string) => ref.split('/').at(-1) ?? ''
 
-const operationOf = ({ method, path }: SeenAnswer) => {
+const operationOf = ({ method, path }: RecordedResponse) => {
   const fitting = operations.filter((each) => each.form.test(path.split('?')[0] ?? ''))
   const exact = fitting.filter((each) => each.exact)
   return (exact.length > 0 ? exact : fitting).find((each) => each.method === method)
@@ -58,7 +58,7 @@ const operationOf = ({ method, path }: SeenAnswer) => {
 
 const headerFaults = (
   response: Response,
-  headers: SeenAnswer['headers'],
+  headers: RecordedResponse['headers'],
   violations: (schema: object, value: unknown) => string[],
 ) =>
   Object.entries(response.headers).flatMap(([name, { $ref }]) => {
@@ -74,8 +74,8 @@ const headerFaults = (
  * the violations of a body sent to a receiver, and of its signature.
  */
 export const createContract = (): {
-  readonly check: (answer: SeenAnswer) => string[]
-  readonly checkEvent: (event: SeenEvent) => string[]
+  readonly check: (answer: RecordedResponse) => string[]
+  readonly checkEvent: (event: WebhookRequest) => string[]
   readonly violations: (schema: object, value: unknown) => string[]
   readonly seen: ReadonlySet<string>
 } => {
@@ -94,7 +94,7 @@ export const createContract = (): {
     )
   }
 
-  const checkAgainst = (response: Response, { method, status, headers, body }: SeenAnswer): string[] => {
+  const checkAgainst = (response: Response, { method, status, headers, body }: RecordedResponse): string[] => {
     const wrong = headerFaults(response, headers, violations)
     // These responses describe a body without containing it.
     if (method === 'HEAD' || status === 304) return wrong
@@ -105,7 +105,7 @@ export const createContract = (): {
     return type === 'application/json' && body !== undefined ? [...wrong, ...violations(media.schema, body)] : wrong
   }
 
-  const checkEvent = ({ headers, body }: SeenEvent): string[] => {
+  const checkEvent = ({ headers, body }: WebhookRequest): string[] => {
     const sent = JSON.parse(body) as { event: string }
     const post = events[sent.event]?.post
     if (!post) return [`${sent.event} is not named`]

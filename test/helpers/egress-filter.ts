@@ -11,20 +11,20 @@ import { parseAllowList } from '#shared/policy/allow-list.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
 /** Emitted events with their arguments, in order. */
-export type Heard = { name: keyof Events; args: readonly unknown[] }[]
+export type RecordedEvents = { name: keyof Events; args: readonly unknown[] }[]
 
 /** A running filter. */
 export type Filter = AsyncDisposable & {
   readonly port: number
-  readonly heard: Heard
+  readonly events: RecordedEvents
   readonly drain: (waitMs: number) => Promise<void>
 }
 
-const recorder = (heard: Heard): Events => {
+const recorder = (events: RecordedEvents): Events => {
   const on =
     (name: keyof Events) =>
     (...args: readonly unknown[]) =>
-      void heard.push({ name, args })
+      void events.push({ name, args })
   return {
     listening: on('listening'),
     clientConnected: on('clientConnected'),
@@ -89,9 +89,9 @@ export const resolverOf = (records: CaseRecords): Resolver => {
 }
 
 /** A resolver that must not be called. */
-export const deafResolver: Resolver = {
-  resolve: (name) => Promise.reject(new Error(`asked for ${name}`)),
-  lookup: (name) => Promise.reject(new Error(`asked for ${name}`)),
+export const unusedResolver: Resolver = {
+  resolve: (name) => Promise.reject(new Error(`unexpected lookup of ${name}`)),
+  lookup: (name) => Promise.reject(new Error(`unexpected lookup of ${name}`)),
 }
 
 const plainConnect: Connect = ({ host, port }) => connect({ host, port, allowHalfOpen: true })
@@ -109,7 +109,7 @@ export const startFilter = async (options: {
   tokens?: readonly string[]
   host?: string
 }): Promise<Filter> => {
-  const heard: Heard = []
+  const events: RecordedEvents = []
   const { server, drain } = createApp({
     resolver: options.resolver ?? resolverOf({}),
     rules: options.rules ?? rulesOf(),
@@ -120,14 +120,14 @@ export const startFilter = async (options: {
       idleMs: options.idleMs ?? 10_000,
       connectionBytesMax: options.connectionBytesMax ?? 1_048_576,
     },
-    events: recorder(heard),
+    events: recorder(events),
     isAuthorized: createAuthorization(options.tokens ?? []),
     connectionsMax: options.connectionsMax ?? 64,
   })
   const running = await listening(server, options.host)
   return {
     port: running.port,
-    heard,
+    events,
     drain,
     [Symbol.asyncDispose]: () => (server.listening ? running[Symbol.asyncDispose]() : Promise.resolve()),
   }

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { ClusterOptions, TestCluster } from './cluster.ts'
 import type { FleetOptions } from './cluster-fleet.ts'
-import type { Asked } from './cluster-verbs.ts'
+import type { ControllerRequest } from './cluster-verbs.ts'
 import { eventually } from './eventually.ts'
 import { type JobRecord, recordJobs } from './job-record.ts'
 import { type OperatorCluster, startOperatorCluster, type WantedSpec } from './operator-cluster.ts'
@@ -49,7 +49,7 @@ export type FaultedCluster = OperatorCluster & {
   /** The pools' specs, for tests that change a part of them. */
   readonly specs: typeof specs
   /** Writes of controllers since `sinceMs` (Unix time), without those of Leases and events. */
-  readonly writesSince: (sinceMs: number) => Promise<readonly Asked[]>
+  readonly writesSince: (sinceMs: number) => Promise<readonly ControllerRequest[]>
   /** Holder of the Lease, by its name in `startAnother`, and the number of transitions. */
   readonly lease: () => Promise<{ holder: string; handovers: number }>
   /** Sends captures during `fault`, waits until the cluster is idle again, and asserts that no damage was done. */
@@ -103,7 +103,7 @@ type World = Omit<FaultedCluster, 'endure'>
 const isWrite = (verb: string) => ['create', 'update', 'patch', 'delete'].includes(verb)
 const isCountedResource = (resource: string) => !/^(leases|events)/.test(resource)
 /** Whether a write is one of those that repeat while idle. */
-const isStatusWrite = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
+const isStatusWrite = ({ resource }: ControllerRequest) => resource.endsWith('browserpools.shutterfleet.dev/status')
 
 const untilAtRest = async ({ settles, record, writesSince }: World) => {
   await settles('standard', atRest.standard)
@@ -191,7 +191,7 @@ const endure = async (t: Test, world: World, { fault, allowed }: { fault: () => 
 }
 
 /** Asserts that no second has more than `writesMax` writes. */
-const checkWrites = (t: Test, writes: readonly Asked[]) => {
+const checkWrites = (t: Test, writes: readonly ControllerRequest[]) => {
   const times = writes.map(({ atMs }) => atMs)
   const most = Math.max(0, ...times.map((atMs) => times.filter((each) => each >= atMs && each < atMs + 1000).length))
   t.comment(`${writes.length} writes, at most ${most} in a second`)

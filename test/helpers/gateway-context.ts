@@ -165,7 +165,7 @@ const noWebhooks: Context['webhooks'] = {
 }
 
 /** A stand-in database: returns the test's answers and records what it was called to accept. */
-const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
+const fakeCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
   hashKey: (key) => createHash('sha256').update(key).digest(),
   refused: () => answers.refused(),
   isValidKey: async () => answers.validKey(),
@@ -196,7 +196,7 @@ const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']
 })
 
 /** An object store that contains the test's objects. */
-const playObjects = (answers: TestContext['answers']): Context['objects'] => ({
+const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
   signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
   get: async (key, range) => {
     const bytes = answers.object(key)
@@ -236,7 +236,7 @@ export const createTestContext = (): TestContext => {
     seen,
     answers,
     openingKeys: openingKeysOf(keys),
-    captures: playCaptures(seen, answers),
+    captures: fakeCaptures(seen, answers),
     webhooks: noWebhooks,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
@@ -245,7 +245,7 @@ export const createTestContext = (): TestContext => {
       save: async () => {},
       release: async () => {},
     },
-    objects: playObjects(answers),
+    objects: fakeObjects(answers),
     bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {
       publish: ({ id }) => seen.published.push(id),

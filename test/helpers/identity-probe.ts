@@ -68,20 +68,20 @@ Promise.all([report('${place}'), worked, framed]).then(() => {
 })</script><body>`
 
 /** Path and headers of a received request. */
-export type Heard = { readonly path: string; readonly headers: IncomingHttpHeaders }
+export type ReceivedRequest = { readonly path: string; readonly headers: IncomingHttpHeaders }
 
 /** Routes of a page that reports the properties of its browser, and contains `#settled` once all places have reported. */
 export const createIdentityProbe = () => {
   const found = new Map<ProbePlace, Probe>()
-  const heard: Heard[] = []
-  const hearing =
+  const received: ReceivedRequest[] = []
+  const recording =
     (route: Route): Route =>
     (request, response) => {
-      heard.push({ path: request.url ?? '', headers: request.headers })
+      received.push({ path: request.url ?? '', headers: request.headers })
       route(request, response)
     }
   const send = (type: string, body: (host: string) => string) =>
-    hearing(({ headers }, response) => {
+    recording(({ headers }, response) => {
       const asked = `Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version`
       response.writeHead(200, { 'content-type': type, 'accept-ch': asked }).end(body(headers.host ?? ''))
     })
@@ -95,7 +95,7 @@ export const createIdentityProbe = () => {
       'text/javascript',
       () => `${probeText}\nreport(location.search.slice(1)).then(() => postMessage('done'))`,
     ),
-    '/probed': hearing(async (request, response) => {
+    '/probed': recording(async (request, response) => {
       const place = request.url?.split('?')[1] as ProbePlace
       found.set(place, JSON.parse(await text(request)) as Probe)
       response.end()
@@ -104,7 +104,7 @@ export const createIdentityProbe = () => {
   /** Returns the reports since the last call, by place. */
   const take = () => {
     const probes = Object.fromEntries(found) as Record<ProbePlace, Probe>
-    const requests = heard.splice(0)
+    const requests = received.splice(0)
     found.clear()
     return { probes, requests }
   }

@@ -14,7 +14,7 @@ import { logNormal, seededRandom } from './pool-simulation.ts'
 import { createChannel, createTimeline } from './timeline.ts'
 
 /** Faults: a worker ends before it is ready, or while it serves; a message, a request or a response is lost. */
-export type Mishap = 'dies-early' | 'dies-serving' | 'loses-message' | 'loses-request' | 'loses-answer'
+export type JobFault = 'dies-early' | 'dies-serving' | 'loses-message' | 'loses-request' | 'loses-answer'
 
 /** Parameters of the simulation. Times in milliseconds from the start, probabilities from 0 to 1. */
 export type WorldOptions = {
@@ -23,7 +23,7 @@ export type WorldOptions = {
   readonly arrivals: readonly number[]
   /** Bounds of the controller that Jobs must never exceed. */
   readonly policy: { readonly max: number; readonly spares: number }
-  readonly chance?: Partial<Record<Mishap, number>>
+  readonly chance?: Partial<Record<JobFault, number>>
   /** Whether nodes can pull the image at this time. */
   readonly isImageThere?: (atMs: number) => boolean
   /** Maximum number of existing Jobs, including finished ones. */
@@ -35,7 +35,7 @@ export type WorldOptions = {
 }
 
 /** Callbacks for events, called with a delay. */
-export type WorldEars = {
+export type WorldSubscriber = {
   readonly jobChanged: (change: Change<ObservedJob>) => void
   readonly podChanged: () => void
   readonly heartbeat: (heartbeat: HeartbeatMessage) => void
@@ -89,7 +89,7 @@ export class JobWorld {
   deaths = 0
   claimWrites = 0
   readonly #options: WorldOptions
-  readonly #subscriptions = new Set<WorldEars>()
+  readonly #subscriptions = new Set<WorldSubscriber>()
   readonly #truth = new Map<string, Job>()
   readonly #queue: Capture[] = []
   readonly #captures: Capture[] = []
@@ -119,7 +119,7 @@ export class JobWorld {
   }
 
   /** Subscribes to all later events, until disposed. */
-  follow(subscriptions: WorldEars): Disposable {
+  follow(subscriptions: WorldSubscriber): Disposable {
     this.#subscriptions.add(subscriptions)
     return { [Symbol.dispose]: () => void this.#subscriptions.delete(subscriptions) }
   }
@@ -151,14 +151,14 @@ export class JobWorld {
     return low + this.random() * (high - low)
   }
 
-  #happens(mishap: Mishap): boolean {
-    return this.random() < (this.#options.chance?.[mishap] ?? 0)
+  #happens(fault: JobFault): boolean {
+    return this.random() < (this.#options.chance?.[fault] ?? 0)
   }
 
   #arrive(capture: Capture) {
     this.#captures.push(capture)
     this.#give(capture)
-    this.#tell(({ poked }) => poked())
+    this.#notify(({ poked }) => poked())
   }
 
   /** Queues a capture for an idle worker. */
@@ -169,7 +169,7 @@ export class JobWorld {
     else this.#queue.push(capture)
   }
 
-  #tell(how: (subscriptions: WorldEars) => void) {
+  #notify(how: (subscriptions: WorldSubscriber) => void) {
     this.#channel(() => {
       for (const subscriptions of this.#subscriptions) how(subscriptions)
     })
@@ -268,7 +268,7 @@ export class JobWorld {
     capture.holder = job
     this.#heartbeat(job, 'ready')
     const message: StartedMessage = { id: capture.id, attempt: 1, kind: 'begun', pod: job.name }
-    if (!this.#happens('loses-message')) this.#tell(({ started }) => started(message))
+    if (!this.#happens('loses-message')) this.#notify(({ started }) => started(message))
     const serviceMs = logNormal(this.random, 1500, 0.5)
     if (this.#happens('dies-serving')) {
       this.time.after(serviceMs * this.random(), () => this.#die(job))

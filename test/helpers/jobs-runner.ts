@@ -49,7 +49,7 @@ export const beginJobsRunner = (given: Given = {}) => {
     answers: [] as Answer[],
     held: Promise.resolve(),
   }
-  const heard = new Set<string>()
+  const claimed = new Set<string>()
   const asked: { retryAfterSeconds?: number } = {}
   const calls: Call[] = []
   const notices: JobNotice[] = []
@@ -84,7 +84,7 @@ export const beginJobsRunner = (given: Given = {}) => {
       pods: mirrorOf(pods),
       now: () => state.nowMs,
       troubleOf: (pod) => troubleOf(pod, { unscheduledMs: state.unscheduledMs, startingMs: state.startingMs }, 300_000),
-      hasClaimed: (job) => heard.has(job),
+      hasClaimed: (job) => claimed.has(job),
       newName: () => `new-${(state.names += 1)}`,
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
       notice: (notice) => notices.push(notice),
@@ -99,5 +99,5 @@ export const beginJobsRunner = (given: Given = {}) => {
   }
   const names = async () => (await runner.list()).jobs.map(({ name }) => name)
   const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, asked, calls, notices, heard, show, names, created }
+  return { runner, pods, state, asked, calls, notices, claimed, show, names, created }
 }

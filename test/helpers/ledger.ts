@@ -22,18 +22,21 @@ export const openQueue = async (
 }
 
 /** Dependencies of a test's ledger: real database and queue, an object store that only records deletions. */
-export type TestLedger = Ledger & { readonly deleted: string[]; readonly told: [keyof Events, ...unknown[]][] }
+export type TestLedger = Ledger & {
+  readonly deleted: string[]
+  readonly recordedEvents: [keyof Events, ...unknown[]][]
+}
 
 /** Creates a ledger that records its events and deletions. */
 export const createTestLedger = (database: Database, queue: Queue, more: Partial<Ledger> = {}): TestLedger => {
   const deleted: string[] = []
-  const told: TestLedger['told'] = []
+  const recordedEvents: TestLedger['recordedEvents'] = []
   const log = createLogger({ service: 'ledger', level: 'silent' })
   const events = Object.fromEntries(
     Object.entries(createEvents(log, createMetrics('ledger'))).map(([name, event]) => [
       name,
       (...details: unknown[]) => {
-        told.push([name as keyof Events, ...details])
+        recordedEvents.push([name as keyof Events, ...details])
         ;(event as (...all: unknown[]) => void)(...details)
       },
     ]),
@@ -58,7 +61,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     streamReplicas: 0,
     rowRetentionDays: 90,
     deleted,
-    told,
+    recordedEvents,
     ...more,
   }
 }

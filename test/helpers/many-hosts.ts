@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import type { HostSettings, Shot } from '#worker/browser-host/protocol.ts'
 
 /**
@@ -27,11 +27,11 @@ export const startManyHosts = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const records = Object.fromEntries(hosts.map((host) => [host, { A: ['127.0.0.1'] }]))
-  const wayOut = await startWayOut(`127.0.0.1:${port} ${hosts.map((host) => `${host}:${port}`).join(' ')}`, records)
-  const host = await startTestHost(wayOut, settings)
+  const egress = await startTestEgress(`127.0.0.1:${port} ${hosts.map((host) => `${host}:${port}`).join(' ')}`, records)
+  const host = await startTestHost(egress, settings)
   lifetime.teardown(async () => {
     await host[Symbol.asyncDispose]()
-    await wayOut[Symbol.asyncDispose]()
+    await egress[Symbol.asyncDispose]()
     server.close()
     server.closeAllConnections()
   })

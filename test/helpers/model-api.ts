@@ -5,9 +5,9 @@ import {
   connectClient,
   type Exchange,
   type ModelClient,
-  type SeenWrite,
+  type RecordedWrite,
 } from './model-api/connection.ts'
-import type { Backstage } from './model-api/controller.ts'
+import type { ControllerDeps } from './model-api/controller.ts'
 import { startDeployments } from './model-api/deployments.ts'
 import { startJobs } from './model-api/jobs.ts'
 import { ModelKubelet, type Runtime } from './model-api/kubelet.ts'
@@ -21,7 +21,7 @@ export type ModelApi = {
   readonly server: ModelServer
   readonly kubelet: ModelKubelet
   /** Every write request of a client, in the order in which the server processed them. */
-  readonly writes: readonly SeenWrite[]
+  readonly writes: readonly RecordedWrite[]
   /** The client whose request the server is processing; undefined while its own controllers act. */
   readonly actor: () => string | undefined
   /** Runs `run` on the server as `client`, bypassing all connections. */
@@ -42,7 +42,7 @@ export type ModelOptions = {
   readonly runtime: Runtime
   readonly lagMs?: () => number
   /** Called right after each write. */
-  readonly wrote?: (write: SeenWrite) => void
+  readonly wrote?: (write: RecordedWrite) => void
 }
 
 /** Starts an empty in-memory Kubernetes. */
@@ -51,7 +51,7 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
   const server = new ModelServer(clock)
   const lists = new ModelLists(server.store)
   const clients: ModelClient[] = []
-  const writes: SeenWrite[] = []
+  const writes: RecordedWrite[] = []
   let away = false
   let actor: string | undefined
   const inNameOf: Exchange['inNameOf'] = (client, run) => {
@@ -63,22 +63,22 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
     }
   }
   const isAway = () => away
-  const wrote = (write: SeenWrite) => {
+  const wrote = (write: RecordedWrite) => {
     writes.push(write)
     options.wrote?.(write)
   }
 
-  const backstage: Backstage = { server, clock, random, isAway, lagMs }
-  const kubelet = new ModelKubelet(backstage, runtime)
+  const deps: ControllerDeps = { server, clock, random, isAway, lagMs }
+  const kubelet = new ModelKubelet(deps, runtime)
   const controllers = [
-    startDeployments(backstage),
-    startReplicaSets(backstage),
-    startJobs(backstage),
-    ...startCollector(backstage),
+    startDeployments(deps),
+    startReplicaSets(deps),
+    startJobs(deps),
+    ...startCollector(deps),
     kubelet,
   ]
-  const lookAtAll = () => {
-    for (const controller of controllers) controller.lookAtAll()
+  const enqueueAll = () => {
+    for (const controller of controllers) controller.enqueueAll()
   }
   const reset = () => {
     for (const client of clients) client.reset()
@@ -98,7 +98,7 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
     setAway: (isGone) => {
       away = isGone
       if (isGone) reset()
-      else lookAtAll()
+      else enqueueAll()
     },
     snapshot: () => server.store.snapshot(),
     restart: (on) => {
@@ -106,7 +106,7 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
       lists.forget()
       if (on) server.store.restore(on)
       else server.store.forget()
-      lookAtAll()
+      enqueueAll()
     },
   }
 }

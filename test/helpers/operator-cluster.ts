@@ -95,7 +95,7 @@ export const startOperatorCluster = async (
   t: WithTeardown,
   options: ClusterOptions & Partial<FleetOptions> & { readonly settings?: Readonly<Record<string, string>> } = {},
 ): Promise<OperatorCluster> => {
-  const cluster = await startCluster(t, { kwokPlaysWorkers: false, ...options })
+  const cluster = await startCluster(t, { kwokSimulatesWorkers: false, ...options })
   await cluster.applyCrd(await readFile(crdFile, 'utf8'))
   await grantController(cluster, 'default')
   const queue = await startClusterQueue({ countMs: 200 })

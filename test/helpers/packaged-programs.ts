@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from './eventually.ts'
-import { keepMade } from './keep-made.ts'
+import { moveUnlessPresent } from './move-unless-present.ts'
 
 const run = promisify(execFile)
 
@@ -34,7 +34,7 @@ export const unpackPackages = async (name: string, programs: readonly string[]):
   for (const archive of await readdir(partial)) {
     await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
   }
-  await keepMade(join(partial, 'root'), unpacked)
+  await moveUnlessPresent(join(partial, 'root'), unpacked)
   await rm(partial, { recursive: true })
 }
 

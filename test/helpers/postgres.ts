@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import { keepMade } from './keep-made.ts'
+import { moveUnlessPresent } from './move-unless-present.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
@@ -141,7 +141,7 @@ const findTemplate = async (programs: Programs): Promise<string> => {
   try {
     await makeTemplate(programs, folder)
     await run('cp', ['-a', join(folder, 'data'), copy])
-    await keepMade(copy, template)
+    await moveUnlessPresent(copy, template)
   } finally {
     await Promise.all([folder, copy].map((each) => rm(each, { recursive: true, force: true })))
   }

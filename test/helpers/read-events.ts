@@ -1,5 +1,5 @@
 /** A server-sent event as a client receives it. */
-export type SeenEvent = { readonly name: string; readonly id: string; readonly data: Record<string, unknown> }
+export type ReceivedEvent = { readonly name: string; readonly id: string; readonly data: Record<string, unknown> }
 
 const field = (block: string, name: string) =>
   block
@@ -7,17 +7,17 @@ const field = (block: string, name: string) =>
     .find((line) => line.startsWith(`${name}: `))
     ?.slice(name.length + 2)
 
-const parse = (block: string): SeenEvent[] => {
+const parse = (block: string): ReceivedEvent[] => {
   const name = field(block, 'event')
   if (name === undefined) return []
-  return [{ name, id: field(block, 'id') ?? '', data: JSON.parse(field(block, 'data') ?? '') as SeenEvent['data'] }]
+  return [{ name, id: field(block, 'id') ?? '', data: JSON.parse(field(block, 'data') ?? '') as ReceivedEvent['data'] }]
 }
 
 /** Reads an event stream. `seen` and `text` grow until it has `ended`, also by an abort or a broken connection. */
 export const readEvents = (
   answer: Response,
-): { readonly seen: readonly SeenEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {
-  const seen: SeenEvent[] = []
+): { readonly seen: readonly ReceivedEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {
+  const seen: ReceivedEvent[] = []
   let text = ''
   let rest = ''
   const read = async () => {

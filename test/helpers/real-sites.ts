@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { keepMade } from './keep-made.ts'
+import { moveUnlessPresent } from './move-unless-present.ts'
 
 /** Files of a real web site from a distribution package. `page` is a path below `folder`. */
 export type RealSite = { readonly name: string; readonly folder: string; readonly page: string }
@@ -34,7 +34,7 @@ const unpack = async (pattern: string, folder: string) => {
   await run('apt-get', ['download', '-q', name], { cwd: partial, timeout: 300_000 })
   const [archive = ''] = await readdir(partial)
   await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
-  await keepMade(join(partial, 'root'), folder)
+  await moveUnlessPresent(join(partial, 'root'), folder)
   await rm(partial, { recursive: true })
 }
 

@@ -4,21 +4,21 @@ import { listening } from './egress-filter.ts'
 /** The reply to one received chunk; `null` closes the connection right after the previous reply. */
 export type Reply = string | Uint8Array | null
 
-/** A running scripted proxy; `heard` contains the received chunks. */
+/** A running scripted proxy; `received` contains the received chunks. */
 export type ScriptedProxy = AsyncDisposable & {
   readonly port: number
-  readonly heard: readonly Buffer[]
+  readonly received: readonly Buffer[]
   readonly sockets: readonly Socket[]
 }
 
 /** A proxy that responds to each chunk with the next reply, and not at all once there is none left. */
 export const startScriptedProxy = async (...replies: readonly Reply[]): Promise<ScriptedProxy> => {
-  const heard: Buffer[] = []
+  const received: Buffer[] = []
   const sockets: Socket[] = []
   const answer = (socket: Socket) => {
     let next = 0
     socket.on('data', (chunk) => {
-      heard.push(chunk)
+      received.push(chunk)
       const reply = replies[next] ?? ''
       socket.write(reply)
       next += 1
@@ -29,5 +29,5 @@ export const startScriptedProxy = async (...replies: readonly Reply[]): Promise<
     sockets.push(socket)
     answer(socket)
   })
-  return { ...(await listening(server)), heard, sockets }
+  return { ...(await listening(server)), received, sockets }
 }

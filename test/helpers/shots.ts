@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
 
 export const blue = [0, 0, 255]
@@ -20,10 +20,10 @@ export const startCaptures = async (
 ) => {
   const pages = await startPages(routes)
   const port = pages.host.split(':')[1]
-  const wayOut = await startWayOut(`${pages.host} localhost:${port}`, { localhost: { A: ['127.0.0.1'] } })
-  const host = await startTestHost(wayOut)
+  const egress = await startTestEgress(`${pages.host} localhost:${port}`, { localhost: { A: ['127.0.0.1'] } })
+  const host = await startTestHost(egress)
   lifetime.teardown(async () => {
-    for (const part of [host, wayOut, pages]) await part[Symbol.asyncDispose]()
+    for (const part of [host, egress, pages]) await part[Symbol.asyncDispose]()
   })
   const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
   const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
@@ -31,7 +31,7 @@ export const startCaptures = async (
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { pages, wayOut, host, take, shotOf }
+  return { pages, egress, host, take, shotOf }
 }
 
 /** Red, green and blue of a pixel. */

@@ -10,12 +10,12 @@ import { createSimulatedFleet } from './simulated-fleet.ts'
 import type { Tenant } from './tenant.ts'
 
 /** Simultaneous captures of one account. */
-export type Crowd = { readonly tenant: Tenant; readonly captures: number; readonly atMs: number }
+export type TenantLoad = { readonly tenant: Tenant; readonly captures: number; readonly atMs: number }
 
 /** Parameters of a simulation. Times in milliseconds from the start. */
 export type WindowScenario = {
   readonly policy: PoolPolicy
-  readonly crowds: readonly Crowd[]
+  readonly loads: readonly TenantLoad[]
   readonly serviceMs: () => number
   readonly startMs: () => number
   /** Interval of applying reports, each followed by a round of the relay. */
@@ -36,7 +36,7 @@ const relayLimit = 100
 const stepMs = 10
 const tickMs = 1000
 
-const acceptAll = async (database: Database, { tenant, captures }: Crowd) => {
+const acceptAll = async (database: Database, { tenant, captures }: TenantLoad) => {
   const { id, sharing: _sharing, ...common } = tenant.capture({ lane: 'bulk' })
   const members = Array.from({ length: captures }, () => tenant.capture())
   const { admittedIds = [] } = await acceptBatch(database, { ...common, id, members }, { windowSize })
@@ -68,7 +68,7 @@ const apply = async (database: Database, begun: ReadonlySet<string>, ended: Read
 
 /** Runs the database's admission and the real controller with simulated workers, one queue, and a delayed ledger. */
 export const simulateWindow = async (database: Database, scenario: WindowScenario): Promise<WindowOutcome> => {
-  const { policy, crowds, ledgerMs, untilMs } = scenario
+  const { policy, loads, ledgerMs, untilMs } = scenario
   const owners = new Map<string, string>()
   const starts: { accountId: string; atMs: number }[] = []
   const moments: { atMs: number; slots: number; free: number }[] = []
@@ -117,7 +117,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
   }
 
   for (; nowMs <= untilMs; nowMs += stepMs) {
-    for (const crowd of crowds.filter(({ atMs }) => atMs === nowMs)) {
+    for (const crowd of loads.filter(({ atMs }) => atMs === nowMs)) {
       const { ids, admittedIds } = await acceptAll(database, crowd)
       for (const id of ids) owners.set(id, crowd.tenant.accountId)
       for (const id of admittedIds) fleet.arrive(nowMs, id)

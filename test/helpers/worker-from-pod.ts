@@ -7,8 +7,8 @@ import { prefix } from '#shared/config/read-env.ts'
 import { chromiumPath } from './bare-browser.ts'
 import { endWithParent } from './cluster-processes.ts'
 import type { TestCluster } from './cluster.ts'
-import type { Program } from './pod-life.ts'
-import { StandInKubelet } from './stand-in-kubelet.ts'
+import type { Program } from './pod-state.ts'
+import { FakeKubelet } from './fake-kubelet.ts'
 import { environmentOf, type PodObject } from './worker-pod-object.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -18,7 +18,7 @@ const killedCode = 137
 
 /** Options of `startPodWorkers`. */
 export type PodWorkersOptions = {
-  readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers' | 'get'>
+  readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokSimulatesWorkers' | 'get'>
   /** Overrides of a pod's settings for this machine, named without prefix. */
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -33,7 +33,7 @@ export type PodWorkers = AsyncDisposable & {
 
 /**
  * Runs the program of each worker's pod, with the environment and the Secrets of the pod, and manages it as
- * a kubelet would. The cluster must have been started with `kwokPlaysWorkers: false`.
+ * a kubelet would. The cluster must have been started with `kwokSimulatesWorkers: false`.
  */
 export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWorkers> => {
   const folder = await mkdtemp(join(tmpdir(), 'pods-'))
@@ -55,7 +55,7 @@ export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWo
     processes.set(name, child)
     return child
   }
-  const kubelet = new StandInKubelet({
+  const kubelet = new FakeKubelet({
     cluster: options.cluster,
     run: (pod, changed) => runProcess(() => start(pod), changed),
   })

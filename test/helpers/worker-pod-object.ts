@@ -31,7 +31,7 @@ export type ContainerState = {
   }
 }
 
-/** The status fields of a pod that the stand-in kubelet writes. */
+/** The status fields of a pod that the fake kubelet writes. */
 export type PodStatus = {
   readonly phase?: string
   readonly reason?: string | null

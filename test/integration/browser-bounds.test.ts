@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
-import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { browserUsers, captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { isolated, systemPath, type Command, withProcessLimits } from '#worker/isolation/isolated.ts'
@@ -21,24 +21,24 @@ const readIfThere = (path: string): string | undefined => {
 }
 
 t.test('browser bounds: a page that exceeds the memory limit fails with RENDER_ERROR, and its host ends', async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  await using host = await startTestHost(wayOut, {}, { memoryMax: 600_000_000 })
+  await using egress = await startTestEgress('127.0.0.1:1')
+  await using host = await startTestHost(egress, {}, { memoryMax: 600_000_000 })
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
   t.match(await captureWith(host, filling), { outcome: 'failed', code: 'RENDER_ERROR', message: /600000000 bytes/ })
   await eventually(() => host.gone.aborted)
 })
 
 t.test('browser bounds: the same page is captured under a larger memory limit', async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  await using host = await startTestHost(wayOut, {}, { memoryMax: 4_000_000_000 })
+  await using egress = await startTestEgress('127.0.0.1:1')
+  await using host = await startTestHost(egress, {}, { memoryMax: 4_000_000_000 })
   t.match(await captureWith(host, filling), { outcome: 'completed' })
 })
 
 t.test(
   'browser bounds: host, browser and renderers are killed before services when memory runs out, and leave no core',
   async (t) => {
-    await using wayOut = await startWayOut('127.0.0.1:1')
-    await using host = await startTestHost(wayOut)
+    await using egress = await startTestEgress('127.0.0.1:1')
+    await using host = await startTestHost(egress)
     t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
     const [browser] = browsersOf(process.pid)
     const all = processTree(process.pid).filter(({ command }) => command.startsWith(process.execPath))

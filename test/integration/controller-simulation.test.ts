@@ -9,7 +9,7 @@ import {
   seededRandom,
   simulatePool,
 } from '#test/helpers/pool-simulation.ts'
-import { poolPolicy } from '#test/helpers/seen-pool.ts'
+import { poolPolicy } from '#test/helpers/observed-pool.ts'
 
 const seeds = [1, 2, 3, 4, 5]
 const minuteMs = 60_000
@@ -174,7 +174,7 @@ for (const seed of seeds) {
 }
 
 t.test('controller simulation: with idle cores the pool grows for any waiting capture at once', (t) => {
-  const played = (more: Partial<Scenario> & { load?: () => number[] }, idleCores: number, max = 4) => {
+  const simulated = (more: Partial<Scenario> & { load?: () => number[] }, idleCores: number, max = 4) => {
     const outcome = simulate(1, {
       load: () => [],
       policy: { ...policy, max, idleCores },
@@ -185,16 +185,16 @@ t.test('controller simulation: with idle cores the pool grows for any waiting ca
     })
     return { captures: outcome.waitsMs.length, workers: Math.max(...sizes(outcome)) }
   }
-  const alone = played({ callers: 1 }, 2)
+  const alone = simulated({ callers: 1 }, 2)
   t.equal(alone.workers, 1, 'one caller keeps one worker')
-  const both = played({ callers: 2 }, 2)
+  const both = simulated({ callers: 2 }, 2)
   t.equal(both.workers, 2)
   t.ok(both.captures > 1.8 * alone.captures, `${both.captures} captures for two callers, ${alone.captures} for one`)
   const few = { load: () => [5000, 5000, 5000] }
-  t.equal(played(few, 0).workers, 1, 'without idle cores, captures within the allowed wait start no worker')
-  t.equal(played(few, 2).workers, 2)
-  t.equal(played(few, 8).workers, 3, 'one for each capture')
-  t.equal(played(few, 2, 1).workers, 1, 'none above the maximum')
+  t.equal(simulated(few, 0).workers, 1, 'without idle cores, captures within the allowed wait start no worker')
+  t.equal(simulated(few, 2).workers, 2)
+  t.equal(simulated(few, 8).workers, 3, 'one for each capture')
+  t.equal(simulated(few, 2, 1).workers, 1, 'none above the maximum')
   t.end()
 })
 
@@ -202,7 +202,7 @@ t.test('controller simulation: captures on draining workers count as served; the
   // Each of five workers has one long capture left. Three of them drain; the free slots of the others suffice for more.
   const burstMs = 20_000
   const laterMs = 45_000
-  const played = (deciding: Decide) => {
+  const simulated = (deciding: Decide) => {
     let begun = 0
     const { moments } = simulate(1, {
       load: () => [...Array.from({ length: 20 }, () => burstMs), laterMs, laterMs, laterMs],
@@ -218,13 +218,13 @@ t.test('controller simulation: captures on draining workers count as served; the
     const active = moments.filter(({ atMs }) => atMs >= laterMs).map((moment) => moment.active)
     return { before: active[0] ?? 0, after: Math.max(...active) }
   }
-  t.same(played(decide), { before: 2, after: 2 })
+  t.same(simulated(decide), { before: 2, after: 2 })
   const forgetful: Decide = ({ workers, ...seen }, rules, memory) => {
     const left =
       workers === 'unknown' ? workers : workers.map((each) => (each.state === 'draining' ? { ...each, busy: 0 } : each))
     return decide({ ...seen, workers: left }, rules, memory)
   }
-  const { before, after } = played(forgetful)
+  const { before, after } = simulated(forgetful)
   t.ok(after > before, `a decision without them grows from ${before} to ${after}`)
   t.end()
 })

@@ -9,7 +9,7 @@ import {
   seededRandom,
   simulatePool,
 } from '#test/helpers/pool-simulation.ts'
-import { poolPolicy } from '#test/helpers/seen-pool.ts'
+import { poolPolicy } from '#test/helpers/observed-pool.ts'
 
 const seeds = [1, 2, 3, 4, 5]
 const minuteMs = 60_000

@@ -227,7 +227,9 @@ t.test('delete: the result of a deleted capture sends no event or webhook, and i
   t.same(running.endings(deleted.id), [])
   t.same(await running.database.query('select from webhook_delivery'), [])
   t.ok(
-    ledger.told.some(([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture'),
+    ledger.recordedEvents.some(
+      ([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture',
+    ),
   )
 
   await reportSuccess(queue, randomUUID(), { objectKey: kept })

@@ -12,10 +12,10 @@ import { askProxy } from '#test/helpers/proxy-client.ts'
 const rules = rulesOf('127.0.0.1')
 
 /** How the next connection ended; it is recorded shortly after the client sees its end. */
-const nextEnd = async ({ heard }: Filter): Promise<unknown> => {
-  await eventually(() => heard.some(({ name }) => name === 'ended'))
-  const index = heard.findIndex(({ name }) => name === 'ended')
-  return heard.splice(index, 1)[0]?.args[1]
+const nextEnd = async ({ events }: Filter): Promise<unknown> => {
+  await eventually(() => events.some(({ name }) => name === 'ended'))
+  const index = events.findIndex(({ name }) => name === 'ended')
+  return events.splice(index, 1)[0]?.args[1]
 }
 
 /** A TCP server that keeps the sockets of its clients. */
@@ -75,7 +75,7 @@ t.test('egress bounds: uploads count like downloads, in a tunnel and in a reques
   const post = (bytes: number) =>
     askProxy({ port: filter.port, line, headers: [`Content-Length: ${bytes}`], body: 'x'.repeat(bytes) })
   t.not((await post(upload.length)).status, 200)
-  await eventually(() => filter.heard.some(({ name }) => name === 'refused'))
+  await eventually(() => filter.events.some(({ name }) => name === 'refused'))
   t.match(await post(99_000), { status: 200, body: 'took it all' })
 })
 
@@ -86,7 +86,7 @@ t.test('egress bounds: refuses connections over the limit as overloaded, but not
   for (const line of ['CONNECT 10.0.0.1:443', 'GET http://10.0.0.1/']) {
     t.match(await askProxy({ port: filter.port, line }), { status: 503, refusal: 'overloaded' })
   }
-  t.equal(filter.heard.filter(({ name }) => name === 'overloaded').length, 2)
+  t.equal(filter.events.filter(({ name }) => name === 'overloaded').length, 2)
   const address = { host: '127.0.0.1', port: filter.port }
   using watch = await watchEgress(address)
   t.ok(await watch.ping())
@@ -105,7 +105,7 @@ t.test('egress bounds: cuts clients if too many wait for a response', async (t) 
   const clients = Array.from({ length: 257 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
   await Promise.all(clients.map((client) => once(client, 'connect')))
   t.equal((await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })).status, 0)
-  t.ok(filter.heard.some(({ name }) => name === 'overloaded'))
+  t.ok(filter.events.some(({ name }) => name === 'overloaded'))
   for (const client of clients) client.destroy()
 })
 
@@ -114,7 +114,7 @@ t.test('egress bounds: refuses a client with oversized headers as a bad request,
   const headers = [`X-Large: ${'x'.repeat(70_000)}`]
   const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443', headers })
   t.match(answer, { status: 400, refusal: 'bad_request' })
-  t.ok(filter.heard.some(({ name }) => name === 'unreadable'))
+  t.ok(filter.events.some(({ name }) => name === 'unreadable'))
 })
 
 t.test('egress bounds: refuses a response with oversized headers', async (t) => {
@@ -175,7 +175,7 @@ t.test('egress bounds: closes the other end if one end breaks off', async (t) =>
   await eventually(() => peer.sockets.length === 3)
   upload.destroy()
   await eventually(() => peer.sockets[2]?.destroyed === true)
-  await eventually(() => filter.heard.filter(({ name }) => name === 'clientGone').length === 3)
+  await eventually(() => filter.events.filter(({ name }) => name === 'clientGone').length === 3)
   t.pass('every socket is closed')
 })
 

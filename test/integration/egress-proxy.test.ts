@@ -9,7 +9,7 @@ import { captureHeader } from '#shared/net/refusal.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import { ssrfCases } from '#test/fixtures/ssrf-cases.ts'
 import {
-  deafResolver,
+  unusedResolver,
   internet,
   listening,
   resolverOf,
@@ -29,7 +29,7 @@ const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0
 // Contract: `proxy`
 t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps bytes behind its response', async (t) => {
   await using proxy = await startScriptedProxy(`${established}early`, '', null)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const { socket } = await askProxy({
     port: filter.port,
     line: 'CONNECT Page.test.:443',
@@ -39,35 +39,35 @@ t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps by
   t.equal(await text(socket), 'early')
   const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
   t.equal(
-    Buffer.concat(proxy.heard).toString(),
+    Buffer.concat(proxy.received).toString(),
     `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
   )
-  t.match(filter.heard, [
+  t.match(filter.events, [
     { name: 'clientConnected' },
     { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
   ])
-  t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
+  t.notMatch(inspect(filter.events, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
 })
 
 t.test('egress proxy: requests a tunnel to an IPv6 address in brackets from an HTTP proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT [2606:4700::1]:443', headers })
   socket.destroy()
-  t.equal(proxy.heard.join(''), 'CONNECT [2606:4700::1]:443 HTTP/1.1\r\nHost: [2606:4700::1]:443\r\n\r\n')
+  t.equal(proxy.received.join(''), 'CONNECT [2606:4700::1]:443 HTTP/1.1\r\nHost: [2606:4700::1]:443\r\n\r\n')
 })
 
 // Contract: `proxy`
 t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, without internal headers', async (t) => {
-  const heard: unknown[] = []
+  const received: unknown[] = []
   await using proxy = await listening(
     createServer(async (request, response) => {
-      heard.push(request.method, request.url, request.rawHeaders, await text(request))
+      received.push(request.method, request.url, request.rawHeaders, await text(request))
       response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
     }),
   )
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const answer = await askProxy({
     port: filter.port,
     line: 'POST http://user:pass@page.test:8080/a?b',
@@ -75,7 +75,7 @@ t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, with
     body: 'body',
   })
   const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
-  t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
+  t.same(received, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
   t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
 })
 
@@ -83,12 +83,12 @@ t.test('egress proxy: requests a plain page from an HTTP proxy by full URL, with
 t.test('egress proxy: requests a plain page through a SOCKS5 connection to the name', async (t) => {
   const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
   await using proxy = await startScriptedProxy(...socksGranted, page)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`socks5h://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/a?b', headers })
   t.match(answer, { status: 200, body: 'page' })
-  t.equal(proxy.heard[1]?.toString('latin1'), '\x05\x01\0\x03\x09page.test\0P')
-  t.equal(proxy.heard[2]?.toString(), 'GET /a?b HTTP/1.1\r\nHost: page.test\r\nConnection: close\r\n\r\n')
+  t.equal(proxy.received[1]?.toString('latin1'), '\x05\x01\0\x03\x09page.test\0P')
+  t.equal(proxy.received[2]?.toString(), 'GET /a?b HTTP/1.1\r\nHost: page.test\r\nConnection: close\r\n\r\n')
 })
 
 const badProxies: readonly (readonly [string, 'http' | 'socks5', ...Reply[]])[] = [
@@ -118,14 +118,14 @@ for (const [what, kind, ...replies] of badProxies) {
   t.test(`egress proxy: ${what} of a ${kind} proxy is a failed connection, never a direct one`, async (t) => {
     await using canary = await startCanary()
     await using proxy = await startScriptedProxy(...replies)
-    await using filter = await startFilter({ rules, resolver: deafResolver, connectMs: 300 })
+    await using filter = await startFilter({ rules, resolver: unusedResolver, connectMs: 300 })
     const headers = through(`${kind}://us3r:s3cret@127.0.0.1:${proxy.port}`)
     const answer = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}`, headers })
     t.match(answer, { refusal: 'connection_failed', body: '' })
     await eventually(() => proxy.sockets.length === 1 && proxy.sockets[0]?.destroyed === true)
     t.equal(canary.connections(), 0)
-    t.match(filter.heard.find(({ name }) => name === 'refused')?.args, [{ way: `${kind}_proxy`, proxy: '127.0.0.1' }])
-    t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
+    t.match(filter.events.find(({ name }) => name === 'refused')?.args, [{ way: `${kind}_proxy`, proxy: '127.0.0.1' }])
+    t.notMatch(inspect(filter.events, { depth: null }), /us3r|s3cret/)
   })
 }
 
@@ -148,7 +148,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 t.test('egress proxy: plain requests pass a proxy without tunnels, always to the requested host', async (t) => {
   for (const status of [400, 403, 405, 501]) {
     await using proxy = await startTunnelless(status)
-    await using filter = await startFilter({ rules, resolver: deafResolver })
+    await using filter = await startFilter({ rules, resolver: unusedResolver })
     const { status: answered, socket } = await askProxy({
       port: filter.port,
       line: 'CONNECT Page.test.:8080',
@@ -177,7 +177,7 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
         body: 'body',
       },
     ])
-    const seen = filter.heard.filter(({ name }) => name === 'opened' || name === 'ended')
+    const seen = filter.events.filter(({ name }) => name === 'opened' || name === 'ended')
     t.equal(seen.length, 4)
     for (const { args } of seen) t.match(args[0], { kind: 'request', capture: 'cap-1', host: 'page.test' })
   }
@@ -185,7 +185,7 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
 
 t.test('egress proxy: behind a proxy without tunnels, anything but a plain request for a path is cut', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   for (const bytes of [
     Buffer.from([0x16, 3, 1, 0, 100, ...Buffer.alloc(100)]),
@@ -204,7 +204,7 @@ t.test('egress proxy: behind a proxy without tunnels, anything but a plain reque
 
 t.test('egress proxy: an idle client behind a proxy without tunnels is cut', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver, idleMs: 200 })
+  await using filter = await startFilter({ rules, resolver: unusedResolver, idleMs: 200 })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
   t.equal(await text(socket), '')
@@ -212,7 +212,7 @@ t.test('egress proxy: an idle client behind a proxy without tunnels is cut', asy
 
 t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
   await using proxy = await startTunnelless(403)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
+  await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'CONNECT page.test:443', headers })
   t.match(answer, { status: 502, refusal: 'connection_failed' })
@@ -227,7 +227,7 @@ t.test('egress proxy: an error of the proxy itself is a failed connection; that 
     [404, {}, undefined],
   ] as const) {
     await using proxy = await listening(createServer((_, response) => void response.writeHead(status, marks).end('x')))
-    await using filter = await startFilter({ rules, resolver: deafResolver })
+    await using filter = await startFilter({ rules, resolver: unusedResolver })
     const headers = through(`http://127.0.0.1:${proxy.port}`)
     const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
     t.match(answer, refusal === undefined ? { status } : { status: 502, refusal, body: '' }, `${status}`)
@@ -263,7 +263,7 @@ t.test('egress proxy: checks the address of a proxy as that of any target', asyn
     socket.destroy()
     if (expect === 'allowed') t.equal(status, 200, `${id} ${note}`)
     else t.ok(refusal === 'blocked' || refusal === 'bad_request', `${id} ${note}: ${status} ${refusal}`)
-    t.equal(open.heard.length, expect === 'allowed' ? replies.length : 0)
+    t.equal(open.received.length, expect === 'allowed' ? replies.length : 0)
     t.equal(canary.connections(), 0)
   }
 })
@@ -308,13 +308,13 @@ t.test('egress proxy: dials the checked address of the proxy, and cuts a proxy t
   })
   t.match(answer, { status: 403, refusal: 'blocked' })
   t.same(dialled, ['8.8.8.8'])
-  t.same(proxy.heard, [])
+  t.same(proxy.received, [])
 })
 
 t.test('egress proxy: refuses private literals, local names and bad ports of pages behind any proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const own = rulesOf(`127.0.0.1:${proxy.port}`)
-  await using filter = await startFilter({ rules: own, resolver: deafResolver })
+  await using filter = await startFilter({ rules: own, resolver: unusedResolver })
   for (const host of ['127.0.0.1:80', '10.0.0.1:443', '[::1]:443', '0x7f.1:80', 'kubernetes:443', 'a.localhost:80']) {
     for (const line of [`CONNECT ${host}`, `GET http://${host}/`]) {
       for (const scheme of ['http', 'socks5']) {
@@ -345,7 +345,7 @@ t.test('egress proxy: an unreadable proxy header is a bad request, never a direc
     }
   }
   t.equal(canary.connections(), 0)
-  t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
+  t.notMatch(inspect(filter.events, { depth: null }), /us3r|s3cret/)
 })
 
 t.test('egress proxy: a client that disconnects during the handshake leaves no connection open', async (t) => {
@@ -356,7 +356,7 @@ t.test('egress proxy: a client that disconnects during the handshake leaves no c
     line: 'CONNECT page.test:443',
     headers: [...through(`http://127.0.0.1:${proxy.port}`)],
   })
-  await eventually(() => proxy.heard.length === 1)
+  await eventually(() => proxy.received.length === 1)
   const drained = filter.drain(0)
   await Promise.all([drained, asked])
   const [socket] = proxy.sockets

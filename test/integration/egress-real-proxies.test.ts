@@ -4,7 +4,14 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Connect } from '#egress/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
-import { deafResolver, type Filter, listening, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import {
+  unusedResolver,
+  type Filter,
+  listening,
+  rulesOf,
+  startCanary,
+  startFilter,
+} from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
@@ -17,12 +24,12 @@ const right = 'us3r:s3%3Acr%40t@'
 const secretName = 'only-squid-knows.test'
 
 const startPage = async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const server = createServer((request, response) => {
-    heard.push(`${request.headers.host}${request.url}`)
+    received.push(`${request.headers.host}${request.url}`)
     response.end('page')
   })
-  return { ...(await listening(server)), heard }
+  return { ...(await listening(server)), received }
 }
 
 /** A filter with these allowed targets that resolves no names; `dialled` contains every port that it connected to. */
@@ -32,7 +39,7 @@ const startNameless = async (...allow: readonly string[]) => {
     dialled.push(port)
     return connect({ host, port, allowHalfOpen: true })
   }
-  const filter = await startFilter({ rules: rulesOf(allow.join(' ')), resolver: deafResolver, connect: noting })
+  const filter = await startFilter({ rules: rulesOf(allow.join(' ')), resolver: unusedResolver, connect: noting })
   return { ...filter, dialled }
 }
 
@@ -57,7 +64,7 @@ t.test('egress real proxies: reaches a page through squid, by a name that only s
   const { plain, tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
   t.match(plain, { status: 200, body: 'page', headers: { via: /squid/ } })
   t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-  t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
+  t.same(page.received, [`${host}/plain`, `${host}/tunnel`])
   await logged(squid, new RegExp(`/200 .* GET http://${host}/plain us3r `))
   await logged(squid, new RegExp(`/200 .* CONNECT ${host} us3r `))
   t.same(filter.dialled, [squid.port, squid.port])
@@ -89,7 +96,7 @@ t.test('egress real proxies: squid refuses invalid credentials, and the page is 
     t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
   }
   await logged(squid, /TCP_DENIED\/407 .* CONNECT/)
-  t.same(page.heard, [])
+  t.same(page.received, [])
   t.ok(filter.dialled.every((port) => port === squid.port))
 })
 
@@ -123,7 +130,7 @@ for (const [how, wanted, credentials] of [
           const { plain, tunnelled } = await askBoth(filter, host, `${scheme}://${credentials}127.0.0.1:${socks.port}`)
           t.match(plain, { status: 200, body: 'page' })
           t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-          t.same(page.heard.splice(0), [`${host}/plain`, `${host}/tunnel`])
+          t.same(page.received.splice(0), [`${host}/plain`, `${host}/tunnel`])
           await logged(socks, new RegExp(`connected to ${host}`))
         }
       }
@@ -145,7 +152,7 @@ t.test(
       t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
       t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
     }
-    t.same(page.heard, [])
+    t.same(page.received, [])
     t.ok(filter.dialled.every((port) => port === socks.port))
   },
 )

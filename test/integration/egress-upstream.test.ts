@@ -16,12 +16,12 @@ t.equal(withoutRealProxies(), false, 'squid and microsocks are installed')
 const login = { user: 'us3r', password: 's3:cr@t' }
 
 const startPage = async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const server = createServer((request, response) => {
-    heard.push(`${request.headers.host}${request.url}`)
+    received.push(`${request.headers.host}${request.url}`)
     response.end('page')
   })
-  return { ...(await listening(server)), heard }
+  return { ...(await listening(server)), received }
 }
 
 /** A filter behind `proxy` that allows loopback; `dialled` contains every port that it connected to itself. */
@@ -68,7 +68,7 @@ t.test('upstream proxy: every connection is a tunnel to the checked address, wit
   const { plain, tunnelled } = await askBoth(filter.port, host)
   t.match(plain, { status: 200, body: 'page' })
   t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-  t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
+  t.same(page.received, [`${host}/plain`, `${host}/tunnel`])
   await logged(squid, new RegExp(`(/200 .* CONNECT 127\\.0\\.0\\.1:${page.port} us3r [^]*){2}`))
   t.notMatch(await squid.log(), /page\.test/)
   t.same(filter.dialled, [squid.port, squid.port])
@@ -126,8 +126,8 @@ t.test('upstream proxy: wrong credentials or an unreachable upstream are `unavai
   await using filter = await startBehind({ port })
   const { plain, tunnel } = await askBoth(filter.port, host)
   t.match([plain, tunnel], [{ status: 503, refusal: 'unavailable' }, { refusal: 'unavailable' }])
-  t.same(page.heard, [])
-  const refused = filter.heard.find(({ name }) => name === 'refused')
+  t.same(page.received, [])
+  const refused = filter.events.find(({ name }) => name === 'refused')
   t.match(refused?.args[1], { code: 'SERVICE_UNAVAILABLE', message: /SHUTTERFLEET_EGRESS_UPSTREAM_PROXY/ })
 })
 
@@ -137,7 +137,7 @@ t.test('upstream proxy: a target that it cannot reach or tunnel to is a failed c
   await using filter = await startBehind(squid)
   const { plain, tunnel } = await askBoth(filter.port, `page.test:${page.port}`)
   t.match([plain.refusal, tunnel.refusal], ['connection_failed', 'connection_failed'])
-  t.same(page.heard, [], 'no plain request')
+  t.same(page.received, [], 'no plain request')
   await logged(squid, /TCP_DENIED\/403 .* CONNECT/)
   t.notMatch(await squid.log(), / GET /)
 })

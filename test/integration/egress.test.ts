@@ -98,9 +98,9 @@ t.test('egress: a target that switches protocols unasked is dropped at once', as
 })
 
 t.test('egress: removes hop-by-hop headers and its own in both directions, and sets Host itself', async (t) => {
-  const heard: string[][] = []
+  const received: string[][] = []
   await using page = await startPage((request) => {
-    heard.push(request.rawHeaders)
+    received.push(request.rawHeaders)
     return {
       [refusalHeader]: 'blocked',
       connection: 'x-private-hop',
@@ -130,7 +130,7 @@ t.test('egress: removes hop-by-hop headers and its own in both directions, and s
     line: `GET http://user:pass@127.0.0.1:${page.port}/`,
     headers: [...headers, ...more],
   })
-  t.same(heard, [['Host', `127.0.0.1:${page.port}`, 'X-Kept', '1', 'X-Kept', '2', 'Connection', 'close']])
+  t.same(received, [['Host', `127.0.0.1:${page.port}`, 'X-Kept', '1', 'X-Kept', '2', 'Connection', 'close']])
   t.equal(answer.refusal, undefined)
   t.equal(answer.headers['x-private-hop'], undefined)
   t.equal(answer.headers['proxy-authenticate'], undefined)
@@ -164,9 +164,9 @@ t.test('egress: reports no more of a target than its host', async (t) => {
   await askProxy({ port: filter.port, line, headers: [`${captureHeader}: cap-1`] })
   await askProxy({ port: filter.port, line: 'GET http://user:s3cret@10.0.0.1/p4th?qu3ry' })
   await askProxy({ port: filter.port, line: 'GET https://user:s3cret@10.0.0.1/p4th?qu3ry' })
-  const told = inspect(filter.heard, { depth: null })
-  t.notMatch(told, /s3cret|p4th|qu3ry/)
-  t.match(filter.heard, [
+  const recorded = inspect(filter.events, { depth: null })
+  t.notMatch(recorded, /s3cret|p4th|qu3ry/)
+  t.match(filter.events, [
     { name: 'clientConnected' },
     { name: 'opened', args: [{ host: '127.0.0.1', capture: 'cap-1' }] },
   ])
@@ -174,22 +174,22 @@ t.test('egress: reports no more of a target than its host', async (t) => {
 
 t.test('egress: passes the end of either side of a tunnel on to the other', async (t) => {
   const server = createTcpServer({ allowHalfOpen: true }, async (socket) => {
-    socket.end(`heard ${await text(socket)}`)
+    socket.end(`received ${await text(socket)}`)
   })
   await using late = await listening(server)
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
   const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${late.port}` })
   socket.end('all')
-  t.equal(await text(socket), 'heard all')
+  t.equal(await text(socket), 'received all')
   if (!socket.closed) await once(socket, 'close')
-  const ended = filter.heard.find(({ name }) => name === 'ended')
+  const ended = filter.events.find(({ name }) => name === 'ended')
   t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 12 }])
 })
 
 t.test('egress: serves only clients with one of its tokens, and passes no token on', async (t) => {
-  const heard: string[][] = []
+  const received: string[][] = []
   await using page = await startPage((request) => {
-    heard.push(request.rawHeaders)
+    received.push(request.rawHeaders)
     return {}
   })
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a', 'token-b'] })
@@ -199,16 +199,16 @@ t.test('egress: serves only clients with one of its tokens, and passes no token 
       const refused = await askProxy({ port: filter.port, line, headers })
       t.match(refused, { status: 407, refusal: 'unavailable', headers: { 'proxy-authenticate': 'Bearer' }, body: '' })
     }
-    t.equal(heard.length, 0)
+    t.equal(received.length, 0)
     for (const token of ['token-a', 'token-b']) {
       const headers = [`Proxy-Authorization: Bearer ${token}`, 'Proxy-Authorization: Bearer token-c']
       const { status, socket } = await askProxy({ port: filter.port, line, headers })
       t.equal(status, 200, 'the first header counts')
       socket.destroy()
     }
-    for (const names of heard.splice(0)) t.notOk(names.includes('Proxy-Authorization'))
+    for (const names of received.splice(0)) t.notOk(names.includes('Proxy-Authorization'))
   }
-  t.equal(filter.heard.filter(({ name }) => name === 'unauthorized').length, 6)
+  t.equal(filter.events.filter(({ name }) => name === 'unauthorized').length, 6)
 })
 
 t.test('egress: requires the token for every request of a connection', async (t) => {

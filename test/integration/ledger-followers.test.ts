@@ -58,6 +58,6 @@ t.test(
     await database.query(`update capture set created_at = created_at - interval '1 hour' where id = any ($1)`, [ids])
     await eventually(() => events.length >= 3)
     t.same(await codes(), ['JOB_FAILED', 'JOB_FAILED', 'JOB_FAILED'])
-    t.equal(ledger.told.filter(([name]) => name === 'reaped').length, 1)
+    t.equal(ledger.recordedEvents.filter(([name]) => name === 'reaped').length, 1)
   },
 )

@@ -81,7 +81,10 @@ t.test('ledger proxied wait: only a capture for which no worker could be started
   await reaperHasTurned(running)
   for (const { id } of [young, behind, other]) t.match(await row(database, id), { status: 'pending' })
   t.match(await row(database, begun.id), { status: 'processing' })
-  t.same(running.ledger.told.filter(([name, , action]) => name === 'reaped' && action === 'not_startable').length, 1)
+  t.same(
+    running.ledger.recordedEvents.filter(([name, , action]) => name === 'reaped' && action === 'not_startable').length,
+    1,
+  )
   t.match(await meters(running), { reserved: 4 })
 })
 

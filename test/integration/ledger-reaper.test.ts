@@ -25,7 +25,7 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<L
   await declareStreams(queue)
   const ledger = createTestLedger(database, queue, more)
   const tenant = await createTenant(database)
-  const reaped = () => ledger.told.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
+  const reaped = () => ledger.recordedEvents.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
   /** A capture whose attempts began, the last one long enough ago to be overdue, without later reports. */
   const dead = async (of: {
     minutesAgo: number

@@ -42,7 +42,7 @@ t.test('ledger relay: captures that cannot be published do not delay others, and
   await t.rejects(relay(broken), { message: 'this one is broken' })
   t.ok(await standing(queue, last))
   t.equal((await database.query('select from outbox')).length, bad.size)
-  const turns = ledger.told.filter(([name]) => name === 'relayTurned')
+  const turns = ledger.recordedEvents.filter(([name]) => name === 'relayTurned')
   t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
 })
 
@@ -86,7 +86,7 @@ t.test('ledger relay: a capture larger than the NATS limit fails, and the others
   })
   t.match(await meters({ database, tenant }), { pending: 1, admitted: 1, reserved: 1 })
   t.same(await database.query('select from outbox'), [])
-  t.equal(ledger.told.filter(([name]) => name === 'tooLarge').length, 9)
+  t.equal(ledger.recordedEvents.filter(([name]) => name === 'tooLarge').length, 9)
 })
 
 t.test('ledger relay: at its start a ledger reports a NATS server whose message limit is too small', async (t) => {
@@ -94,11 +94,11 @@ t.test('ledger relay: at its start a ledger reports a NATS server whose message 
   const small = createTestLedger(database, await openQueue(t, nats.url))
   await setUpStreams(small)
   t.same(
-    small.told.filter(([name]) => name === 'maxPayloadTooSmall'),
+    small.recordedEvents.filter(([name]) => name === 'maxPayloadTooSmall'),
     [['maxPayloadTooSmall', payloadMax]],
   )
   const other = await startNats(t)
   const enough = createTestLedger(database, await openQueue(t, other.url))
   await setUpStreams(enough)
-  t.notOk(enough.told.some(([name]) => name === 'maxPayloadTooSmall'))
+  t.notOk(enough.recordedEvents.some(([name]) => name === 'maxPayloadTooSmall'))
 })

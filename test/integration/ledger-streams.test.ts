@@ -67,7 +67,7 @@ t.test('ledger streams: the fill level of unread results is reported, before the
   await setUpStreams(ledger)
   const told = async () => {
     await createStreamKeeper(ledger)()
-    return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
+    return ledger.recordedEvents.findLast(([name]) => name === 'reportsUnread')?.slice(1)
   }
   t.same(await told(), [0, 0])
   const body = Buffer.alloc(100_000, '{')

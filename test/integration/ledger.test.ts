@@ -74,7 +74,8 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
 
 t.test('starts: a start whose result follows soon has no transaction of its own, and is backdated', async (t) => {
   const running = await startLedger(t, on)
-  const batches = () => running.ledger.told.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
+  const batches = () =>
+    running.ledger.recordedEvents.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
   const { id } = await accept(running)
   await Promise.all([started(running.queue, id, 1), reportSuccess(running.queue, id)])
   await statusIs(running.database, id, 'completed')
@@ -95,7 +96,8 @@ t.test('ledger: the queue time is measured once, from acceptance until the first
   await started(queue, id, 2)
   await reportSuccess(queue, id, { attempt: 2 })
   await statusIs(database, id, 'completed')
-  const waits = () => ledger.told.flatMap(([name, , waitedMs]) => (name === 'begun' ? [Number(waitedMs)] : []))
+  const waits = () =>
+    ledger.recordedEvents.flatMap(([name, , waitedMs]) => (name === 'begun' ? [Number(waitedMs)] : []))
   t.equal(waits().length, 1)
   t.ok(Number(waits()[0]) > 59_000)
   const { id: other } = await accept(running)
@@ -144,7 +146,7 @@ t.test('ledger: reports that do not count change nothing', async (t) => {
   const unreadable = startedCodec.encode({ id, attempt: 3, kind: 'unreadable', pod: 'pod' })
   await publishStored(queue, startedSubject({ pool: 'stealth', id }), unreadable)
   await publishStored(queue, resultSubject({ pool: 'standard', id }), Buffer.from('{}'))
-  const ignored = () => ledger.told.flatMap(([name, , reason]) => (name === 'reportIgnored' ? [reason] : []))
+  const ignored = () => ledger.recordedEvents.flatMap(([name, , reason]) => (name === 'reportIgnored' ? [reason] : []))
   const wanted = ['late_failure', 'object_key', 'pool', 'token', 'unknown_capture', 'unreadable']
   await eventually(() => ignored().length === wanted.length)
   t.same(ignored().map(String).toSorted(), wanted)
@@ -334,7 +336,7 @@ t.test('ledger: a lost message is replaced after a minute', async (t) => {
   await republishUnstarted(ledger)
   await eventually(async () => (await database.query('select from outbox')).length === 0)
   t.ok(
-    ledger.told.some(([name, result]) => name === 'relayed' && result === 'stands'),
+    ledger.recordedEvents.some(([name, result]) => name === 'relayed' && result === 'stands'),
     'a message that is still in the queue is not duplicated',
   )
 })

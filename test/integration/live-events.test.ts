@@ -6,7 +6,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { type SeenEvent, readEvents } from '#test/helpers/read-events.ts'
+import { type ReceivedEvent, readEvents } from '#test/helpers/read-events.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 
@@ -50,7 +50,7 @@ const heldPage = (name: string) => {
   return { end: resolve }
 }
 
-const named = (seen: readonly SeenEvent[], name: string) => seen.filter((event) => event.name === name)
+const named = (seen: readonly ReceivedEvent[], name: string) => seen.filter((event) => event.name === name)
 
 /** Creates a batch of captures that were accepted one by one. */
 const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {

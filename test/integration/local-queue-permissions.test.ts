@@ -92,15 +92,15 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
 })
 
 t.test('local queue permissions: the ledger receives pool states, and no worker can publish them', async (t) => {
-  const heard = Promise.withResolvers<string | undefined>()
-  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
+  const received = Promise.withResolvers<string | undefined>()
+  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => received.resolve(textOf(data)))
   await ledger.queue.connection.flush()
   t.match(
     await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
     /pool/,
   )
   controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
-  t.equal(await heard.promise, 'said')
+  t.equal(await received.promise, 'said')
   t.strictSame([ledger.refusals, controller.refusals], [[], []])
 })
 
@@ -187,22 +187,22 @@ const harmful = [
   `$JS.API.STREAM.DELETE.${resultsStream.name}`,
 ]
 
-/** Sends every request with every harmful reply subject; `heard` collects the subjects of the services' account. */
+/** Sends every request with every harmful reply subject; `received` collects the subjects of the services' account. */
 const sendDeputies = async (server: TestNats, as: Queue) => {
   const operator = await connectAs('operator', server)
-  const heard = new Set<string>()
-  operator.queue.subscribe('>', ({ subject }) => heard.add(subject))
+  const received = new Set<string>()
+  operator.queue.subscribe('>', ({ subject }) => received.add(subject))
   await operator.queue.connection.flush()
   for (const reply of harmful) {
     for (const { subject, body } of deputies) as.publish(subject, bytes(body), { reply })
   }
   await as.connection.flush()
-  return { heard, flush: () => operator.queue.connection.flush() }
+  return { received, flush: () => operator.queue.connection.flush() }
 }
 
 t.test("local queue permissions: responses to a worker's requests reach only workers of its pool", async (t) => {
   const before = await unreadReports(ledger.queue)
-  const { heard, flush } = await sendDeputies(nats, worker.queue)
+  const { received, flush } = await sendDeputies(nats, worker.queue)
   // Responses come in the order of requests: after these, all others have been sent.
   await publishStored(worker.queue, started('after'), bytes())
   await lastMessage(worker.queue, resultsStream.name, result('one'))
@@ -213,11 +213,11 @@ t.test("local queue permissions: responses to a worker's requests reach only wor
   )
   await flush()
   t.strictSame(
-    harmful.filter((subject) => heard.has(subject)),
+    harmful.filter((subject) => received.has(subject)),
     [],
   )
   t.ok(
-    [...heard].some((subject) => subject.startsWith('_R_.')),
+    [...received].some((subject) => subject.startsWith('_R_.')),
     'responses were sent',
   )
   t.equal((await readStreams(gateway.queue)).length, 2)
@@ -234,8 +234,10 @@ t.test('local queue permissions: if all users share one account, every harmful s
   await declareStreams((await connectAs('ledger', planted)).queue)
   const { queue } = await connectAs('worker_standard', planted)
   await publishStored(queue, result('one'), bytes('done'))
-  const { heard } = await sendDeputies(planted, queue)
-  await eventually(() => harmful.every((subject) => heard.has(subject)), { what: 'all harmful subjects are reached' })
+  const { received } = await sendDeputies(planted, queue)
+  await eventually(() => harmful.every((subject) => received.has(subject)), {
+    what: 'all harmful subjects are reached',
+  })
 })
 
 t.test('local queue permissions: a worker cannot read a report of another pool', async (t) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeAuthority } from '#test/helpers/authority.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { type Certificate, makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import { makePageTrust } from '#worker/host/page-trust.ts'
@@ -27,8 +27,8 @@ t.teardown(async () => {
 })
 
 const captureBoth = async (trust: string | undefined) => {
-  await using wayOut = await startWayOut('127.0.0.0/8')
-  await using host = await startTestHost(wayOut, {}, { trust })
+  await using egress = await startTestEgress('127.0.0.0/8')
+  await using host = await startTestHost(egress, {}, { trust })
   const outcomes: string[] = []
   for (const { port } of [signed, selfSigned]) {
     const outcome = await captureWith(host, { url: `https://127.0.0.1:${port}/`, timeout: 10 })

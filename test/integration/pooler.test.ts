@@ -180,7 +180,7 @@ t.test('pooler: gateway and ledger work through it', async (t) => {
   await eventually(ended, { withinMs: 30_000, what: 'all captures are completed' })
   t.equal(fleet.seen.length, 2 * numbers.length)
   t.notOk(
-    ledger.told.some(([name]) => name === 'loopFailed'),
+    ledger.recordedEvents.some(([name]) => name === 'loopFailed'),
     'no loop of the ledger failed',
   )
   stop.abort()

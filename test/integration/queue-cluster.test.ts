@@ -109,23 +109,23 @@ t.test('stream replicas: no capture is lost when a server loses its disk, and fu
   await leader.wipe()
   await acceptOne()
   await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures' })
-  t.notOk(ledger.told.some(([name]) => name === 'streamsMissing' || name === 'captureLost'))
+  t.notOk(ledger.recordedEvents.some(([name]) => name === 'streamsMissing' || name === 'captureLost'))
 })
 
 t.test(
   'stream replicas: a stream of one replica that is empty after a restart of its server is refilled within a minute',
   async (t) => {
     const { leader, allStored, queue, ledger } = await startWithCaptures(t, 1)
-    const checksBefore = ledger.told.filter(([name]) => name === 'reportsUnread').length
-    const hasChecked = () => ledger.told.filter(([name]) => name === 'reportsUnread').length > checksBefore
+    const checksBefore = ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length
+    const hasChecked = () => ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length > checksBefore
     await eventually(hasChecked, { withinMs: minuteMs, what: 'the ledger has read the state of the stream' })
     await leader.wipe()
     await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures again' })
     t.match(
-      ledger.told.filter(([name]) => name === 'captureLost'),
+      ledger.recordedEvents.filter(([name]) => name === 'captureLost'),
       [['captureLost', windowSize - 1]],
     )
-    t.ok(ledger.told.some(([name]) => name === 'streamsLostMessages'))
+    t.ok(ledger.recordedEvents.some(([name]) => name === 'streamsLostMessages'))
     t.equal((await infoOf(queue)).state.messages, windowSize - 1)
   },
 )

@@ -91,7 +91,7 @@ t.test('recount meters: the ledger and the doctor report wrong meters', async (t
   const queue = {} as Parameters<typeof createTestLedger>[1]
   const ledger = createTestLedger(database, queue)
   const check = createMeterCheck(ledger)
-  const found = () => ledger.told.splice(0)
+  const found = () => ledger.recordedEvents.splice(0)
   await check()
   t.same(found(), [['metersChecked', 0]])
   const doctor = (recount: boolean) => runCheck(metersCheck({ databaseUrl: database.url, recount }))

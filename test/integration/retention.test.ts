@@ -74,7 +74,7 @@ t.test('retention: records of ended captures are removed after the retention tim
     'the image of one is still available',
   )
   t.same(
-    ledger.told.filter(([name]) => name === 'rowsRemoved'),
+    ledger.recordedEvents.filter(([name]) => name === 'rowsRemoved'),
     [['rowsRemoved', 'capture', 2]],
   )
   t.same(await database.query('select count(*)::integer as keys from object_removal'), [{ keys: 1 }])
@@ -95,7 +95,7 @@ t.test('retention: rows are removed in several small transactions, and a locked 
     await removeAll(ledger)
   })
   t.same(await idsIn(database, 'capture'), [id])
-  t.ok(ledger.told.length > 1)
+  t.ok(ledger.recordedEvents.length > 1)
   await removeAll(ledger)
   t.same(await idsIn(database, 'capture'), [id], 'not retried with every batch')
   await makeLateDue(database)
@@ -187,7 +187,7 @@ t.test('retention: deletions that the store rejected are retried later, complete
   })
   t.same(await removals(database), [...refusing], 'only deleted keys are removed from the list')
   t.same(
-    ledger.told.filter(([name]) => name === 'objectsRemoved'),
+    ledger.recordedEvents.filter(([name]) => name === 'objectsRemoved'),
     [['objectsRemoved', 100]],
   )
   await removeObjects(ledger)
@@ -310,9 +310,9 @@ t.test('retention: orphaned objects are found when they are two days old', async
   await database.query('update stored_object set key = $1', [winner])
   await sweep()
   t.same(await removals(database), [orphan, loser].toSorted(), 'only objects that are no image and cannot become one')
-  t.ok(ledger.told.some(([name, objects]) => name === 'orphansFound' && objects === 2))
+  t.ok(ledger.recordedEvents.some(([name, objects]) => name === 'orphansFound' && objects === 2))
   await sweep()
-  t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'no orphan is found twice')
+  t.equal(ledger.recordedEvents.filter(([name]) => name === 'orphansFound').length, 1, 'no orphan is found twice')
 })
 
 /** A ledger with a store that contains `keys`; `requested` are the start positions of its list requests. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
@@ -42,8 +42,8 @@ t.test('site isolation: a browser with the flag is accepted, and no page is left
 })
 
 t.test("site isolation: a host's browser has the flag", async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  await using host = await startTestHost(wayOut)
+  await using egress = await startTestEgress('127.0.0.1:1')
+  await using host = await startTestHost(egress)
   await eventually(() => processTree(process.pid).some(({ command }) => command.includes(siteIsolation)))
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
 })
@@ -59,18 +59,18 @@ t.test('site isolation: a page of one site has one renderer, without a spare one
         response.end()
       }, reserveMs),
   })
-  await using wayOut = await startWayOut(pages.host)
-  await using host = await startTestHost(wayOut)
+  await using egress = await startTestEgress(pages.host)
+  await using host = await startTestHost(egress)
   t.match(await captureWith(host, { url: pages.url }), { outcome: 'completed' })
   t.equal(counted, 1)
 })
 
 t.test('site isolation: a host whose browser does not isolate sites interrupts captures and exits', async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  const chromium = join(wayOut.folder, 'chromium')
+  await using egress = await startTestEgress('127.0.0.1:1')
+  const chromium = join(egress.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`
   await writeFile(chromium, `#!/bin/sh\n${without}\nexec '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  await using host = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
+  await using host = await startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
   t.match(await captureWith(host, { html: 'x' }), {
     outcome: 'interrupted',
     by: 'browser',

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { logNormal, seededRandom } from '#test/helpers/pool-simulation.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { poolPolicy } from '#test/helpers/seen-pool.ts'
+import { poolPolicy } from '#test/helpers/observed-pool.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { simulateWindow, type WindowOutcome, type WindowScenario } from '#test/helpers/window-simulation.ts'
 
@@ -23,10 +23,10 @@ const simulate = async (
 ) => {
   const random = seededRandom(seed)
   const database = await server.createDatabase()
-  const crowds: WindowScenario['crowds'][number][] = []
-  for (const atMs of of.arriveMs) crowds.push({ tenant: await createTenant(database, { max_pending }), captures, atMs })
+  const loads: WindowScenario['loads'][number][] = []
+  for (const atMs of of.arriveMs) loads.push({ tenant: await createTenant(database, { max_pending }), captures, atMs })
   const serviceMs = () => logNormal(random, of.medianMs, 0.3)
-  return { crowds, outcome: await simulateWindow(database, { ...of, crowds, serviceMs, startMs }) }
+  return { loads, outcome: await simulateWindow(database, { ...of, loads, serviceMs, startMs }) }
 }
 
 const fillsPool = async (t: Test, seed: number, of: Parameters<typeof simulate>[1]) => {
@@ -55,7 +55,7 @@ t.test(
   'window simulation: a second account that starts later immediately shares the pool with the first',
   async (t) => {
     const laterMs = 5000
-    const { crowds, outcome } = await simulate(9, {
+    const { loads, outcome } = await simulate(9, {
       policy: poolPolicy({ max: 50 }),
       medianMs: 1000,
       ledgerMs: 100,
@@ -63,7 +63,7 @@ t.test(
       arriveMs: [0, laterMs],
     })
     // Captures of the first account that were already queued start earlier: as many as it had running.
-    const [first = 0, second = 0] = crowds.map(
+    const [first = 0, second = 0] = loads.map(
       ({ tenant }) =>
         outcome.starts.filter(({ accountId, atMs }) => accountId === tenant.accountId && atMs >= laterMs).length,
     )

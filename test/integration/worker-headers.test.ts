@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
@@ -141,11 +141,11 @@ const certificate = await makeCertificate(['localhost'])
 const tls = { cert: await readFile(certificate.certPath), key: await readFile(certificate.keyPath) }
 const secure = await listening(createServer(tls, answer))
 const names = { localhost: { A: ['127.0.0.1'] } }
-const wayOut = await startWayOut(`127.0.0.0/8 localhost:${port} localhost:${secure.port}`, names)
-const trust = await makePageTrust(wayOut.folder, certificate.certPath)
-const host = await startTestHost(wayOut, {}, { trust })
+const egress = await startTestEgress(`127.0.0.0/8 localhost:${port} localhost:${secure.port}`, names)
+const trust = await makePageTrust(egress.folder, certificate.certPath)
+const host = await startTestHost(egress, {}, { trust })
 t.teardown(async () => {
-  for (const part of [host, wayOut, secure, certificate, pages]) await part[Symbol.asyncDispose]()
+  for (const part of [host, egress, secure, certificate, pages]) await part[Symbol.asyncDispose]()
 })
 t.beforeEach(() => {
   seen.length = 0

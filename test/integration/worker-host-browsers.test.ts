@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 
@@ -23,9 +23,9 @@ const pages = await startPages({
   '/second': (_request, response) =>
     void setTimeout(() => response.writeHead(200, html).end('<title>second</title>'), 300),
 })
-const wayOut = await startWayOut(pages.host)
+const egress = await startTestEgress(pages.host)
 t.teardown(async () => {
-  await wayOut[Symbol.asyncDispose]()
+  await egress[Symbol.asyncDispose]()
   await pages[Symbol.asyncDispose]()
 })
 
@@ -41,31 +41,31 @@ const browsersAround = async (host: Host, path: string) => {
 }
 
 t.test('browser: serves captures one after the other, and is kept after a page fails by its target', async (t) => {
-  await using host = await startTestHost(wayOut)
+  await using host = await startTestHost(egress)
   const [before, after] = await browsersAround(host, '/nowhere.pdf')
   t.same(after, before)
 })
 
 t.test('browser: is replaced when it is old', async (t) => {
-  await using host = await startTestHost(wayOut, { recycleMs: 1 })
+  await using host = await startTestHost(egress, { recycleMs: 1 })
   const [before, after] = await browsersAround(host, '/plain')
   t.notSame(after, before)
 })
 
 t.test('browser: is replaced after a page that did not end, because the page may still use it', async (t) => {
-  await using host = await startTestHost(wayOut)
+  await using host = await startTestHost(egress)
   const [before, after] = await browsersAround(host, '/endless')
   t.notSame(after, before)
 })
 
 t.test('document: one that navigates elsewhere while it loads does not fail the capture', async (t) => {
-  await using host = await startTestHost(wayOut)
+  await using host = await startTestHost(egress)
   const outcome = await captureWith(host, { url: `${pages.url}/given-up`, timeout: 20 })
   t.match(outcome, { outcome: 'completed', shot: { finalUrl: `${pages.url}/second` } })
 })
 
 t.test('browser host: limits malloc to two arenas instead of one per thread', async (t) => {
-  await using _host = await startTestHost(wayOut)
+  await using _host = await startTestHost(egress)
   const isHost = ({ command }: Process) =>
     command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
   const host = processTree(process.pid).find(isHost)

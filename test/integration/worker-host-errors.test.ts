@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { failingPages } from '#test/fixtures/pages/pages.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import type { Host } from '#worker/host/steer-host.ts'
@@ -14,12 +14,12 @@ const pages = await startPages({
   '/document.pdf': (_request, response) =>
     response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.4'),
 })
-const wayOut = await startWayOut(pages.host)
+const egress = await startTestEgress(pages.host)
 // A page that fills memory ends its renderer by V8's bound, before the higher bound that would end its host.
-const host = await startTestHost(wayOut, {}, { memoryMax: 2 ** 34 })
+const host = await startTestHost(egress, {}, { memoryMax: 2 ** 34 })
 t.teardown(async () => {
   await host[Symbol.asyncDispose]()
-  await wayOut[Symbol.asyncDispose]()
+  await egress[Symbol.asyncDispose]()
   await pages[Symbol.asyncDispose]()
 })
 
@@ -73,8 +73,8 @@ t.test(
     const gone = await listening(createServer())
     await gone[Symbol.asyncDispose]()
     const names = { 'inside.test': { A: ['10.0.0.1'] }, 'both.test': { A: ['93.184.216.34'], AAAA: ['fd00::1'] } }
-    await using way = await startWayOut(`127.0.0.1:${tls.port} 127.0.0.1:${gone.port}`, names)
-    await using named = await startTestHost(way)
+    await using namedEgress = await startTestEgress(`127.0.0.1:${tls.port} 127.0.0.1:${gone.port}`, names)
+    await using named = await startTestHost(namedEgress)
     for (const [url, code] of [
       ['http://inside.test/', 'BLOCKED'],
       ['https://inside.test/', 'BLOCKED'],
@@ -98,7 +98,7 @@ t.test(
 t.test(
   'worker host errors: each page that cannot be captured fails with its code, and the next capture completes',
   async (t) => {
-    await using other = await startTestHost(wayOut)
+    await using other = await startTestHost(egress)
     const isSlow = ([path, { code }]: [string, { code: string }]) => code === 'TIMEOUT' || path === '/loops-after-load'
     const inTurn = async (by: Host, failing: readonly [string, { code: string }][]) => {
       for (const [path, { code }] of failing) {

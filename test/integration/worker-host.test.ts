@@ -8,7 +8,7 @@ import t from 'tap'
 import { proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
 import { browsersOf, chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { pixel, startCaptures } from '#test/helpers/shots.ts'
@@ -19,7 +19,7 @@ const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
 const square =
   '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"><rect width="100" height="100" fill="red"/></svg>'
-const { pages, wayOut, host, take, shotOf } = await startCaptures(t, {
+const { pages, egress, host, take, shotOf } = await startCaptures(t, {
   '/language': ({ headers }, response) => {
     languages.push(headers['accept-language'])
     response.end('<p>any')
@@ -101,10 +101,10 @@ t.test('worker host: pages with dialogs, popups, poisoned globals or private req
 
 // Contract: Defaults of the page's world
 t.test("worker host: a page has the locale en-US and the time zone UTC, whatever the node's are", async (t) => {
-  const chromium = join(wayOut.folder, 'chromium-abroad')
+  const chromium = join(egress.folder, 'chromium-abroad')
   const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
   await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  await using abroad = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
+  await using abroad = await startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
   const page = `<body style="margin:0"><script>
     const date = new Date(Date.UTC(2026, 6, 1, 23))
     const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions()
@@ -126,14 +126,14 @@ t.test('worker host: too tall a page is cut with a warning, and rejected if too 
   t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
   const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
   t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
-  await using low = await startTestHost(wayOut, { heightMax: 1500 })
+  await using low = await startTestHost(egress, { heightMax: 1500 })
   const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
   t.match(
     cut,
     { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } },
     'the configured height',
   )
-  await using high = await startTestHost(wayOut, { heightMax: 70_000 })
+  await using high = await startTestHost(egress, { heightMax: 70_000 })
   const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
   t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
 })
@@ -199,8 +199,8 @@ t.test("worker host: all requests of a page use the caller's proxy, and the page
     })
   </script>`
   await using proxy = await startRecordingProxy(page)
-  await using way = await startWayOut(`127.0.0.1:${proxy.port}`)
-  await using proxied = await startTestHost(way)
+  await using proxyEgress = await startTestEgress(`127.0.0.1:${proxy.port}`)
+  await using proxied = await startTestHost(proxyEgress)
   const parameters = { url: 'http://page.test/', wait_for_selector: '#settled' }
   const outcome = await captureWith(proxied, { ...parameters, proxy: `http://us3r:s3%3Acret@127.0.0.1:${proxy.port}` })
   t.match(outcome, { outcome: 'completed', shot: { targetStatus: 200, finalUrl: 'http://page.test/' } })
@@ -223,8 +223,8 @@ t.test("worker host: a caller's proxy that cannot be used fails the capture, and
     await using gone = await listening(createServer())
     return gone
   })()
-  await using way = await startWayOut(`${pages.host} 127.0.0.1:${port}`)
-  await using proxied = await startTestHost(way)
+  await using proxyEgress = await startTestEgress(`${pages.host} 127.0.0.1:${port}`)
+  await using proxied = await startTestHost(proxyEgress)
   pages.hits.length = 0
   for (const [proxy, code] of [
     [`http://127.0.0.1:${port}`, 'CONNECTION_FAILED'],
@@ -249,13 +249,13 @@ t.test("worker host: the canary detects a browser without the flags, and none of
   await bare.close()
   t.equal(canary.connections(), 3, 'picture, fetch and socket')
   await warmUp(host, { port, connections: canary.connections }, 'shell')
-  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
+  await using byFlags = await startTestHost(egress, {}, { network: 'flags-only' })
   await warmUp(byFlags, { port, connections: canary.connections }, 'shell')
   t.equal(canary.connections(), 3)
 })
 
 t.test('worker host: a browser is replaced after its maximum of captures; a page has a limit of bytes', async (t) => {
-  await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
+  await using small = await startTestHost(egress, { recycleCaptures: 2, bytesMax: 1_000_000 })
   const hostPid = childrenOf(process.pid).at(-1) ?? 0
   const browsers = new Set<number>()
   for (let count = 0; count < 6; count += 1) {

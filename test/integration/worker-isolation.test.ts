@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
-import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { browserUsers, captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import { type Isolation, isolated, systemPath, type Command } from '#worker/isolation/isolated.ts'
@@ -158,8 +158,8 @@ const namespacesOf = ({ pid }: Process) =>
   ['user', 'pid', 'net', 'mnt'].map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))
 
 t.test("worker isolation: Chromium's own sandbox works within it", async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  await using _host = await startTestHost(wayOut)
+  await using egress = await startTestEgress('127.0.0.1:1')
+  await using _host = await startTestHost(egress)
   const isConfined = (each: Process) =>
     each.command.includes('--type=renderer') && /^Seccomp:\t2$/m.test(statusOf(each))
   await eventually(() => processTree(process.pid).some(isConfined), { what: 'a renderer with a seccomp filter' })
@@ -186,8 +186,8 @@ for (const [what, find] of [
   ['the host', (all: Process[]) => all.find(({ command }) => command.startsWith(process.execPath))],
 ] as const) {
   t.test(`worker isolation: no process of a host is left when ${what} is killed`, async (t) => {
-    await using wayOut = await startWayOut('127.0.0.1:1')
-    await using host = await startTestHost(wayOut)
+    await using egress = await startTestEgress('127.0.0.1:1')
+    await using host = await startTestHost(egress)
     t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
     const started = processTree(process.pid).slice(1)
     process.kill(find(started)?.pid ?? 0, 'SIGKILL')

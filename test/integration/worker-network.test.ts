@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 
 const images = 12
@@ -52,8 +52,8 @@ t.test(
       await using site = await startPage(listen)
       const names = { 'only-egress-knows.test': { A: ['127.0.0.1'] } }
       const allow = host === '[::1]' ? `[::1]:${site.port}` : `127.0.0.1:${site.port}`
-      await using way = await startWayOut(allow, names)
-      await using browser = await startTestHost(way)
+      await using egress = await startTestEgress(allow, names)
+      await using browser = await startTestHost(egress)
       const parameters: CaptureParameters = { url: `http://${host}:${site.port}/`, wait_for_selector: '#settled' }
       for (let captures = 1; captures <= 2; captures += 1) {
         const before = site.connections()
@@ -76,8 +76,8 @@ t.test(
       createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
     )
     await using talking = await listening(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
-    await using way = await startWayOut('127.0.0.1')
-    await using browser = await startTestHost(way)
+    await using egress = await startTestEgress('127.0.0.1')
+    await using browser = await startTestHost(egress)
     for (const { port } of [ending, resetting, talking]) {
       for (const scheme of ['http', 'https']) {
         const outcome = await captureWith(browser, { url: `${scheme}://127.0.0.1:${port}/`, timeout: 15 })
@@ -89,8 +89,8 @@ t.test(
 
 t.test('network: a capture opens no more than its maximum of connections, and is not interrupted by it', async (t) => {
   await using site = await startPage('127.0.0.1')
-  await using way = await startWayOut(`127.0.0.1:${site.port}`)
-  await using browser = await startTestHost(way, { connectionsMax: 2 })
+  await using egress = await startTestEgress(`127.0.0.1:${site.port}`)
+  await using browser = await startTestHost(egress, { connectionsMax: 2 })
   const outcome = await captureWith(browser, { url: `http://127.0.0.1:${site.port}/`, timeout: 15 })
   t.not(outcome.outcome, 'interrupted')
   t.ok(site.connections() <= 2)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { captureWith, startTestHost } from '#test/helpers/browser-host.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
-const { pages, wayOut, take, shotOf } = await startCaptures(t)
+const { pages, egress, take, shotOf } = await startCaptures(t)
 
 t.test('worker outputs: an element is captured alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
@@ -153,7 +153,7 @@ t.test('worker outputs: Markdown has tables, tasks, highlighted code, dark mode 
   }
   t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
   t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
-  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
+  await using byFlags = await startTestHost(egress, {}, { network: 'flags-only' })
   t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without an isolated file tree')
 })
 

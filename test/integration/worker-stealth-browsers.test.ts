@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { chromiumPath, stealthChromiumPath } from '#test/helpers/bare-browser.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import type { Browsers } from '#worker/browser-host/protocol.ts'
@@ -31,10 +31,10 @@ const records = new Proxy<Record<string, { A: string[] }>>(
     },
   },
 )
-const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, records)
+const egress = await startTestEgress(`${pages.host} localhost:${pages.host.split(':')[1]}`, records)
 const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
 t.teardown(async () => {
-  for (const part of [wayOut, pages]) await part[Symbol.asyncDispose]()
+  for (const part of [egress, pages]) await part[Symbol.asyncDispose]()
 })
 
 const shotOf = async (parameters: CaptureParameters, on: Host) => {
@@ -49,7 +49,7 @@ t.test('stealth: a capture sends no requests other than those of its page', asyn
     pages.hits.length = 0
     resolved.clear()
     // The browser's own requests are sent within 6 s of its start and within 1 s of a load.
-    await using fresh = await startTestHost(wayOut, { browsers: full }, { network })
+    await using fresh = await startTestHost(egress, { browsers: full }, { network })
     await shotOf({ url: `${pages.url.replace('127.0.0.1', 'localhost')}/inviting`, delay: 7 }, fresh)
     t.strictSame([...resolved], ['localhost'], network)
     t.strictSame(new Set(pages.hits), new Set(['/inviting', '/favicon.ico']), network)
@@ -61,7 +61,7 @@ t.test('stealth: with flags-only, too, no page of full Chromium bypasses its pro
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  await using byFlags = await startTestHost(wayOut, { browsers: full }, { network: 'flags-only' })
+  await using byFlags = await startTestHost(egress, { browsers: full }, { network: 'flags-only' })
   await warmUp(byFlags, { port: (server.address() as AddressInfo).port, connections }, 'full')
   t.equal(connections(), 0)
 })
@@ -70,7 +70,7 @@ t.test(
   'worker stealth browsers: a worker with both browsers starts the one of the capture, and only one at a time',
   async (t) => {
     const both = { shell: chromiumPath, full: stealthChromiumPath }
-    await using proxied = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: both } })
+    await using proxied = await startTestHost(egress, { browsers: { kept: 'shell', binaries: both } })
     const plugins = async (stealth: boolean) => {
       await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
       return probe.take().probes.page.plugins?.length
@@ -83,7 +83,7 @@ t.test(
 )
 
 t.test('worker stealth browsers: a worker without full Chromium fails stealth captures', async (t) => {
-  await using shell = await startTestHost(wayOut)
+  await using shell = await startTestHost(egress)
   t.match(await captureWith(shell, { html: 'x', stealth: true }), {
     outcome: 'failed',
     code: 'JOB_FAILED',

@@ -2,20 +2,20 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { stealthChromiumPath } from '#test/helpers/bare-browser.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { blue, pixel } from '#test/helpers/shots.ts'
 import type { Browsers } from '#worker/browser-host/protocol.ts'
 
 const probe = createIdentityProbe()
 const pages = await startPages(probe.routes)
-const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
+const egress = await startTestEgress(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
   localhost: { A: ['127.0.0.1'] },
 })
 const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
-const host = await startTestHost(wayOut, { browsers: full })
+const host = await startTestHost(egress, { browsers: full })
 t.teardown(async () => {
-  for (const part of [host, wayOut, pages]) await part[Symbol.asyncDispose]()
+  for (const part of [host, egress, pages]) await part[Symbol.asyncDispose]()
 })
 
 const shotOf = async (parameters: CaptureParameters) => {
@@ -72,27 +72,30 @@ t.test("stealth: client hints are the browser's own", async (t) => {
   t.ok(named.length > 0 && named.every((text) => text.includes(`"Chromium";v="${version}"`)))
 })
 
-t.test('stealth: the window and the screen are larger than a given viewport; a device has neither', async (t) => {
-  const large = await probed({ width: 2200, height: 1300 })
-  t.match(large.probes.page.screen, { width: 2560, height: 1440, outerHeight: 1385, innerHeight: 1300 })
-  const { screen, userAgent } = (await probed({ device: 'mobile' })).probes.page
-  t.match(screen, { width: 375, height: 812 })
-  t.match(userAgent, /iPhone/)
-  t.match(
-    (await probed()).probes.page.screen,
-    { width: 1920, outerHeight: 885 },
-    'the next capture has the defaults again',
-  )
-})
+t.test(
+  'stealth: the window and the screen are larger than a given viewport; device emulation has no separate window or screen',
+  async (t) => {
+    const large = await probed({ width: 2200, height: 1300 })
+    t.match(large.probes.page.screen, { width: 2560, height: 1440, outerHeight: 1385, innerHeight: 1300 })
+    const { screen, userAgent } = (await probed({ device: 'mobile' })).probes.page
+    t.match(screen, { width: 375, height: 812 })
+    t.match(userAgent, /iPhone/)
+    t.match(
+      (await probed()).probes.page.screen,
+      { width: 1920, outerHeight: 885 },
+      'the next capture has the defaults again',
+    )
+  },
+)
 
-t.test('stealth: every kind of picture is captured', async (t) => {
+t.test('stealth: supports every output format', async (t) => {
   const html = '<body style="margin:0;background:rgb(0,0,255)"><div id="a" style="height:2000px;width:300px">x</div>'
   t.strictSame(await pixel(await shotOf({ html }), 600, 600), blue)
   t.match(await shotOf({ html, full_page: true, format: 'jpeg' }), { width: 1280, height: 2000 })
   t.match(await shotOf({ html, selector: '#a', format: 'webp' }), { width: 300, height: 2000 })
   t.match(await shotOf({ html, retina: true }), { width: 2560, height: 1600 })
-  const clear = await shotOf({ html: '<p>x', omit_background: true })
-  t.equal((await sharp(clear.bytes).stats()).channels[3]?.min, 0)
+  const transparent = await shotOf({ html: '<p>x', omit_background: true })
+  t.equal((await sharp(transparent.bytes).stats()).channels[3]?.min, 0)
   const pdf = await shotOf({ html, format: 'pdf' })
   t.equal(Buffer.from(pdf.bytes.subarray(0, 5)).toString(), '%PDF-')
 })

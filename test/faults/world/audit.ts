@@ -1,5 +1,5 @@
 import type { Clock } from '#controller/kube/clock.ts'
-import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
+import type { RecordedWrite } from '#test/helpers/model-api/connection.ts'
 import { at, controllerOf, type Stored } from '#test/helpers/model-api/object.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
 import { keyIn, type StoreEvent } from '#test/helpers/model-api/store.ts'
@@ -45,7 +45,7 @@ type Holder = { readonly fromMs: number; readonly client: string | undefined }
 const raceWindowMs = 500
 
 const nobody: Holder = { fromMs: 0, client: undefined }
-const isLeaseWrite = ({ path }: SeenWrite) => path.includes('/leases')
+const isLeaseWrite = ({ path }: RecordedWrite) => path.includes('/leases')
 
 const isUnknown = (pod: Stored | undefined): boolean => at(pod, 'status', 'phase') === 'Unknown'
 
@@ -87,7 +87,7 @@ export class Audit {
   }
 
   /** Checks a request after the server has handled it. */
-  readonly wrote = (write: SeenWrite): void => {
+  readonly wrote = (write: RecordedWrite): void => {
     if (write.code === 0 || write.code >= 300 || isLeaseWrite(write)) return
     const { client, method, path, sentAtMs } = write
     const holder = this.#holderAt(sentAtMs)

@@ -1,7 +1,7 @@
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import { captureLabel, deletionCostAnnotation, workersName } from '#shared/kube/names.ts'
 import { browserPoolKind } from '#test/helpers/model-api/browser-pool.ts'
-import { at, isTree, type Stored, type Tree } from '#test/helpers/model-api/object.ts'
+import { at, isPlainObject, type Stored, type JsonObject } from '#test/helpers/model-api/object.ts'
 import { keyIn } from '#test/helpers/model-api/store.ts'
 import { applyByHand, edit, namespace, pickOf, podsOf, type Random, seconds, targetOf, tryOut } from './by-hand.ts'
 import type { Fault } from './run.ts'
@@ -72,7 +72,7 @@ const redefine = (world: World, specOf: SpecOf) => {
   for (const { client } of replicas) client.reset()
 }
 
-const fillUsually = (spec: unknown) => at(browserPoolKind.fill?.({ spec } as unknown as Stored), 'spec')
+const fillUsually = (spec: unknown) => at(browserPoolKind.applyDefaults?.({ spec } as unknown as Stored), 'spec')
 
 /** The definition gains a field, loses a field, or is deleted with its objects. */
 export const createCrdChanges = (): Fault => {
@@ -90,10 +90,10 @@ export const createCrdChanges = (): Fault => {
         for (const name of poolNames) server.remove(targetOf(world, poolResource, name))
         server.setKind(poolResource, undefined)
         for (const { client } of world.replicas) client.reset()
-      } else if (random() < 0.5) redefine(world, (spec) => ({ ...(fillUsually(spec) as Tree), somethingNew: 1 }))
+      } else if (random() < 0.5) redefine(world, (spec) => ({ ...(fillUsually(spec) as JsonObject), somethingNew: 1 }))
       else {
         const without = random() < 0.5 ? 'autoscaling' : 'jobs'
-        redefine(world, (spec) => (isTree(spec) ? { ...spec, [without]: undefined } : spec))
+        redefine(world, (spec) => (isPlainObject(spec) ? { ...spec, [without]: undefined } : spec))
       }
     },
     end: (world) => {

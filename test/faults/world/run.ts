@@ -70,7 +70,7 @@ export const runUntil = async ({ clock }: Pick<World, 'clock'>, untilMs: number,
 export type Outcome = { readonly damages: readonly Damage[]; readonly rows: readonly Row[] }
 
 /** Runs a world through a fault until it is at rest again. */
-export const playFault = async ({ seed, fault, log, interceptors }: Run): Promise<Outcome> => {
+export const runFault = async ({ seed, fault, log, interceptors }: Run): Promise<Outcome> => {
   const random = seededRandom(seed * 7919)
   const clockFaults = fault.clocks?.(random) ?? []
   const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(interceptors && { interceptors }) })

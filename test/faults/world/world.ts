@@ -4,7 +4,7 @@ import { browserPools, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts
 import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
 import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
-import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
+import type { RecordedWrite } from '#test/helpers/model-api/connection.ts'
 import type { Runtime } from '#test/helpers/model-api/kubelet.ts'
 import type { Stored } from '#test/helpers/model-api/object.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
@@ -122,10 +122,10 @@ const createRuntime = (
     startMs: () => startMs.least + random() * startMs.spread,
     place: (pod, beside) => parts.nodes.place(pod, beside),
     trouble: (pod) => world().troubles.get(specOf(pod).pool),
-    start: (pod, told) => {
+    start: (pod, containerEvents) => {
       const spec = specOf(pod)
       const deps = { clock: process.clock, random, queue, stream, events, acknowledgesEarly }
-      const worker = process.run(() => new SimulatedWorker(deps, spec, told))
+      const worker = process.run(() => new SimulatedWorker(deps, spec, containerEvents))
       workers.set(spec.pod, worker)
       named.set(spec.pod, worker).set(spec.worker, worker)
       return { stop: () => process.run(worker.stop), kill: () => process.run(worker.kill) }
@@ -145,7 +145,7 @@ export const createWorld = (options: WorldOptions): World => {
   const nodes = new Nodes({ clock, random }, options.nodes ?? usualNodes)
   const parts = { clock, random, bus, stream, ledger, nodes }
   const node = createRuntime(parts, interceptors, () => world)
-  const wrote = (write: SeenWrite) => world.audit.wrote(write)
+  const wrote = (write: RecordedWrite) => world.audit.wrote(write)
   const model = createModelApi({
     clock,
     random,

@@ -2,8 +2,8 @@ import { type TSchema, Type } from 'typebox'
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { browserPools, browserPoolSpec } from '#shared/kube/browser-pool.ts'
 import type { Kind } from './kind.ts'
-import { isSameJson, isTree, type Stored } from './object.ts'
-import { refuse } from './refusal.ts'
+import { isSameJson, isPlainObject, type Stored } from './object.ts'
+import { statusError } from './status-error.ts'
 
 type Schema = TSchema & {
   readonly default?: unknown
@@ -12,12 +12,14 @@ type Schema = TSchema & {
 }
 
 /** Applies a schema's defaults and prunes unknown fields, as kube-apiserver does for custom resources. */
-const fillBySchema = (schema: TSchema, given: unknown): unknown => {
+const applyDefaultsAndPrune = (schema: TSchema, given: unknown): unknown => {
   const { properties, items, default: fallback } = schema as Schema
   const value = given === undefined ? fallback : given
-  if (Array.isArray(value) && items) return value.map((item) => fillBySchema(items, item))
-  if (!isTree(value) || !properties) return value
-  const filled = Object.entries(properties).map(([name, each]) => [name, fillBySchema(each, value[name])] as const)
+  if (Array.isArray(value) && items) return value.map((item) => applyDefaultsAndPrune(items, item))
+  if (!isPlainObject(value) || !properties) return value
+  const filled = Object.entries(properties).map(
+    ([name, each]) => [name, applyDefaultsAndPrune(each, value[name])] as const,
+  )
   return Object.fromEntries(filled.filter(([, each]) => each !== undefined))
 }
 
@@ -31,11 +33,11 @@ export const browserPoolKind: Kind = {
   hasScale: true,
   isCustom: true,
   isNewGeneration: (before, after) => !isSameJson(before['spec'], after['spec']),
-  fill: (pool) => ({ ...pool, spec: fillBySchema(browserPoolSpec, pool['spec']) }),
+  applyDefaults: (pool) => ({ ...pool, spec: applyDefaultsAndPrune(browserPoolSpec, pool['spec']) }),
   check: (pool: Stored) => {
     const problem = problemOf({ spec: pool['spec'] })
     if (!problem) return
     const { name } = pool.metadata
-    throw refuse(422, 'Invalid', `BrowserPool "${name}" is invalid: ${problem.pointer} ${problem.message}`)
+    throw statusError(422, 'Invalid', `BrowserPool "${name}" is invalid: ${problem.pointer} ${problem.message}`)
   },
 }

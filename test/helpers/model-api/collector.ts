@@ -1,4 +1,4 @@
-import { type Backstage, type Controller, keyOfStored, startController, targetOf } from './controller.ts'
+import { type ControllerDeps, type Controller, keyOfStored, startController, targetOf } from './controller.ts'
 import type { Stored } from './object.ts'
 
 /** Kinds that may own objects, and kinds that may be owned. */
@@ -11,8 +11,8 @@ const isOwnedBy =
     metadata.ownerReferences?.some((owner) => owner.uid === uid) === true
 
 /** Simulates the garbage collector: deletes or orphans the dependents of a deleted object, as its deletion requested. */
-export const startCollector = (backstage: Backstage): readonly Controller[] => {
-  const { server } = backstage
+export const startCollector = (deps: ControllerDeps): readonly Controller[] => {
+  const { server } = deps
   const dependents = (owner: Stored) => owned.flatMap((kind) => server.store.all(kind).filter(isOwnedBy(owner)))
   const live = (uid: string) =>
     owners.flatMap((kind) => server.store.all(kind)).find((each) => each.metadata.uid === uid)
@@ -44,14 +44,12 @@ export const startCollector = (backstage: Backstage): readonly Controller[] => {
     return undefined
   }
 
-  const ofOwners = owners.map((resource) =>
-    startController(backstage, { resource, dependents: owned, sync: syncOwner }),
-  )
-  const ofOwned = owned.map((resource) => ({ resource, ...startController(backstage, { resource, sync: syncOwned }) }))
+  const ofOwners = owners.map((resource) => startController(deps, { resource, dependents: owned, sync: syncOwner }))
+  const ofOwned = owned.map((resource) => ({ resource, ...startController(deps, { resource, sync: syncOwned }) }))
   server.store.listen((_resource, { type, object }) => {
     if (type !== 'DELETED') return
-    for (const { resource, look } of ofOwned)
-      for (const below of server.store.all(resource).filter(isOwnedBy(object))) look(keyOfStored(below))
+    for (const { resource, enqueue } of ofOwned)
+      for (const below of server.store.all(resource).filter(isOwnedBy(object))) enqueue(keyOfStored(below))
   })
   return [...ofOwners, ...ofOwned]
 }

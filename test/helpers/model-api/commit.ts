@@ -1,5 +1,5 @@
 import type { Kind } from './kind.ts'
-import { isSameJson, isTree, type ManagedEntry, type Meta, type Stored, timeText } from './object.ts'
+import { isSameJson, isPlainObject, type ManagedEntry, type Meta, type Stored, timeText } from './object.ts'
 import { followUpdate, type Writer } from './ownership.ts'
 
 /** A change of an object, through its main resource or a subresource. */
@@ -20,7 +20,7 @@ const keptFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp',
 export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNothing = false }: Change): Stored => {
   const through = throughSubresource(kind, live, proposed, subresource)
   // A custom resource is pruned and defaulted at each write.
-  const filled = kind.isCustom && subresource === undefined ? (kind.fill?.(through) ?? through) : through
+  const filled = kind.isCustom && subresource === undefined ? (kind.applyDefaults?.(through) ?? through) : through
   const kept = Object.fromEntries(keptFields.map((field) => [field, live.metadata[field]]))
   const { finalizers = [], ownerReferences = [], ...meta } = filled.metadata
   const lists = { ...(finalizers.length > 0 && { finalizers }), ...(ownerReferences.length > 0 && { ownerReferences }) }
@@ -30,7 +30,7 @@ export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNot
 }
 
 /** Whether a deleted object can be removed: no finalizers and no grace period left. */
-export const isOver = ({ metadata }: Stored): boolean =>
+export const isRemovable = ({ metadata }: Stored): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (metadata.finalizers ?? []).length === 0 &&
   (metadata.deletionGracePeriodSeconds ?? 0) === 0
@@ -57,7 +57,7 @@ const fieldsAfter = (
   ownsNothing: boolean,
 ): { managedFields?: readonly ManagedEntry[] } => {
   const given = next.metadata.managedFields?.filter(
-    ({ fieldsV1 }) => isTree(fieldsV1) && Object.keys(fieldsV1).length > 0,
+    ({ fieldsV1 }) => isPlainObject(fieldsV1) && Object.keys(fieldsV1).length > 0,
   )
   if (!given) return {}
   if (!writer) return { managedFields: given }

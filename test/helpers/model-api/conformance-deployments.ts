@@ -7,17 +7,17 @@ import {
   limit,
   listBy,
   make,
-  one,
+  refOf,
   outcome,
-  queueOwners,
+  fieldManagersOf,
   resources,
-  saidOf,
+  conditionSummaries,
   type Scenario,
-  type Stage,
+  type Environment,
 } from './conformance.ts'
 import { at, type Stored } from './object.ts'
 
-const { deployments, sets, pods } = resources
+const { deployments, replicaSets, pods } = resources
 const sizePath = 'f:spec f:replicas'
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
 
@@ -39,27 +39,27 @@ const create = (api: KubeApi, name: string, replicas: number, more = {}) => {
   return make(api, deployments, object, replicasOwner)
 }
 
-const merge = (body: object, fieldManager = 'somebody'): Patch => ({ kind: 'merge', body, fieldManager })
+const merge = (body: object, fieldManager = 'other-manager'): Patch => ({ kind: 'merge', body, fieldManager })
 const replicasOf = (object: Stored | undefined) => at(object, 'spec', 'replicas')
 const imageOf = (object: Stored) =>
   (at(object, 'spec', 'template', 'spec', 'containers') as { image: string }[])[0]?.image
 
 /** Reads a Deployment once its controller has observed the current generation. */
-const settled = async ({ api, until }: Stage, name: string): Promise<Stored> => {
+const afterReconcile = async ({ api, until }: Environment, name: string): Promise<Stored> => {
   let found: Stored | undefined
-  await until('the controller has seen it', async () => {
-    found = await find(api, one(deployments, name))
+  await until('observedGeneration is current', async () => {
+    found = await find(api, refOf(deployments, name))
     return at(found, 'status', 'observedGeneration') === found?.metadata.generation
   })
   return found as Stored
 }
 
 /** Waits until `count` pods are ready, and returns their names, oldest first. */
-const readyPods = async ({ api, until }: Stage, app: string, count: number): Promise<string[]> => {
+const readyPods = async ({ api, until }: Environment, app: string, count: number): Promise<string[]> => {
   let names: string[] = []
   await until(`${count} ready pods of ${app}`, async () => {
     const all = await listBy(api, pods, `app=${app}`)
-    const ready = all.filter((pod) => saidOf(pod).some((word) => word.startsWith('Ready True')))
+    const ready = all.filter((pod) => conditionSummaries(pod).some((each) => each.startsWith('Ready True')))
     names = ready
       .toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1))
       .map(({ metadata }) => metadata.name)
@@ -68,54 +68,58 @@ const readyPods = async ({ api, until }: Stage, app: string, count: number): Pro
   return names
 }
 
-const owning = async (stage: Stage) => {
-  const { api } = stage
+const fieldOwnership = async (environment: Environment) => {
+  const { api } = environment
   const name = 'owned'
-  const ref = one(deployments, name)
-  const seen: unknown[] = []
-  const note = async (what: string) => {
-    const now = await settled(stage, name)
-    seen.push([what, replicasOf(now), now.metadata.generation, queueOwners(now, sizePath)])
+  const ref = refOf(deployments, name)
+  const observations: unknown[] = []
+  const record = async (what: string) => {
+    const now = await afterReconcile(environment, name)
+    observations.push([what, replicasOf(now), now.metadata.generation, fieldManagersOf(now, sizePath)])
     return now
   }
   await apply(api, ref, { spec: { ...specOf(name), replicas: 2 } }, { force: false })
-  await note('created')
+  await record('created')
   const handOver = () =>
     outcome(apply(api, ref, { spec: { replicas: 2 } }, { fieldManager: replicasOwner, force: false }))
-  seen.push(await handOver())
-  seen.push(queueOwners(await note('handed over'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
+  observations.push(await handOver())
+  observations.push(
+    fieldManagersOf(await record('handed over'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'),
+  )
   await apply(api, ref, { spec: specOf(name) })
-  seen.push(queueOwners(await note('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
-  await stage.until('an apply that changes nothing writes nothing', async () => {
-    const before = await settled(stage, name)
+  observations.push(
+    fieldManagersOf(await record('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'),
+  )
+  await environment.until('an apply that changes nothing writes nothing', async () => {
+    const before = await afterReconcile(environment, name)
     await apply(api, ref, { spec: specOf(name) })
-    return (await settled(stage, name)).metadata.resourceVersion === before.metadata.resourceVersion
+    return (await afterReconcile(environment, name)).metadata.resourceVersion === before.metadata.resourceVersion
   })
   await setReplicas(api, ref, { replicas: 3, manager: replicasOwner })
-  await note('scaled')
-  seen.push(await handOver())
-  await setReplicas(api, ref, { replicas: 3, manager: 'somebody' })
-  await note('scaled to the same')
-  await setReplicas(api, ref, { replicas: 1, manager: 'somebody' })
-  await note('scaled by another')
+  await record('scaled')
+  observations.push(await handOver())
+  await setReplicas(api, ref, { replicas: 3, manager: 'other-manager' })
+  await record('scaled to the same')
+  await setReplicas(api, ref, { replicas: 1, manager: 'other-manager' })
+  await record('scaled by another')
   await api.patch(ref, merge({ spec: { replicas: 2 } }))
-  await note('edited by another')
+  await record('edited by another')
   await setReplicas(api, ref, { replicas: 0, manager: replicasOwner })
-  await note('scaled back')
+  await record('scaled back')
   await apply(api, ref, { metadata: { annotations: { hash: '1' } }, spec: specOf(name) })
-  await note('annotated')
+  await record('annotated')
   await apply(api, ref, { metadata: { annotations: { hash: '1' }, labels: { a: 'b' } }, spec: specOf(name) })
-  seen.push((await note('labelled')).metadata.labels)
+  observations.push((await record('labelled')).metadata.labels)
   await apply(api, ref, { spec: specOf(name) })
-  const bare = await note('bare')
-  seen.push([bare.metadata.labels ?? 'none', bare.metadata.annotations?.['hash'] ?? 'none'])
-  return seen
+  const bare = await record('bare')
+  observations.push([bare.metadata.labels ?? 'none', bare.metadata.annotations?.['hash'] ?? 'none'])
+  return observations
 }
 
-const editing = async (stage: Stage) => {
-  const { api } = stage
+const concurrentEdits = async (environment: Environment) => {
+  const { api } = environment
   const name = 'edited'
-  const ref = one(deployments, name)
+  const ref = refOf(deployments, name)
   await create(api, name, 0)
   const first = await apply<Stored>(api, ref, { spec: specOf(name) })
   const containers = [
@@ -128,8 +132,8 @@ const editing = async (stage: Stage) => {
   const other = 'f:spec f:template f:spec f:containers k:{"name":"two"} f:image'
   return {
     images: [first, edited, back].map(imageOf),
-    owners: [first, edited, back].map((object) => queueOwners(object, path)),
-    others: [edited, back].map((object) => queueOwners(object, other)),
+    owners: [first, edited, back].map((object) => fieldManagersOf(object, path)),
+    others: [edited, back].map((object) => fieldManagersOf(object, other)),
     refused: [
       await outcome(api.patch(ref, merge({ spec: { selector: { matchLabels: { app: 'other' } } } }))),
       await outcome(api.patch({ ...ref, subresource: 'scale' }, merge({ spec: { replicas: -1 } }))),
@@ -139,17 +143,17 @@ const editing = async (stage: Stage) => {
           merge({ metadata: { resourceVersion: '1' }, spec: { replicas: 1 } }),
         ),
       ),
-      await outcome(setReplicas(api, one(deployments, 'nothing'), { replicas: 1, manager: 'x' })),
+      await outcome(setReplicas(api, refOf(deployments, 'nothing'), { replicas: 1, manager: 'x' })),
     ],
-    owner: queueOwners(back, sizePath),
+    owner: fieldManagersOf(back, sizePath),
     manager: fieldOwner,
   }
 }
 
-const victims = async (stage: Stage) => {
-  const { api, until, unready, wait } = stage
+const scaleDownOrder = async (environment: Environment) => {
+  const { api, until, unready, wait } = environment
   const name = 'victims'
-  const size = (replicas: number) => setReplicas(api, one(deployments, name), { replicas, manager: replicasOwner })
+  const size = (replicas: number) => setReplicas(api, refOf(deployments, name), { replicas, manager: replicasOwner })
   const gone: string[] = []
   let left: string[] = []
   const shrink = async (to: number, words: Readonly<Record<string, string>>) => {
@@ -160,21 +164,23 @@ const victims = async (stage: Stage) => {
     left = left.filter((each) => names.includes(each))
   }
   await create(api, name, 1, { cpu: '6' })
-  await readyPods(stage, name, 1)
+  await readyPods(environment, name, 1)
   // Ages are compared by powers of two.
   await wait(8000)
   await size(5)
-  const [oldest = '', ...young] = await readyPods(stage, name, 5)
+  const [oldest = '', ...young] = await readyPods(environment, name, 5)
   await size(6)
-  await until('one does not fit', async () =>
-    (await listBy(api, pods, `app=${name}`)).some((pod) => saidOf(pod).includes('PodScheduled False Unschedulable')),
+  await until('a pod is unschedulable', async () =>
+    (await listBy(api, pods, `app=${name}`)).some((pod) =>
+      conditionSummaries(pod).includes('PodScheduled False Unschedulable'),
+    ),
   )
   left = (await listBy(api, pods, `app=${name}`)).map(({ metadata }) => metadata.name)
   const unscheduled = left.find((each) => each !== oldest && !young.includes(each)) ?? ''
   const [late = '', costly = '', cheap = '', fourth = ''] = young
   await unready(late)
-  await api.patch(one(pods, cheap), merge({ metadata: { annotations: { [costAnnotation]: '-2147483647' } } }))
-  await api.patch(one(pods, costly), merge({ metadata: { annotations: { [costAnnotation]: '5' } } }))
+  await api.patch(refOf(pods, cheap), merge({ metadata: { annotations: { [costAnnotation]: '-2147483647' } } }))
+  await api.patch(refOf(pods, costly), merge({ metadata: { annotations: { [costAnnotation]: '5' } } }))
   const words = {
     [unscheduled]: 'unscheduled',
     [late]: 'not ready',
@@ -187,20 +193,20 @@ const victims = async (stage: Stage) => {
   return gone
 }
 
-const replacing = async (stage: Stage) => {
-  const { api, until } = stage
+const podReplacement = async (environment: Environment) => {
+  const { api, until } = environment
   const name = 'replacing'
   await create(api, name, 2)
-  const [first = '', second = ''] = await readyPods(stage, name, 2)
-  const { metadata } = await api.get<Stored>(one(pods, first))
-  const wrong = await outcome(api.remove(one(pods, first), { uid: 'another' }))
-  await api.remove(one(pods, first), { uid: metadata.uid })
-  await until('it is gone', async () => (await find(api, one(pods, first))) === undefined)
-  const after = await readyPods(stage, name, 2)
+  const [first = '', second = ''] = await readyPods(environment, name, 2)
+  const { metadata } = await api.get<Stored>(refOf(pods, first))
+  const wrong = await outcome(api.remove(refOf(pods, first), { uid: 'another' }))
+  await api.remove(refOf(pods, first), { uid: metadata.uid })
+  await until('it is removed', async () => (await find(api, refOf(pods, first))) === undefined)
+  const after = await readyPods(environment, name, 2)
   const failed = { status: { phase: 'Failed', reason: 'Evicted' } }
-  await api.patch({ ...one(pods, second), subresource: 'status' }, merge(failed))
-  await until('a third comes', async () => (await listBy(api, pods, `app=${name}`)).length === 3)
-  const kept = await find(api, one(pods, second))
+  await api.patch({ ...refOf(pods, second), subresource: 'status' }, merge(failed))
+  await until('a third pod exists', async () => (await listBy(api, pods, `app=${name}`)).length === 3)
+  const kept = await find(api, refOf(pods, second))
   return {
     wrong,
     hasOther: after.includes(second) && !after.includes(first),
@@ -208,50 +214,51 @@ const replacing = async (stage: Stage) => {
   }
 }
 
-const refusing = async (stage: Stage) => {
-  const { api, until } = stage
+const quotaFailure = async (environment: Environment) => {
+  const { api, until } = environment
   const name = 'refusing'
-  await limit(stage, 'few-pods', { 'count/configmaps': '0', pods: '1' })
+  await limit(environment, 'few-pods', { 'count/configmaps': '0', pods: '1' })
   const running = { limit: 500, fieldSelector: 'status.phase!=Failed,status.phase!=Succeeded' }
   const others = (await api.list<Stored>(allOf(pods), running)).items.length
   await api.patch(
-    one(resources.quotas, 'few-pods'),
+    refOf(resources.quotas, 'few-pods'),
     merge({ spec: { hard: { pods: `${others + 1}`, 'count/configmaps': null } } }),
   )
   await create(api, name, 3)
-  let said: string[] = []
-  await until('it says so', async () => {
-    said = saidOf(await settled(stage, name))
-    return said.some((word) => word.startsWith('ReplicaFailure'))
+  let conditions: string[] = []
+  await until('ReplicaFailure is reported', async () => {
+    conditions = conditionSummaries(await afterReconcile(environment, name))
+    return conditions.some((each) => each.startsWith('ReplicaFailure'))
   })
-  const set = (await listBy(api, sets, `app=${name}`))[0]
+  const set = (await listBy(api, replicaSets, `app=${name}`))[0]
   const condition = (
-    at(await settled(stage, name), 'status', 'conditions') as { type: string; message: string }[]
+    at(await afterReconcile(environment, name), 'status', 'conditions') as { type: string; message: string }[]
   ).find(({ type }) => type === 'ReplicaFailure')
   const made = (await listBy(api, pods, `app=${name}`)).length
-  await api.remove(one(resources.quotas, 'few-pods'))
-  await setReplicas(api, one(deployments, name), { replicas: 2, manager: replicasOwner })
-  await readyPods(stage, name, 2)
+  await api.remove(refOf(resources.quotas, 'few-pods'))
+  await setReplicas(api, refOf(deployments, name), { replicas: 2, manager: replicasOwner })
+  await readyPods(environment, name, 2)
   await until(
-    'it says no more',
-    async () => !saidOf(await settled(stage, name)).some((word) => word.startsWith('ReplicaFailure')),
+    'ReplicaFailure is gone',
+    async () =>
+      !conditionSummaries(await afterReconcile(environment, name)).some((each) => each.startsWith('ReplicaFailure')),
   )
   return {
-    said: said.filter((word) => word.startsWith('ReplicaFailure')),
+    conditions: conditions.filter((each) => each.startsWith('ReplicaFailure')),
     made,
     set: set?.kind ?? 'no kind in lists',
     message: condition?.message.includes('exceeded quota: few-pods'),
   }
 }
 
-const rolling = async (stage: Stage) => {
-  const { api, until } = stage
+const rollout = async (environment: Environment) => {
+  const { api, until } = environment
   const name = 'rolling'
   await create(api, name, 4)
-  await readyPods(stage, name, 4)
-  await apply(api, one(deployments, name), { spec: specOf(name, { image: 'b' }) })
+  await readyPods(environment, name, 4)
+  await apply(api, refOf(deployments, name), { spec: specOf(name, { image: 'b' }) })
   let most = 0
-  await until('all are new', async () => {
+  await until('all pods are updated', async () => {
     const all = (await listBy(api, pods, `app=${name}`)).filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined,
     )
@@ -261,18 +268,18 @@ const rolling = async (stage: Stage) => {
     )
     return fresh.length === 4 && all.length === 4
   })
-  const bySize = (await listBy(api, sets, `app=${name}`))
+  const bySize = (await listBy(api, replicaSets, `app=${name}`))
     .map((set) => Number(replicasOf(set)))
     .toSorted((a, b) => a - b)
   return { bySize, withinSurge: most <= 5 }
 }
 
-const resizing = async (stage: Stage) => {
-  const { api, until } = stage
+const proportionalScaling = async (environment: Environment) => {
+  const { api, until } = environment
   const name = 'resizing'
-  const ref = one(deployments, name)
+  const ref = refOf(deployments, name)
   await create(api, name, 6)
-  await readyPods(stage, name, 6)
+  await readyPods(environment, name, 6)
   const late = specOf(name, { image: 'b' })
   const annotations = { 'pod-ready.stage.kwok.x-k8s.io/delay': '3600000ms' }
   const template = { ...late.template, metadata: { ...late.template.metadata, annotations } }
@@ -281,12 +288,12 @@ const resizing = async (stage: Stage) => {
   const sizes = async (total: number) => {
     let seen: unknown[] = []
     await until(`${total} pods`, async () => {
-      seen = (await listBy(api, sets, `app=${name}`)).map(replicasOf).toSorted((a, b) => Number(a) - Number(b))
+      seen = (await listBy(api, replicaSets, `app=${name}`)).map(replicasOf).toSorted((a, b) => Number(a) - Number(b))
       const all = await listBy(api, pods, `app=${name}`)
       return seen.reduce((sum: number, each) => sum + Number(each), 0) === total && all.length === total
     })
     // A second resize before the controller has finished the first one distributes the replicas differently.
-    await settled(stage, name)
+    await afterReconcile(environment, name)
     return seen
   }
   const seen = [await sizes(8)]
@@ -301,26 +308,26 @@ const resizing = async (stage: Stage) => {
   return seen
 }
 
-const collecting = async (stage: Stage) => {
-  const { api, until } = stage
+const garbageCollection = async (environment: Environment) => {
+  const { api, until } = environment
   const name = 'collected'
   await create(api, name, 1)
-  await readyPods(stage, name, 1)
-  await api.remove(one(deployments, name))
+  await readyPods(environment, name, 1)
+  await api.remove(refOf(deployments, name))
   await until('everything is gone', async () => {
-    const rest = [...(await listBy(api, sets, `app=${name}`)), ...(await listBy(api, pods, `app=${name}`))]
+    const rest = [...(await listBy(api, replicaSets, `app=${name}`)), ...(await listBy(api, pods, `app=${name}`))]
     return rest.length === 0
   })
-  return (await find(api, one(deployments, name))) ?? 'gone'
+  return (await find(api, refOf(deployments, name))) ?? 'gone'
 }
 
 export const deploymentScenarios: readonly Scenario[] = [
-  { name: 'knows who decides the size of a Deployment, and counts its generations', play: owning },
-  { name: 'lets who applies take back what another edited', play: editing },
-  { name: 'takes pods away in the order of the ReplicaSet controller', play: victims },
-  { name: 'replaces pods that are deleted or fail', play: replacing },
-  { name: 'says where a quota keeps pods from being made', play: refusing },
-  { name: 'rolls a new template out', play: rolling },
-  { name: 'spreads a new size over the ReplicaSets of a rollout', play: resizing },
-  { name: 'collects what a deleted Deployment owned', play: collecting },
+  { name: 'tracks the field managers of spec.replicas and counts generations of a Deployment', run: fieldOwnership },
+  { name: 'takes back with an apply what another field manager edited', run: concurrentEdits },
+  { name: 'deletes pods in the order of the ReplicaSet controller', run: scaleDownOrder },
+  { name: 'replaces pods that are deleted or fail', run: podReplacement },
+  { name: 'reports ReplicaFailure while a quota prevents the creation of pods', run: quotaFailure },
+  { name: 'rolls out a new template', run: rollout },
+  { name: 'scales the ReplicaSets of a rollout proportionally', run: proportionalScaling },
+  { name: 'garbage-collects the dependents of a deleted Deployment', run: garbageCollection },
 ]

@@ -1,5 +1,16 @@
 import type { KubeApi, Patch } from '#shared/kube/client.ts'
-import { allOf, find, listBy, make, one, outcome, resources, saidOf, type Scenario, type Stage } from './conformance.ts'
+import {
+  allOf,
+  find,
+  listBy,
+  make,
+  refOf,
+  outcome,
+  resources,
+  conditionSummaries,
+  type Scenario,
+  type Environment,
+} from './conformance.ts'
 import { at, type Stored } from './object.ts'
 
 const { jobs, pods } = resources
@@ -23,21 +34,21 @@ const create = (api: KubeApi, name: string, lastsMs: number, more: object = {}) 
 
 const hour = 3_600_000
 const podsOf = (api: KubeApi, name: string) => listBy(api, pods, `batch.kubernetes.io/job-name=${name}`)
-const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'somebody' })
+const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'other-manager' })
 
-const isOver = (job: Stored | undefined) =>
-  job !== undefined && saidOf(job).some((word) => /^(Complete|Failed) True/.test(word))
+const isFinished = (job: Stored | undefined) =>
+  job !== undefined && conditionSummaries(job).some((each) => /^(Complete|Failed) True/.test(each))
 
 /** Waits until a Job has finished, and returns its conditions and pod counts. */
-const ending = async ({ api, until }: Stage, name: string) => {
+const awaitFinished = async ({ api, until }: Environment, name: string) => {
   let job: Stored | undefined
-  await until(`${name} is over`, async () => isOver((job = await find(api, one(jobs, name)))))
+  await until(`${name} has finished`, async () => isFinished((job = await find(api, refOf(jobs, name)))))
   const status = at(job, 'status')
   const counts = ['active', 'ready', 'terminating', 'succeeded', 'failed'].map((field) => at(status, field) ?? 0)
-  return { said: job && saidOf(job), counts, hasTime: at(status, 'completionTime') !== undefined }
+  return { conditions: job && conditionSummaries(job), counts, hasTime: at(status, 'completionTime') !== undefined }
 }
 
-const running = async ({ api, until }: Stage, name: string): Promise<Stored> => {
+const awaitRunning = async ({ api, until }: Environment, name: string): Promise<Stored> => {
   let pod: Stored | undefined
   await until(`${name} runs`, async () => {
     pod = (await podsOf(api, name))[0]
@@ -46,21 +57,21 @@ const running = async ({ api, until }: Stage, name: string): Promise<Stored> => 
   return pod as Stored
 }
 
-const succeeding = async (stage: Stage) => {
-  const { api, until } = stage
+const succeeding = async (environment: Environment) => {
+  const { api, until } = environment
   const made = await create(api, 'succeeds', 200, { ttlSecondsAfterFinished: 2 })
-  const seen = await ending(stage, 'succeeds')
+  const seen = await awaitFinished(environment, 'succeeds')
   const [pod] = await podsOf(api, 'succeeds')
   const held = pod?.metadata.finalizers ?? []
-  await until('it is gone', async () => (await find(api, one(jobs, 'succeeds'))) === undefined)
+  await until('it is removed', async () => (await find(api, refOf(jobs, 'succeeds'))) === undefined)
   return { seen, held, left: (await podsOf(api, 'succeeds')).length, generation: made.metadata.generation }
 }
 
-const failing = async (stage: Stage) => {
-  const { api } = stage
+const failing = async (environment: Environment) => {
+  const { api } = environment
   await create(api, 'fails', hour)
-  const pod = await running(stage, 'fails')
-  const active = at(await api.get<Stored>(one(jobs, 'fails')), 'status', 'active')
+  const pod = await awaitRunning(environment, 'fails')
+  const active = at(await api.get<Stored>(refOf(jobs, 'fails')), 'status', 'active')
   const terminated = {
     exitCode: 7,
     reason: 'Error',
@@ -70,15 +81,15 @@ const failing = async (stage: Stage) => {
   const containerStatuses = [
     { name: 'one', image: 'a', imageID: 'a', ready: false, restartCount: 0, state: { terminated } },
   ]
-  const ref = { ...one(pods, pod.metadata.name), subresource: 'status' as const }
+  const ref = { ...refOf(pods, pod.metadata.name), subresource: 'status' as const }
   await api.patch(ref, merge({ status: { phase: 'Failed', containerStatuses } }))
-  return { active, seen: await ending(stage, 'fails'), pods: (await podsOf(api, 'fails')).length }
+  return { active, seen: await awaitFinished(environment, 'fails'), pods: (await podsOf(api, 'fails')).length }
 }
 
-const disrupted = async (stage: Stage) => {
-  const { api } = stage
+const disrupted = async (environment: Environment) => {
+  const { api } = environment
   await create(api, 'disrupted', hour)
-  const pod = await running(stage, 'disrupted')
+  const pod = await awaitRunning(environment, 'disrupted')
   const { conditions } = pod['status'] as { conditions: object[] }
   const target = {
     type: 'DisruptionTarget',
@@ -87,42 +98,42 @@ const disrupted = async (stage: Stage) => {
     message: 'x',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
-  const ref = { ...one(pods, pod.metadata.name), subresource: 'status' as const }
+  const ref = { ...refOf(pods, pod.metadata.name), subresource: 'status' as const }
   await api.patch(ref, merge({ status: { phase: 'Failed', reason: 'Evicted', conditions: [...conditions, target] } }))
-  return ending(stage, 'disrupted')
+  return awaitFinished(environment, 'disrupted')
 }
 
-const tooLong = async (stage: Stage) => {
-  await create(stage.api, 'too-long', hour, { activeDeadlineSeconds: 3 })
-  await running(stage, 'too-long')
-  const seen = await ending(stage, 'too-long')
-  return { said: seen.said, pods: (await podsOf(stage.api, 'too-long')).length }
+const deadlineExceeded = async (environment: Environment) => {
+  await create(environment.api, 'too-long', hour, { activeDeadlineSeconds: 3 })
+  await awaitRunning(environment, 'too-long')
+  const seen = await awaitFinished(environment, 'too-long')
+  return { conditions: seen.conditions, pods: (await podsOf(environment.api, 'too-long')).length }
 }
 
-const deleting = async (stage: Stage) => {
-  const { api, until } = stage
+const deleting = async (environment: Environment) => {
+  const { api, until } = environment
   for (const name of ['deleted', 'orphaning']) {
     await create(api, name, hour)
-    await running(stage, name)
+    await awaitRunning(environment, name)
   }
-  await api.remove(one(jobs, 'deleted'), { propagation: 'Background' })
+  await api.remove(refOf(jobs, 'deleted'), { propagation: 'Background' })
   await until('its pod is gone', async () => (await podsOf(api, 'deleted')).length === 0)
-  await api.remove(one(jobs, 'orphaning'))
-  await until('it is gone', async () => (await find(api, one(jobs, 'orphaning'))) === undefined)
+  await api.remove(refOf(jobs, 'orphaning'))
+  await until('it is removed', async () => (await find(api, refOf(jobs, 'orphaning'))) === undefined)
   const [left] = await podsOf(api, 'orphaning')
   return [left?.metadata.ownerReferences ?? 'no owner', left?.metadata.finalizers ?? 'no finalizer']
 }
 
-const refusing = async (stage: Stage) => {
-  const { api, until, wait } = stage
+const refusing = async (environment: Environment) => {
+  const { api, until, wait } = environment
   await create(api, 'twice', hour)
   const label = merge({ metadata: { labels: { capture: 'x' } } })
   const image = merge({ spec: { template: { spec: { containers: [{ name: 'one', image: 'b' }] } } } })
   const seen = [
     await outcome(create(api, 'twice', hour)),
-    await outcome(api.patch(one(jobs, 'twice'), label)),
-    await outcome(api.patch(one(jobs, 'twice'), image)),
-    (await api.get<Stored>(one(jobs, 'twice'))).metadata.generation,
+    await outcome(api.patch(refOf(jobs, 'twice'), label)),
+    await outcome(api.patch(refOf(jobs, 'twice'), image)),
+    (await api.get<Stored>(refOf(jobs, 'twice'))).metadata.generation,
   ]
   const others = (await api.list(allOf(jobs), { limit: 500 })).items.length
   const { apiVersion, kind } = resources.quotas
@@ -135,22 +146,25 @@ const refusing = async (stage: Stage) => {
   await api.create(allOf(resources.quotas), quota)
   let tried = 0
   await until('the quota holds', async () => (await outcome(create(api, `probe-${(tried += 1)}`, hour))) === 'quota')
-  await api.patch(one(resources.quotas, 'few-jobs'), merge({ spec: { hard: { pods: '0', 'count/jobs.batch': null } } }))
+  await api.patch(
+    refOf(resources.quotas, 'few-jobs'),
+    merge({ spec: { hard: { pods: '0', 'count/jobs.batch': null } } }),
+  )
   await wait(2000)
   await create(api, 'no-pod', hour)
   await wait(2000)
-  const job = await api.get<Stored>(one(jobs, 'no-pod'))
-  seen.push((await podsOf(api, 'no-pod')).length, at(job, 'status', 'active') as number, saidOf(job).length)
-  await api.remove(one(resources.quotas, 'few-jobs'))
-  await running(stage, 'no-pod')
+  const job = await api.get<Stored>(refOf(jobs, 'no-pod'))
+  seen.push((await podsOf(api, 'no-pod')).length, at(job, 'status', 'active') as number, conditionSummaries(job).length)
+  await api.remove(refOf(resources.quotas, 'few-jobs'))
+  await awaitRunning(environment, 'no-pod')
   return seen.map((each) => each ?? 'nothing')
 }
 
 export const jobScenarios: readonly Scenario[] = [
-  { name: 'ends a Job whose pod succeeds, and removes it in time', play: succeeding },
-  { name: 'fails a Job for the exit code of its pod', play: failing },
-  { name: 'fails a Job whose pod is disrupted', play: disrupted },
-  { name: 'fails a Job that takes too long', play: tooLong },
-  { name: 'orphans the pods of a Job unless told otherwise', play: deleting },
-  { name: 'refuses Jobs and their pods', play: refusing },
+  { name: 'completes a Job whose pod succeeds, and removes it after its TTL', run: succeeding },
+  { name: 'fails a Job for the exit code of its pod', run: failing },
+  { name: 'fails a Job whose pod is disrupted', run: disrupted },
+  { name: 'fails a Job that exceeds its active deadline', run: deadlineExceeded },
+  { name: 'orphans the pods of a Job by default', run: deleting },
+  { name: 'rejects duplicate, immutable and over-quota changes of Jobs', run: refusing },
 ]

@@ -6,12 +6,12 @@ import {
   find,
   limit,
   namespace,
-  one,
+  refOf,
   outcome,
-  queueOwners,
+  fieldManagersOf,
   resources,
   type Scenario,
-  type Stage,
+  type Environment,
 } from './conformance.ts'
 import type { Stored } from './object.ts'
 
@@ -20,7 +20,7 @@ const within = allOf(maps)
 const newMap = (name: string, more: object = {}) =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: '1' }, ...more }) as unknown as Stored
 
-const merge = (body: object, fieldManager = 'somebody'): Patch => ({ kind: 'merge', body, fieldManager })
+const merge = (body: object, fieldManager = 'other-manager'): Patch => ({ kind: 'merge', body, fieldManager })
 const applied = (body: object, fieldManager: string, force: boolean): Patch => ({
   kind: 'apply',
   body: { apiVersion: 'v1', kind: 'ConfigMap', ...body },
@@ -28,37 +28,37 @@ const applied = (body: object, fieldManager: string, force: boolean): Patch => (
   force,
 })
 
-const refusals = async ({ api }: Stage) => {
+const rejections = async ({ api }: Environment) => {
   const made = await api.create(within, newMap('refused'))
-  const ref = one(maps, 'refused')
+  const ref = refOf(maps, 'refused')
   const version = made.metadata.resourceVersion
   const json = (...body: object[]): Patch => ({ kind: 'json', body })
-  const seen: string[] = []
-  const note = async (what: string, request: Promise<unknown>) => seen.push(`${what}: ${await outcome(request)}`)
-  await note('again', api.create(within, newMap('refused')))
-  await note('no name', api.create(within, newMap('No Name')))
-  await note('versioned', api.create(within, newMap('v', { metadata: { name: 'v', resourceVersion: '1' } })))
-  await note('get nothing', api.get(one(maps, 'nothing')))
-  await note('patch nothing', api.patch(one(maps, 'nothing'), merge({ data: { a: '2' } })))
-  await note('remove nothing', api.remove(one(maps, 'nothing')))
-  await note('patch', api.patch(ref, merge({ data: { a: '2' } })))
-  await note('old version', api.patch(ref, merge({ metadata: { resourceVersion: version }, data: { a: '3' } })))
-  await note('other uid', api.patch(ref, merge({ metadata: { uid: 'another' }, data: { a: '3' } })))
-  await note('label', api.patch(ref, merge({ metadata: { labels: { a: 'not a value' } } })))
-  await note('test', api.patch(ref, json({ op: 'test', path: '/data/a', value: '9' })))
-  await note('remove field', api.patch(ref, json({ op: 'remove', path: '/data/nothing' })))
-  await note('replace field', api.patch(ref, json({ op: 'replace', path: '/data/nothing', value: 'x' })))
-  await note('add below', api.patch(ref, json({ op: 'add', path: '/nothing/below', value: 'x' })))
-  await note('test version', api.patch(ref, json({ op: 'test', path: '/metadata/resourceVersion', value: version })))
-  await note('no scale', api.patch({ ...ref, subresource: 'scale' }, merge({ spec: { replicas: 1 } })))
-  await note('remove another', api.remove(ref, { uid: 'another' }))
-  await note('remove', api.remove(ref, { uid: made.metadata.uid }))
-  await note('no kind', api.list({ resource: { ...maps, plural: 'nothings' }, namespace }, { limit: 1 }))
-  return seen
+  const outcomes: string[] = []
+  const record = async (what: string, request: Promise<unknown>) => outcomes.push(`${what}: ${await outcome(request)}`)
+  await record('again', api.create(within, newMap('refused')))
+  await record('no name', api.create(within, newMap('No Name')))
+  await record('versioned', api.create(within, newMap('v', { metadata: { name: 'v', resourceVersion: '1' } })))
+  await record('get nothing', api.get(refOf(maps, 'nothing')))
+  await record('patch nothing', api.patch(refOf(maps, 'nothing'), merge({ data: { a: '2' } })))
+  await record('remove nothing', api.remove(refOf(maps, 'nothing')))
+  await record('patch', api.patch(ref, merge({ data: { a: '2' } })))
+  await record('old version', api.patch(ref, merge({ metadata: { resourceVersion: version }, data: { a: '3' } })))
+  await record('other uid', api.patch(ref, merge({ metadata: { uid: 'another' }, data: { a: '3' } })))
+  await record('label', api.patch(ref, merge({ metadata: { labels: { a: 'not a value' } } })))
+  await record('test', api.patch(ref, json({ op: 'test', path: '/data/a', value: '9' })))
+  await record('remove field', api.patch(ref, json({ op: 'remove', path: '/data/nothing' })))
+  await record('replace field', api.patch(ref, json({ op: 'replace', path: '/data/nothing', value: 'x' })))
+  await record('add below', api.patch(ref, json({ op: 'add', path: '/nothing/below', value: 'x' })))
+  await record('test version', api.patch(ref, json({ op: 'test', path: '/metadata/resourceVersion', value: version })))
+  await record('no scale', api.patch({ ...ref, subresource: 'scale' }, merge({ spec: { replicas: 1 } })))
+  await record('remove another', api.remove(ref, { uid: 'another' }))
+  await record('remove', api.remove(ref, { uid: made.metadata.uid }))
+  await record('no kind', api.list({ resource: { ...maps, plural: 'nothings' }, namespace }, { limit: 1 }))
+  return outcomes
 }
 
-const changes = async ({ api }: Stage) => {
-  const ref = one(maps, 'changed')
+const changes = async ({ api }: Environment) => {
+  const ref = refOf(maps, 'changed')
   const first = await api.create(within, newMap('changed'))
   const same = await api.patch<Stored>(ref, merge({ data: { a: '1' } }))
   const other = await api.patch<Stored>(ref, {
@@ -77,10 +77,10 @@ const changes = async ({ api }: Stage) => {
   }
 }
 
-const applying = async ({ api }: Stage) => {
-  const ref = one(maps, 'applied')
+const applying = async ({ api }: Environment) => {
+  const ref = refOf(maps, 'applied')
   const meta = { metadata: { name: 'applied' } }
-  const owners = (object: Stored) => ['a', 'b', 'c'].map((field) => queueOwners(object, `f:data f:${field}`))
+  const owners = (object: Stored) => ['a', 'b', 'c'].map((field) => fieldManagersOf(object, `f:data f:${field}`))
   const made = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', b: '1' } }, 'one', false))
   const clash = await outcome(api.patch(ref, applied({ ...meta, data: { a: '2' } }, 'two', false)))
   const shared = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', c: '1' } }, 'two', false))
@@ -98,23 +98,23 @@ const applying = async ({ api }: Stage) => {
   }
 }
 
-const quota = async (stage: Stage) => {
-  const { api } = stage
-  await limit(stage, 'no-maps', { 'count/configmaps': '0' })
+const quota = async (environment: Environment) => {
+  const { api } = environment
+  await limit(environment, 'no-maps', { 'count/configmaps': '0' })
   const seen = [
     await outcome(api.create(within, newMap('too-many'))),
-    await outcome(api.patch(one(maps, 'too-many'), applied({ metadata: { name: 'too-many' } }, 'one', true))),
+    await outcome(api.patch(refOf(maps, 'too-many'), applied({ metadata: { name: 'too-many' } }, 'one', true))),
   ]
-  await api.remove(one(resources.quotas, 'no-maps'))
+  await api.remove(refOf(resources.quotas, 'no-maps'))
   return seen
 }
 
-const paging = async ({ api }: Stage) => {
+const paging = async ({ api }: Environment) => {
   for (const name of ['p1', 'p2', 'p3'])
     await api.create(within, newMap(name, { metadata: { name, labels: { page: 'yes' } } }))
   const query = { limit: 2, labelSelector: 'page=yes' }
   const first = await api.list<Stored>(within, query)
-  await api.remove(one(maps, 'p3'))
+  await api.remove(refOf(maps, 'p3'))
   const second = await api.list<Stored>(within, { ...query, continueAt: first.continueAt ?? '' })
   const nowhere = await api.list<Stored>(within, { limit: 2, labelSelector: 'page in (no, never)' })
   return {
@@ -125,7 +125,7 @@ const paging = async ({ api }: Stage) => {
   }
 }
 
-const watching = async ({ api, until }: Stage) => {
+const watching = async ({ api, until }: Environment) => {
   const { resourceVersion } = await api.list(within, { limit: 1 })
   const stop = new AbortController()
   const events: string[] = []
@@ -137,18 +137,18 @@ const watching = async ({ api, until }: Stage) => {
   const watched = outcome(watch())
   const labels = (value: string | null) => merge({ metadata: { labels: { watched: value } } })
   await api.create(within, newMap('w1'))
-  await api.patch(one(maps, 'w1'), labels('yes'))
-  await api.patch(one(maps, 'w1'), merge({ data: { a: '2' } }))
-  await api.patch(one(maps, 'w1'), labels(null))
-  await api.patch(one(maps, 'w1'), labels('yes'))
-  await api.remove(one(maps, 'w1'))
+  await api.patch(refOf(maps, 'w1'), labels('yes'))
+  await api.patch(refOf(maps, 'w1'), merge({ data: { a: '2' } }))
+  await api.patch(refOf(maps, 'w1'), labels(null))
+  await api.patch(refOf(maps, 'w1'), labels('yes'))
+  await api.remove(refOf(maps, 'w1'))
   await until('all events have arrived', async () => events.length >= 5)
   stop.abort()
   return { events, end: await watched }
 }
 
-const goingBack = async ({ api, undo, until }: Stage) => {
-  const ref = one(maps, 'undone')
+const goingBack = async ({ api, undo, until }: Environment) => {
+  const ref = refOf(maps, 'undone')
   const before = await api.create(within, newMap('stays'))
   let late = ''
   await undo(async () => {
@@ -156,7 +156,7 @@ const goingBack = async ({ api, undo, until }: Stage) => {
     for (let turn = 0; turn < 30; turn += 1)
       late = (await api.patch<Stored>(ref, merge({ data: { a: `${turn}` } }))).metadata.resourceVersion
   })
-  const stays = await api.get<Stored>(one(maps, 'stays'))
+  const stays = await api.get<Stored>(refOf(maps, 'stays'))
   const fresh = await api.create(within, newMap('undone'))
   const firstEvent = async (resourceVersion: string) => {
     const signal = new AbortController().signal
@@ -180,8 +180,8 @@ const goingBack = async ({ api, undo, until }: Stage) => {
   }
 }
 
-const finalizers = async ({ api }: Stage) => {
-  const ref = one(maps, 'held')
+const finalizers = async ({ api }: Environment) => {
+  const ref = refOf(maps, 'held')
   await api.create(within, newMap('held', { metadata: { name: 'held', finalizers: ['example.com/hold'] } }))
   await api.remove(ref)
   const held = await api.get<Stored>(ref)
@@ -191,12 +191,12 @@ const finalizers = async ({ api }: Stage) => {
 
 /** Behaviour common to all kinds. */
 export const objectScenarios: readonly Scenario[] = [
-  { name: 'refuses for the same reasons', play: refusals },
-  { name: 'changes nothing where nothing is changed', play: changes },
-  { name: 'applies, shares, takes over and removes fields', play: applying },
-  { name: 'refuses beyond a quota', play: quota },
-  { name: 'lists pages of one moment', play: paging },
-  { name: 'tells a watch of what enters and leaves its selection', play: watching },
-  { name: 'keeps what a finalizer holds', play: finalizers },
-  { name: 'goes back to an older state', play: goingBack },
+  { name: 'rejects invalid requests with the same reasons', run: rejections },
+  { name: 'writes nothing for a patch without changes', run: changes },
+  { name: 'applies, shares, takes over and removes fields', run: applying },
+  { name: 'enforces a quota', run: quota },
+  { name: 'lists pages of one resourceVersion', run: paging },
+  { name: 'sends events to a watch for objects that enter and leave its selector', run: watching },
+  { name: 'keeps an object until its finalizers are removed', run: finalizers },
+  { name: 'continues from a restored snapshot', run: goingBack },
 ]

@@ -1,7 +1,7 @@
 import { apply, setReplicas } from '#controller/kube/apply.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Patch } from '#shared/kube/client.ts'
-import { allOf, make, one, outcome, resources, type Scenario, type Stage } from './conformance.ts'
+import { allOf, make, refOf, outcome, resources, type Scenario, type Environment } from './conformance.ts'
 import { at, type Stored } from './object.ts'
 
 const poolOf = (name: string, spec: object = {}) => ({
@@ -10,10 +10,10 @@ const poolOf = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: { pool: 'standard', ...spec },
 })
-const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'somebody' })
+const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'other-manager' })
 const within = allOf(browserPools)
 
-const filling = async ({ api }: Stage) => {
+const defaultsAndPruning = async ({ api }: Environment) => {
   const spec = { autoscaling: { maxReplicas: 7 }, nonsense: 1 }
   const made = await make(api, browserPools, poolOf('filled', spec))
   const { apiVersion, kind, metadata } = (await api.list<Stored>(within, { limit: 1 })).items[0] ?? made
@@ -27,21 +27,21 @@ const filling = async ({ api }: Stage) => {
   }
 }
 
-const versions = async ({ api }: Stage) => {
-  const ref = one(browserPools, 'versions')
+const generationCounting = async ({ api }: Environment) => {
+  const ref = refOf(browserPools, 'versions')
   const generations: unknown[] = []
-  const note = (object: Stored) => generations.push([object.metadata.generation, at(object, 'spec', 'replicas')])
-  note(await make(api, browserPools, poolOf('versions', { autoscaling: { enabled: false } })))
-  note(await api.patch<Stored>(ref, merge({ metadata: { labels: { a: 'b' } } })))
-  note(await api.patch<Stored>(ref, merge({ spec: { paused: true } })))
-  note(await api.patch<Stored>(ref, merge({ status: { queue: 9 } })))
+  const record = (object: Stored) => generations.push([object.metadata.generation, at(object, 'spec', 'replicas')])
+  record(await make(api, browserPools, poolOf('versions', { autoscaling: { enabled: false } })))
+  record(await api.patch<Stored>(ref, merge({ metadata: { labels: { a: 'b' } } })))
+  record(await api.patch<Stored>(ref, merge({ spec: { paused: true } })))
+  record(await api.patch<Stored>(ref, merge({ status: { queue: 9 } })))
   const status = { queue: 3, reason: 'steady' }
   const reported = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status })
-  note(reported)
+  record(reported)
   const again = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status })
   const less = await apply<Stored>(api, { ...ref, subresource: 'status' }, { status: { reason: 'steady' } })
   await setReplicas(api, ref, { replicas: 5, manager: 'kubectl' })
-  note(await api.get<Stored>(ref))
+  record(await api.get<Stored>(ref))
   return {
     generations,
     statuses: [reported, less].map((object) => object['status']),
@@ -49,7 +49,7 @@ const versions = async ({ api }: Stage) => {
   }
 }
 
-const collecting = async ({ api, until }: Stage) => {
+const garbageCollection = async ({ api, until }: Environment) => {
   const pool = await make(api, browserPools, poolOf('owner'))
   const { name, uid } = pool.metadata
   const owner = { apiVersion: browserPools.apiVersion, kind: browserPools.kind, name, uid, controller: true }
@@ -65,14 +65,14 @@ const collecting = async ({ api, until }: Stage) => {
     metadata,
     spec,
   })
-  await api.remove(one(browserPools, 'owner'))
-  const below = one(resources.deployments, 'below')
+  await api.remove(refOf(browserPools, 'owner'))
+  const below = refOf(resources.deployments, 'below')
   await until('what it owned is gone', async () => (await outcome(api.get(below))) === 'not-found')
   return 'gone'
 }
 
 export const poolScenarios: readonly Scenario[] = [
-  { name: 'fills a BrowserPool in by its schema', play: filling },
-  { name: 'counts generations of a BrowserPool by its spec', play: versions },
-  { name: 'collects what a deleted BrowserPool owned', play: collecting },
+  { name: 'applies the defaults of a BrowserPool and prunes unknown fields', run: defaultsAndPruning },
+  { name: 'increments the generation of a BrowserPool if its spec changes', run: generationCounting },
+  { name: 'garbage-collects the dependents of a deleted BrowserPool', run: garbageCollection },
 ]

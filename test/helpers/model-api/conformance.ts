@@ -5,20 +5,20 @@ import { pathsOfTree } from './fields.ts'
 import { at, type ManagedEntry, type Stored } from './object.ts'
 
 /** A Kubernetes on which scenarios run: the real one or the model. */
-export type Stage = {
+export type Environment = {
   readonly api: KubeApi
-  /** Waits until a condition is true, on the stage's clock. */
+  /** Waits until a condition is true, on the environment's clock. */
   readonly until: (what: string, condition: () => Promise<boolean>) => Promise<void>
   /** Makes a pod not ready. */
   readonly unready: (pod: string) => Promise<void>
-  /** Waits on the stage's clock. */
+  /** Waits on the environment's clock. */
   readonly wait: (ms: number) => Promise<void>
   /** Runs `change`, then restores all objects from before and restarts the server. */
   readonly undo: (change: () => Promise<void>) => Promise<void>
 }
 
-/** Steps on a stage whose result must be the same on every stage. */
-export type Scenario = { readonly name: string; readonly play: (stage: Stage) => Promise<unknown> }
+/** Steps in an environment whose result must be the same in every environment. */
+export type Scenario = { readonly name: string; readonly run: (environment: Environment) => Promise<unknown> }
 
 /** Kinds used in scenarios. */
 export const resources = {
@@ -26,7 +26,7 @@ export const resources = {
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   quotas: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
   deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
-  sets: { apiVersion: 'apps/v1', kind: 'ReplicaSet', plural: 'replicasets' },
+  replicaSets: { apiVersion: 'apps/v1', kind: 'ReplicaSet', plural: 'replicasets' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
 } as const satisfies Record<string, Resource>
 
@@ -37,7 +37,7 @@ export const namespace = 'default'
 export const allOf = (resource: Resource) => ({ resource, namespace })
 
 /** One object in that namespace. */
-export const one = (resource: Resource, name: string): Ref => ({ resource, namespace, name })
+export const refOf = (resource: Resource, name: string): Ref => ({ resource, namespace, name })
 
 /** Creates an object in that namespace, and returns it as stored. */
 export const make = async (
@@ -58,7 +58,7 @@ export const outcome = (request: Promise<unknown>): Promise<string> =>
   )
 
 /** Field managers of a path, which is a FieldsV1 path with its steps separated by spaces. */
-export const queueOwners = (object: Stored, path: string): string[] => {
+export const fieldManagersOf = (object: Stored, path: string): string[] => {
   const entries: readonly ManagedEntry[] = object.metadata.managedFields ?? []
   return entries
     .filter(({ fieldsV1 }) => pathsOfTree(fieldsV1).has(path.replaceAll(' ', '\n')))
@@ -67,7 +67,7 @@ export const queueOwners = (object: Stored, path: string): string[] => {
 }
 
 /** The conditions of an object, abbreviated. */
-export const saidOf = (object: Stored): string[] =>
+export const conditionSummaries = (object: Stored): string[] =>
   ((at(object, 'status', 'conditions') as { type: string; status: string; reason?: string }[] | undefined) ?? [])
     .map(({ type, status, reason = '-' }) => `${type} ${status} ${reason}`)
     .toSorted()
@@ -87,14 +87,14 @@ export const listBy = async (api: KubeApi, resource: Resource, labelSelector: st
   (await api.list<Stored>(allOf(resource), { limit: 500, labelSelector })).items
 
 /** Creates a quota and waits until the server enforces it. */
-export const limit = async ({ api, until }: Stage, name: string, hard: Readonly<Record<string, string>>) => {
+export const limit = async ({ api, until }: Environment, name: string, hard: Readonly<Record<string, string>>) => {
   const { apiVersion, kind } = resources.quotas
   await api.create(allOf(resources.quotas), { apiVersion, kind, metadata: { name }, spec: { hard } })
   const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `${name}-probe` } }
   if (!('count/configmaps' in hard)) return
   await until('the quota holds', async () => {
     const tried = await outcome(api.create(allOf(resources.maps), probe))
-    if (tried === 'done') await api.remove(one(resources.maps, probe.metadata.name))
+    if (tried === 'done') await api.remove(refOf(resources.maps, probe.metadata.name))
     return tried === 'quota'
   })
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeResponse, KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
 import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ModelWatch } from './watch.ts'
-import { Refusal, refuse } from './refusal.ts'
+import { StatusError, statusError } from './status-error.ts'
 import { type Route, routeOf } from './routes.ts'
 import type { ModelLists } from './reads.ts'
 import type { ModelServer } from './server.ts'
@@ -20,7 +20,7 @@ export type Line = {
 }
 
 /** A write request. `code` is 0 if it never reached the server. */
-export type SeenWrite = {
+export type RecordedWrite = {
   readonly client: string
   readonly method: string
   readonly path: string
@@ -49,7 +49,7 @@ export type Exchange = {
   readonly isAway: () => boolean
   /** Runs a client's request as that client. */
   readonly inNameOf: <T>(client: string, run: () => T) => T
-  readonly wrote: (write: SeenWrite) => void
+  readonly wrote: (write: RecordedWrite) => void
 }
 
 /** Name of a client, and how its process receives what arrives. */
@@ -106,7 +106,7 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeRespons
   const broken = (why: string, code?: string) => answered.reject(errorOfConnection(failureOf(why, code), what))
   const abort = () => broken('aborted')
   listen(open, request.signal, abort)
-  using _limit = clock.after(giveUpMs, () => deliver(() => broken(`nothing was heard for ${giveUpMs} ms`)))
+  using _limit = clock.after(giveUpMs, () => deliver(() => broken(`no response within ${giveUpMs} ms`)))
 
   const arrive = () => {
     if (line.state === 'silent') return
@@ -117,7 +117,8 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeRespons
     const back = () => {
       if (line.state === 'silent') return
       deliver(() => {
-        if (reach === 'too many') answered.resolve(refused(refuse(429, 'TooManyRequests', 'too many requests'), 1))
+        if (reach === 'too many')
+          answered.resolve(errorResponse(statusError(429, 'TooManyRequests', 'too many requests'), 1))
         else if (reach === 'done' && answer) answered.resolve(answer)
         else if (reach === 'away') broken('connect ECONNREFUSED', 'ECONNREFUSED')
         else broken('socket hang up', 'ECONNRESET')
@@ -163,14 +164,14 @@ const answerOf = (open: Opened, request: KubeRequest): KubeResponse => {
     const answer = open.exchange.inNameOf(open.user, route.run)
     return { ...head(route.code), body: once(JSON.stringify(answer)) }
   } catch (thrown) {
-    if (thrown instanceof Refusal) return refused(thrown)
+    if (thrown instanceof StatusError) return errorResponse(thrown)
     throw thrown
   }
 }
 
 const head = (statusCode: number, retryAfterSeconds?: number) => ({ statusCode, retryAfterSeconds })
 
-const refused = ({ status }: Refusal, retryAfterSeconds?: number): KubeResponse => ({
+const errorResponse = ({ status }: StatusError, retryAfterSeconds?: number): KubeResponse => ({
   ...head(status.code, retryAfterSeconds),
   body: once(JSON.stringify({ kind: 'Status', ...status })),
 })

@@ -1,11 +1,11 @@
 import type { Clock } from '#controller/kube/clock.ts'
 import { controllerOf, type Stored } from './object.ts'
-import { Refusal } from './refusal.ts'
+import { StatusError } from './status-error.ts'
 import type { ModelServer, Target } from './server.ts'
 import { keyIn, type StoreEvent } from './store.ts'
 
 /** Dependencies of the server's controllers. */
-export type Backstage = {
+export type ControllerDeps = {
   readonly server: ModelServer
   readonly clock: Clock
   readonly random: () => number
@@ -18,9 +18,9 @@ export type Backstage = {
 /** A reconcile loop. */
 export type Controller = {
   /** Reconciles a key after `waitMs`, by default after the lag of a change. */
-  readonly look: (key: string, waitMs?: number) => void
+  readonly enqueue: (key: string, waitMs?: number) => void
   /** Reconciles all keys, as after a list. */
-  readonly lookAtAll: () => void
+  readonly enqueueAll: () => void
 }
 
 /** The kind that a controller reconciles, its dependents, and how. */
@@ -28,7 +28,7 @@ export type ControllerOf = {
   readonly resource: string
   /** Kinds whose changes trigger a reconcile of their controlling object. */
   readonly dependents?: readonly string[]
-  /** Reconciles a key; returns the milliseconds until the next run, if any. A Refusal is retried. */
+  /** Reconciles a key; returns the milliseconds until the next run, if any. A StatusError is retried. */
   readonly sync: (key: string, object: Stored | undefined) => number | undefined
   /** Milliseconds before the first retry, and the longest backoff. */
   readonly retryMs?: { readonly first: number; readonly last: number }
@@ -46,13 +46,13 @@ export const targetOf = (server: ModelServer, object: Stored, subresource?: stri
 export const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
 
 /** Starts a controller. It processes each change after a lag, and none while the server is unavailable. */
-export const startController = (backstage: Backstage, of: ControllerOf): Controller => {
-  const { server, clock, isAway, lagMs } = backstage
+export const startController = (deps: ControllerDeps, of: ControllerOf): Controller => {
+  const { server, clock, isAway, lagMs } = deps
   const { first, last } = of.retryMs ?? usualRetryMs
   const due = new Map<string, { readonly atMs: number; readonly timer: Disposable }>()
   const failures = new Map<string, number>()
 
-  const look = (key: string, waitMs = lagMs()) => {
+  const enqueue = (key: string, waitMs = lagMs()) => {
     const atMs = clock.nowMs() + waitMs
     const waiting = due.get(key)
     if (waiting && waiting.atMs <= atMs) return
@@ -65,24 +65,24 @@ export const startController = (backstage: Backstage, of: ControllerOf): Control
     try {
       const againMs = of.sync(key, server.store.get(of.resource, key))
       failures.delete(key)
-      if (againMs !== undefined) look(key, againMs)
+      if (againMs !== undefined) enqueue(key, againMs)
     } catch (thrown) {
-      if (!(thrown instanceof Refusal)) throw thrown
+      if (!(thrown instanceof StatusError)) throw thrown
       const count = failures.get(key) ?? 0
       failures.set(key, count + 1)
-      look(key, Math.min(last, first * 2 ** count))
+      enqueue(key, Math.min(last, first * 2 ** count))
     }
   }
   const follow = (resource: string, { object }: StoreEvent) => {
-    if (resource === of.resource) look(keyOfStored(object))
+    if (resource === of.resource) enqueue(keyOfStored(object))
     const owner = of.dependents?.includes(resource) ? controllerOf(object) : undefined
-    if (owner) look(keyIn(object.metadata.namespace, owner.name))
+    if (owner) enqueue(keyIn(object.metadata.namespace, owner.name))
   }
   server.store.listen(follow)
-  const lookAtAll = () => {
-    for (const object of server.store.all(of.resource)) look(keyOfStored(object))
+  const enqueueAll = () => {
+    for (const object of server.store.all(of.resource)) enqueue(keyOfStored(object))
   }
-  return { look, lookAtAll }
+  return { enqueue, enqueueAll }
 }
 
 /** The objects of a kind that an object controls. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Backstage, controlledBy, type Controller, ownedBy, startController, targetOf } from './controller.ts'
-import { at, canonicalJson, isSameJson, type Stored, timeText, type Tree } from './object.ts'
+import { type ControllerDeps, controlledBy, type Controller, ownedBy, startController, targetOf } from './controller.ts'
+import { at, canonicalJson, isSameJson, type Stored, timeText, type JsonObject } from './object.ts'
 import { type Condition, conditionsOf, withCondition } from './pods.ts'
 import { countOf, sizeAnnotations, stepRollout, sum, wantedOf } from './rollout.ts'
 
@@ -9,21 +9,21 @@ const sets = 'apps/v1/replicasets'
 const lookAgainMs = 5000
 const hashLabel = 'pod-template-hash'
 
-const templateOf = (deployment: Stored): Tree => at(deployment, 'spec', 'template') as Tree
+const templateOf = (deployment: Stored): JsonObject => at(deployment, 'spec', 'template') as JsonObject
 
 /** Cache by identity: templates are compared at every reconcile and stay the same object until they are written. */
-const hashes = new WeakMap<Tree, string>()
+const hashes = new WeakMap<JsonObject, string>()
 
-const hashOf = (template: Tree): string => {
+const hashOf = (template: JsonObject): string => {
   const hash = hashes.get(template) ?? createHash('sha256').update(canonicalJson(template)).digest('hex').slice(0, 10)
   hashes.set(template, hash)
   return hash
 }
 
-const createSet = ({ server }: Backstage, deployment: Stored, replicas: number) => {
+const createSet = ({ server }: ControllerDeps, deployment: Stored, replicas: number) => {
   const template = templateOf(deployment)
   const hash = hashOf(template)
-  const labels = { ...(at(template, 'metadata', 'labels') as Tree), [hashLabel]: hash }
+  const labels = { ...(at(template, 'metadata', 'labels') as JsonObject), [hashLabel]: hash }
   const { name, namespace } = deployment.metadata
   const metadata = {
     name: `${name}-${hash}`,
@@ -31,14 +31,14 @@ const createSet = ({ server }: Backstage, deployment: Stored, replicas: number) 
     annotations: sizeAnnotations(deployment),
     ...ownedBy(deployment),
   }
-  const matchLabels = { ...(at(deployment, 'spec', 'selector', 'matchLabels') as Tree), [hashLabel]: hash }
-  const podTemplate = { ...template, metadata: { ...(template['metadata'] as Tree), labels } }
+  const matchLabels = { ...(at(deployment, 'spec', 'selector', 'matchLabels') as JsonObject), [hashLabel]: hash }
+  const podTemplate = { ...template, metadata: { ...(template['metadata'] as JsonObject), labels } }
   const spec = { replicas, selector: { matchLabels }, template: podTemplate }
   server.create(server.kind(sets), namespace, { metadata, spec })
 }
 
 /** Tracks the progress of Deployments, and returns their condition Progressing. */
-const createProgress = ({ clock }: Backstage) => {
+const createProgress = ({ clock }: ControllerDeps) => {
   const last = new Map<
     string,
     { readonly counts: readonly number[]; readonly atMs: number; readonly isDone: boolean }
@@ -63,7 +63,7 @@ const createProgress = ({ clock }: Backstage) => {
 }
 
 const updateStatus = (
-  { server, clock }: Backstage,
+  { server, clock }: ControllerDeps,
   deployment: Stored,
   current: Stored | undefined,
   progress: ReturnType<typeof createProgress>,
@@ -89,9 +89,9 @@ const updateStatus = (
 }
 
 /** Simulates the Deployment controller: a ReplicaSet for each template, and rolling updates from one to the next. */
-export const startDeployments = (backstage: Backstage): Controller => {
-  const { server } = backstage
-  const progress = createProgress(backstage)
+export const startDeployments = (deps: ControllerDeps): Controller => {
+  const { server } = deps
+  const progress = createProgress(deps)
   const sync = (_key: string, deployment: Stored | undefined) => {
     if (!deployment) return undefined
     const isCurrent = (set: Stored) => set.metadata.labels?.[hashLabel] === hashOf(templateOf(deployment))
@@ -99,13 +99,13 @@ export const startDeployments = (backstage: Backstage): Controller => {
     const current = all.find(isCurrent)
     const old = all.filter((set) => !isCurrent(set) && wantedOf(set) > 0)
     if (deployment.metadata.deletionTimestamp === undefined) {
-      if (!current) createSet(backstage, deployment, old.length === 0 ? wantedOf(deployment) : 0)
-      else stepRollout(backstage, { deployment, current, old })
+      if (!current) createSet(deps, deployment, old.length === 0 ? wantedOf(deployment) : 0)
+      else stepRollout(deps, { deployment, current, old })
     }
-    updateStatus(backstage, deployment, current, progress)
+    updateStatus(deps, deployment, current, progress)
     return old.length > 0 ? lookAgainMs : undefined
   }
-  return startController(backstage, { resource: 'apps/v1/deployments', dependents: [sets], sync })
+  return startController(deps, { resource: 'apps/v1/deployments', dependents: [sets], sync })
 }
 
 const conditionsAfter = (

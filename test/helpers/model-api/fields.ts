@@ -1,4 +1,4 @@
-import { isSameJson, isTree, type Tree } from './object.ts'
+import { isSameJson, isPlainObject, type JsonObject } from './object.ts'
 
 /** Values by path, as FieldsV1 names paths; its steps are joined by line breaks. */
 export type Leaves = ReadonlyMap<string, unknown>
@@ -18,7 +18,7 @@ const itemKeys: Readonly<Record<string, readonly string[]>> = {
   volumeMounts: ['mountPath'],
   volumes: ['name'],
 }
-const itemDefaults: Tree = { protocol: 'TCP' }
+const itemDefaults: JsonObject = { protocol: 'TCP' }
 /** Atomic objects. */
 const atomic = ['selector', 'labelSelector', 'fieldRef', 'secretKeyRef', 'configMapKeyRef', 'nodeSelector']
 /** Fields without an owner. */
@@ -41,15 +41,15 @@ const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[f
 
 /** The key of an item of a keyed list. */
 const itemKey = (keys: readonly string[], item: unknown): string => {
-  const of: Tree = isTree(item) ? item : {}
+  const of: JsonObject = isPlainObject(item) ? item : {}
   return JSON.stringify(Object.fromEntries(keys.map((key) => [key, of[key] ?? itemDefaults[key]])))
 }
 
 /** All fields of an object that can have an owner. */
-export const leavesOf = (object: Tree): Leaves => {
+export const leavesOf = (object: JsonObject): Leaves => {
   const leaves = new Map<string, unknown>()
   const { apiVersion: _, kind: __, metadata, ...rest } = object
-  if (isTree(metadata)) {
+  if (isPlainObject(metadata)) {
     const decided = Object.fromEntries(Object.entries(metadata).filter(([name]) => !identity.includes(name)))
     if (Object.keys(decided).length > 0) gather(leaves, ['f:metadata'], decided)
   }
@@ -57,13 +57,13 @@ export const leavesOf = (object: Tree): Leaves => {
   return leaves
 }
 
-const gather = (into: Map<string, unknown>, path: readonly string[], tree: Tree) => {
+const gather = (into: Map<string, unknown>, path: readonly string[], tree: JsonObject) => {
   for (const [field, value] of Object.entries(tree)) {
     if (value === undefined) continue
     const here = [...path, `f:${field}`]
     const keys = keysOfItems(field)
     if (keys && Array.isArray(value)) gatherItems(into, here, { items: value, keys })
-    else if (isTree(value) && Object.keys(value).length > 0 && !atomic.includes(field)) gather(into, here, value)
+    else if (isPlainObject(value) && Object.keys(value).length > 0 && !atomic.includes(field)) gather(into, here, value)
     else into.set(here.join(separator), value)
   }
 }
@@ -76,7 +76,7 @@ const gatherItems = (
   for (const item of items) {
     const here = [...path, `k:${itemKey(keys, item)}`]
     into.set([...here, itself].join(separator), true)
-    if (isTree(item)) gather(into, here, item)
+    if (isPlainObject(item)) gather(into, here, item)
   }
 }
 
@@ -90,7 +90,7 @@ export const compareLeaves = (before: Leaves, after: Leaves): { changed: Paths; 
 export const minus = (paths: Paths, others: Paths): Paths => new Set([...paths].filter((path) => !others.has(path)))
 
 /** Paths as FieldsV1. */
-export const treeOfPaths = (paths: Paths): Tree => {
+export const treeOfPaths = (paths: Paths): JsonObject => {
   const tree: Record<string, unknown> = {}
   for (const path of paths) {
     let here = tree
@@ -99,34 +99,34 @@ export const treeOfPaths = (paths: Paths): Tree => {
   return tree
 }
 
-const pathsByTree = new WeakMap<Tree, Paths>()
+const pathsByTree = new WeakMap<JsonObject, Paths>()
 
 /** Paths of a FieldsV1, cached by identity: an entry stays the same object through many changes of its owner. */
-export const pathsOfTree = (tree: Tree): Paths => {
+export const pathsOfTree = (tree: JsonObject): Paths => {
   const paths = pathsByTree.get(tree) ?? walkTree(tree)
   pathsByTree.set(tree, paths)
   return paths
 }
 
-const walkTree = (tree: Tree): Paths => {
+const walkTree = (tree: JsonObject): Paths => {
   const paths = new Set<string>()
-  const walk = (here: Tree, path: readonly string[]) => {
+  const walk = (here: JsonObject, path: readonly string[]) => {
     const steps = Object.entries(here)
     if (steps.length === 0 && path.length > 0) paths.add(path.join(separator))
-    for (const [step, below] of steps) if (isTree(below)) walk(below, [...path, step])
+    for (const [step, below] of steps) if (isPlainObject(below)) walk(below, [...path, step])
   }
   walk(tree, [])
   return paths
 }
 
 /** Removes paths from the object, and containers that become empty. */
-export const withoutPaths = (object: Tree, paths: Paths): Tree =>
-  [...paths].reduce((rest, path) => (without(rest, path.split(separator)) ?? {}) as Tree, object)
+export const withoutPaths = (object: JsonObject, paths: Paths): JsonObject =>
+  [...paths].reduce((rest, path) => (without(rest, path.split(separator)) ?? {}) as JsonObject, object)
 
 const without = (value: unknown, steps: readonly string[]): unknown => {
   const [step = '', ...rest] = steps
   if (step === itself) return undefined
-  if (!step.startsWith('f:') || !isTree(value)) return value
+  if (!step.startsWith('f:') || !isPlainObject(value)) return value
   const field = step.slice(2)
   if (!(field in value)) return value
   const { [field]: old, ...others } = value
@@ -151,8 +151,8 @@ const withoutBelow = (value: unknown, steps: readonly string[], field: string): 
 export const mergeApplied = (live: unknown, config: unknown, field = ''): unknown => {
   const keys = keysOfItems(field)
   if (keys && Array.isArray(config)) return mergeItems(Array.isArray(live) ? live : [], config, keys)
-  if (!isTree(config) || atomic.includes(field)) return config
-  const merged: Record<string, unknown> = isTree(live) ? { ...live } : {}
+  if (!isPlainObject(config) || atomic.includes(field)) return config
+  const merged: Record<string, unknown> = isPlainObject(live) ? { ...live } : {}
   for (const [name, value] of Object.entries(config))
     if (value !== undefined) merged[name] = mergeApplied(merged[name], value, name)
   return merged

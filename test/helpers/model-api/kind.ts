@@ -14,7 +14,7 @@ export type Kind = {
   /** Whether a change increments the generation; without it, objects have no generation. */
   readonly isNewGeneration?: (before: Stored, after: Stored) => boolean
   /** Applies defaults. */
-  readonly fill?: (object: Stored) => Stored
+  readonly applyDefaults?: (object: Stored) => Stored
   /** Throws if the object or its change is invalid. */
   readonly check?: (object: Stored, before: Stored | undefined) => void
   /** Grace period of a deletion in seconds; 0 without it. */

@@ -1,43 +1,43 @@
 import { browserPoolKind } from './browser-pool.ts'
 import type { Kind } from './kind.ts'
-import { at, isSameJson, isTree, type Stored, type Tree } from './object.ts'
-import { refuse } from './refusal.ts'
+import { at, isSameJson, isPlainObject, type Stored, type JsonObject } from './object.ts'
+import { statusError } from './status-error.ts'
 
 const specChanged = (before: Stored, after: Stored) => !isSameJson(before['spec'], after['spec'])
 
-const withSpec = (object: Stored, defaults: Tree): Stored => ({
+const withSpec = (object: Stored, defaults: JsonObject): Stored => ({
   ...object,
-  spec: { ...defaults, ...(isTree(object['spec']) ? object['spec'] : {}) },
+  spec: { ...defaults, ...(isPlainObject(object['spec']) ? object['spec'] : {}) },
 })
 
 /** A 422 with the real server's wording. */
-export const refuseInvalid = ({ kind, metadata }: Stored, why: string) =>
-  refuse(422, 'Invalid', `${kind} "${metadata.name}" is invalid: ${why}`)
+export const invalidError = ({ kind, metadata }: Stored, why: string) =>
+  statusError(422, 'Invalid', `${kind} "${metadata.name}" is invalid: ${why}`)
 
 const checkReplicas = (object: Stored) => {
   const replicas = at(object, 'spec', 'replicas')
   if (typeof replicas !== 'number' || replicas < 0 || !Number.isInteger(replicas))
-    throw refuseInvalid(object, 'spec.replicas: must be greater than or equal to 0')
+    throw invalidError(object, 'spec.replicas: must be greater than or equal to 0')
 }
 
 const checkSelector = (object: Stored, before: Stored | undefined) => {
   const selector = at(object, 'spec', 'selector')
   if (before && !isSameJson(at(before, 'spec', 'selector'), selector))
-    throw refuseInvalid(object, 'spec.selector: field is immutable')
+    throw invalidError(object, 'spec.selector: field is immutable')
   const wanted = at(selector, 'matchLabels')
   const labels = at(object, 'spec', 'template', 'metadata', 'labels')
-  const isMatched = isTree(wanted) && Object.entries(wanted).every(([name, value]) => at(labels, name) === value)
-  if (!isMatched) throw refuseInvalid(object, '`selector` does not match template `labels`')
+  const isMatched = isPlainObject(wanted) && Object.entries(wanted).every(([name, value]) => at(labels, name) === value)
+  if (!isMatched) throw invalidError(object, '`selector` does not match template `labels`')
 }
 
-const deploymentDefaults: Tree = {
+const deploymentDefaults: JsonObject = {
   replicas: 1,
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
   revisionHistoryLimit: 10,
   progressDeadlineSeconds: 600,
 }
 
-const jobDefaults: Tree = {
+const jobDefaults: JsonObject = {
   parallelism: 1,
   completions: 1,
   backoffLimit: 6,
@@ -47,28 +47,28 @@ const jobDefaults: Tree = {
 }
 
 /** As on the real server, a Job's selector contains its uid, and its pods are labelled with its name. */
-const fillJob = (job: Stored): Stored => {
+const applyJobDefaults = (job: Stored): Stored => {
   const filled = withSpec(job, jobDefaults)
   const { name, uid } = job.metadata
   const own = { 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': name }
-  const template = at(filled, 'spec', 'template') as Tree
-  const labels = { ...(at(template, 'metadata', 'labels') as Tree | undefined), ...own, 'job-name': name }
+  const template = at(filled, 'spec', 'template') as JsonObject
+  const labels = { ...(at(template, 'metadata', 'labels') as JsonObject | undefined), ...own, 'job-name': name }
   return {
     ...filled,
     spec: {
-      ...(filled['spec'] as Tree),
+      ...(filled['spec'] as JsonObject),
       selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
-      template: { ...template, metadata: { ...(at(template, 'metadata') as Tree | undefined), labels } },
+      template: { ...template, metadata: { ...(at(template, 'metadata') as JsonObject | undefined), labels } },
     },
   }
 }
 
 const checkJob = (job: Stored, before: Stored | undefined) => {
   if (before && !isSameJson(at(before, 'spec', 'template'), at(job, 'spec', 'template')))
-    throw refuseInvalid(job, 'spec.template: field is immutable')
+    throw invalidError(job, 'spec.template: field is immutable')
   const policy = at(job, 'spec', 'template', 'spec', 'restartPolicy')
   if (policy !== 'Never' && policy !== 'OnFailure')
-    throw refuseInvalid(job, 'spec.template.spec.restartPolicy: Required value')
+    throw invalidError(job, 'spec.template.spec.restartPolicy: Required value')
 }
 
 const podGraceSeconds = (pod: Stored): number => {
@@ -94,7 +94,7 @@ export const kinds: readonly Kind[] = [
     ...plain('v1', 'Pod', 'pods'),
     hasStatus: true,
     isNewGeneration: specChanged,
-    fill: (pod) => ({ ...withSpec(pod, { restartPolicy: 'Always' }), status: { phase: 'Pending' } }),
+    applyDefaults: (pod) => ({ ...withSpec(pod, { restartPolicy: 'Always' }), status: { phase: 'Pending' } }),
     graceSeconds: podGraceSeconds,
   },
   {
@@ -102,7 +102,7 @@ export const kinds: readonly Kind[] = [
     hasStatus: true,
     hasScale: true,
     isNewGeneration: specChanged,
-    fill: (set) => withSpec(set, { replicas: 1 }),
+    applyDefaults: (set) => withSpec(set, { replicas: 1 }),
   },
   {
     ...plain('apps/v1', 'Deployment', 'deployments'),
@@ -111,7 +111,7 @@ export const kinds: readonly Kind[] = [
     // Annotations count too: the deployment controller copies them to its ReplicaSets.
     isNewGeneration: (before, after) =>
       specChanged(before, after) || !isSameJson(before.metadata.annotations ?? {}, after.metadata.annotations ?? {}),
-    fill: (deployment) => withSpec(deployment, deploymentDefaults),
+    applyDefaults: (deployment) => withSpec(deployment, deploymentDefaults),
     check: (deployment, before) => {
       checkReplicas(deployment)
       checkSelector(deployment, before)
@@ -121,7 +121,7 @@ export const kinds: readonly Kind[] = [
     ...plain('batch/v1', 'Job', 'jobs'),
     hasStatus: true,
     isNewGeneration: specChanged,
-    fill: fillJob,
+    applyDefaults: applyJobDefaults,
     check: checkJob,
     orphansDependents: true,
   },
@@ -140,8 +140,8 @@ const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 export const checkMeta = (object: Stored): void => {
   const { name, labels = {} } = object.metadata
   if (!objectName.test(name) || name.length > 253)
-    throw refuseInvalid(object, `metadata.name: Invalid value: "${name}": a lowercase RFC 1123 subdomain`)
+    throw invalidError(object, `metadata.name: Invalid value: "${name}": a lowercase RFC 1123 subdomain`)
   for (const value of Object.values(labels))
     if (!labelValue.test(value) || value.length > 63)
-      throw refuseInvalid(object, `metadata.labels: Invalid value: "${value}"`)
+      throw invalidError(object, `metadata.labels: Invalid value: "${value}"`)
 }

@@ -1,5 +1,5 @@
-import { type Backstage, type Controller, startController, targetOf } from './controller.ts'
-import { at, type Stored, timeText, type Tree } from './object.ts'
+import { type ControllerDeps, type Controller, startController, targetOf } from './controller.ts'
+import { at, type Stored, timeText, type JsonObject } from './object.ts'
 import { type Condition, hasEnded, holds, phaseOf, withCondition } from './pods.ts'
 
 /** A running container. */
@@ -65,7 +65,7 @@ const newLocal = (pod: Stored): Local => ({
 
 /** The kubelets of all nodes: start and stop containers, and report their status while the server is reachable. */
 export class ModelKubelet {
-  readonly #backstage: Backstage
+  readonly #deps: ControllerDeps
   readonly #runtime: Runtime
   readonly #locals = new Map<string, Local>()
   readonly #controller: Controller
@@ -74,23 +74,23 @@ export class ModelKubelet {
   /** Dead nodes. */
   readonly #dead = new Set<string>()
 
-  constructor(backstage: Backstage, runtime: Runtime) {
-    this.#backstage = backstage
+  constructor(deps: ControllerDeps, runtime: Runtime) {
+    this.#deps = deps
     this.#runtime = runtime
-    this.#controller = startController(backstage, { resource: 'v1/pods', sync: (key, pod) => this.#sync(key, pod) })
+    this.#controller = startController(deps, { resource: 'v1/pods', sync: (key, pod) => this.#sync(key, pod) })
   }
 
   /** Synchronizes all pods, as after an outage of the server. */
-  lookAtAll(): void {
-    this.#controller.lookAtAll()
-    for (const key of this.#locals.keys()) this.#controller.look(key)
+  enqueueAll(): void {
+    this.#controller.enqueueAll()
+    for (const key of this.#locals.keys()) this.#controller.enqueue(key)
   }
 
   /** Cuts the node of a pod off from the server, or reconnects it. */
   setLost(key: string, isLost: boolean): void {
     if (isLost) this.#lost.add(key)
     else this.#lost.delete(key)
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
   }
 
   /**
@@ -98,7 +98,7 @@ export class ModelKubelet {
    * ready (only their condition `Ready`), and minutes later evicted, which the node does not receive.
    */
   loseNode(node: string): void {
-    const { server, clock } = this.#backstage
+    const { server, clock } = this.#deps
     this.#dead.add(node)
     for (const [key, local] of this.#locals) {
       if (at(server.store.get('v1/pods', key), 'spec', 'nodeName') === node) local.container?.kill()
@@ -118,7 +118,7 @@ export class ModelKubelet {
 
   /** Evicts a pod as under memory pressure: its containers are killed, and the pod stays as Failed. */
   evict(key: string): void {
-    const { server, clock } = this.#backstage
+    const { server, clock } = this.#deps
     const pod = server.store.get('v1/pods', key)
     const local = this.#locals.get(key)
     if (!pod || !local) return
@@ -128,7 +128,7 @@ export class ModelKubelet {
     const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }
     server.edit(targetOf(server, pod, 'status'), (live) => {
       const conditions = withCondition(live, disrupted, timeText(clock.date()))
-      return { ...live, status: { ...(live['status'] as Tree), phase: 'Failed', reason: 'Evicted', conditions } }
+      return { ...live, status: { ...(live['status'] as JsonObject), phase: 'Failed', reason: 'Evicted', conditions } }
     })
   }
 
@@ -153,7 +153,7 @@ export class ModelKubelet {
   }
 
   #schedule(pod: Stored): number | undefined {
-    const { server, clock } = this.#backstage
+    const { server, clock } = this.#deps
     if (pod.metadata.deletionTimestamp !== undefined) return undefined
     const bound = server.store.all('v1/pods').filter((each) => at(each, 'spec', 'nodeName') && !hasEnded(each))
     const time = timeText(clock.date())
@@ -164,7 +164,7 @@ export class ModelKubelet {
       this.#editStatus(pod, (live) => ({ conditions: withCondition(live, condition, time) }))
       return troubleMs
     }
-    server.edit(targetOf(server, pod), (live) => ({ ...live, spec: { ...(live['spec'] as Tree), nodeName } }))
+    server.edit(targetOf(server, pod), (live) => ({ ...live, spec: { ...(live['spec'] as JsonObject), nodeName } }))
     this.#editStatus(pod, (live) => ({
       conditions: withCondition(live, { type: 'PodScheduled', status: 'True' }, time),
     }))
@@ -177,11 +177,11 @@ export class ModelKubelet {
     // Its status is Running, but no container exists here: only restartPolicy Always starts it again.
     if (phaseOf(pod) === 'Running' && at(pod, 'spec', 'restartPolicy') !== 'Always')
       this.#exited(key, local, lostExitCode)
-    else this.#backstage.clock.after(this.#runtime.startMs(), () => this.#start(key, local))
+    else this.#deps.clock.after(this.#runtime.startMs(), () => this.#start(key, local))
   }
 
   #start(key: string, local: Local) {
-    const { clock, server } = this.#backstage
+    const { clock, server } = this.#deps
     if (this.#locals.get(key) !== local || local.isStopping) return
     if (this.#isOnDead(server.store.get('v1/pods', key))) return
     const trouble = this.#runtime.trouble(local.pod)
@@ -194,26 +194,26 @@ export class ModelKubelet {
       local.container = this.#runtime.start(local.pod, {
         ready: (isReady) => {
           local.isReady = isReady
-          this.#controller.look(key)
+          this.#controller.enqueue(key)
         },
         exited: (code) => this.#exited(key, local, code),
       })
     }
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
   }
 
   #exited(key: string, local: Local, code: number) {
     Object.assign(local, { container: undefined, isReady: false, exitCode: code, state: 'ended' })
-    this.#controller.look(key)
+    this.#controller.enqueue(key)
     if (local.isStopping || at(local.pod, 'spec', 'restartPolicy') !== 'Always') return
     Object.assign(local, { state: 'waiting', waitingReason: 'CrashLoopBackOff' })
     const waitMs = backOffMs[Math.min(local.restarts, backOffMs.length - 1)] ?? 0
     local.restarts += 1
-    this.#backstage.clock.after(waitMs, () => this.#start(key, local))
+    this.#deps.clock.after(waitMs, () => this.#start(key, local))
   }
 
   #terminate(key: string, pod: Stored, local: Local | undefined): number | undefined {
-    const { server } = this.#backstage
+    const { server } = this.#deps
     if (local && !local.isStopping) this.#stop(local, pod.metadata.deletionGracePeriodSeconds ?? 0)
     if (local?.container) {
       this.#report(local)
@@ -239,11 +239,11 @@ export class ModelKubelet {
   #stop(local: Local, graceSeconds: number) {
     local.isStopping = true
     local.container?.stop()
-    if (local.container) this.#backstage.clock.after(graceSeconds * 1000, () => local.container?.kill())
+    if (local.container) this.#deps.clock.after(graceSeconds * 1000, () => local.container?.kill())
   }
 
   #report(local: Local) {
-    const time = timeText(this.#backstage.clock.date())
+    const time = timeText(this.#deps.clock.date())
     const isAlways = at(local.pod, 'spec', 'restartPolicy') === 'Always'
     const status = local.isReady ? 'True' : 'False'
     const ready = (live: Stored): Condition[] => {
@@ -257,11 +257,11 @@ export class ModelKubelet {
     }))
   }
 
-  #editStatus(pod: Stored, change: (live: Stored) => Tree) {
-    const { server } = this.#backstage
+  #editStatus(pod: Stored, change: (live: Stored) => JsonObject) {
+    const { server } = this.#deps
     server.edit(targetOf(server, pod, 'status'), (live) => {
       if (live.metadata.uid !== pod.metadata.uid) return live
-      return { ...live, status: { ...(live['status'] as Tree), ...change(live) } }
+      return { ...live, status: { ...(live['status'] as JsonObject), ...change(live) } }
     })
   }
 }
@@ -272,8 +272,8 @@ const phaseOfLocal = ({ state, exitCode, restarts }: Local, restartsAlways: bool
   return state === 'waiting' || restarts > 0 ? 'Running' : 'Pending'
 }
 
-const containerStatus = ({ pod, state, isReady, restarts, exitCode, waitingReason, startedAt }: Local): Tree => {
-  const [container] = (at(pod, 'spec', 'containers') as Tree[] | undefined) ?? []
+const containerStatus = ({ pod, state, isReady, restarts, exitCode, waitingReason, startedAt }: Local): JsonObject => {
+  const [container] = (at(pod, 'spec', 'containers') as JsonObject[] | undefined) ?? []
   const ended = { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' } }
   const shown = {
     running: { running: { startedAt } },

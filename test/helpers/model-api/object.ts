@@ -1,5 +1,5 @@
 /** A JSON object. */
-export type Tree = { readonly [field: string]: unknown }
+export type JsonObject = { readonly [field: string]: unknown }
 
 /** An owner of an object, which is deleted with its last owner. */
 export type Owner = {
@@ -17,7 +17,7 @@ export type ManagedEntry = {
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string
   readonly fieldsType: 'FieldsV1'
-  readonly fieldsV1: Tree
+  readonly fieldsV1: JsonObject
   readonly subresource?: string
   readonly time?: string
 }
@@ -48,7 +48,7 @@ export type Stored = {
 }
 
 /** Whether a value is a JSON object. */
-export const isTree = (value: unknown): value is Tree =>
+export const isPlainObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Deep equality; an undefined field equals a missing one. */
@@ -56,7 +56,7 @@ export const isSameJson = (one: unknown, other: unknown): boolean => {
   if (one === other) return true
   if (Array.isArray(one))
     return Array.isArray(other) && one.length === other.length && one.every((each, at) => isSameJson(each, other[at]))
-  if (!isTree(one) || !isTree(other)) return false
+  if (!isPlainObject(one) || !isPlainObject(other)) return false
   for (const field in one) if (!isSameJson(one[field], other[field])) return false
   for (const field in other) if (other[field] !== undefined && one[field] === undefined) return false
   return true
@@ -65,13 +65,15 @@ export const isSameJson = (one: unknown, other: unknown): boolean => {
 /** JSON that does not depend on the order of fields. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_name, each: unknown) =>
-    isTree(each) ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1))) : each,
+    isPlainObject(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : each,
   )
 
 /** The value at a path of fields; undefined if any step is missing. */
 export const at = (value: unknown, ...path: readonly string[]): unknown => {
   let here = value
-  for (const field of path) here = isTree(here) ? here[field] : undefined
+  for (const field of path) here = isPlainObject(here) ? here[field] : undefined
   return here
 }
 

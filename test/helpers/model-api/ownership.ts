@@ -9,8 +9,8 @@ import {
   treeOfPaths,
   withoutPaths,
 } from './fields.ts'
-import { isSameJson, type ManagedEntry, type Tree } from './object.ts'
-import { refuse } from './refusal.ts'
+import { isSameJson, type ManagedEntry, type JsonObject } from './object.ts'
+import { statusError } from './status-error.ts'
 
 /** A field manager, and the resource or subresource that it writes to. */
 export type Writer = {
@@ -49,7 +49,7 @@ const dropPaths = (entry: ManagedEntry, lost: Paths): Entries => {
 const isSame = (one: Paths, other: Paths): boolean => one.size === other.size && minus(one, other).size === 0
 
 /** Field ownership after an update: the writer owns changed fields; removed fields lose their owners. */
-export const followUpdate = (before: Tree, after: Tree, entries: Entries, writer: Writer): Entries => {
+export const followUpdate = (before: JsonObject, after: JsonObject, entries: Entries, writer: Writer): Entries => {
   const { changed, removed } = compareLeaves(leavesOf(before), leavesOf(after))
   if (changed.size + removed.size === 0) return entries
   const mine = entries.find((entry) => isOf(entry, writer, 'Update'))
@@ -67,22 +67,22 @@ export const followUpdate = (before: Tree, after: Tree, entries: Entries, writer
  * applied before and no other manager owns are removed.
  */
 export const applyConfig = (
-  { live, config, entries }: { live: Tree; config: Tree; entries: Entries },
+  { live, config, entries }: { live: JsonObject; config: JsonObject; entries: Entries },
   writer: Writer,
   force: boolean,
-): { merged: Tree; entries: Entries } => {
+): { merged: JsonObject; entries: Entries } => {
   const applied = leavesOf(config)
   const mine = entries.find((entry) => isOf(entry, writer, 'Apply'))
   const others = entries.filter((entry) => entry !== mine)
   const disputed = disputedPaths(others, applied, leavesOf(live))
   if (disputed.size > 0 && !force)
-    throw refuse(409, 'Conflict', `Apply failed with ${disputed.size} conflict: ${[...disputed][0] ?? ''}`)
+    throw statusError(409, 'Conflict', `Apply failed with ${disputed.size} conflict: ${[...disputed][0] ?? ''}`)
 
   const paths: Paths = new Set(applied.keys())
   const left = others.flatMap((entry) => dropPaths(entry, disputed))
   const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
   const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(had, paths))
-  const merged = mergeApplied(withoutPaths(live, orphans), config) as Tree
+  const merged = mergeApplied(withoutPaths(live, orphans), config) as JsonObject
   if (paths.size === 0) return { merged, entries: left }
   return { merged, entries: [...left, mine && isSame(paths, had) ? mine : entryOf(writer, 'Apply', paths)] }
 }

@@ -1,10 +1,10 @@
-import { refuse } from './refusal.ts'
-import { isSameJson, isTree, type Tree } from './object.ts'
+import { statusError } from './status-error.ts'
+import { isSameJson, isPlainObject, type JsonObject } from './object.ts'
 
 /** RFC 7396: null removes a field, objects are merged, any other value replaces the old one. */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {
-  if (!isTree(patch)) return patch
-  const merged: Record<string, unknown> = isTree(target) ? { ...target } : {}
+  if (!isPlainObject(patch)) return patch
+  const merged: Record<string, unknown> = isPlainObject(target) ? { ...target } : {}
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) delete merged[field]
     else if (value !== undefined) merged[field] = mergePatch(merged[field], value)
@@ -18,10 +18,10 @@ type Operation = { readonly op: string; readonly path: string; readonly value?: 
  * RFC 6902. As on the real server, an impossible operation or a failed test makes the request invalid, and
  * the target of a replace may be missing.
  */
-export const jsonPatch = (target: Tree, operations: readonly object[]): Tree => {
+export const jsonPatch = (target: JsonObject, operations: readonly object[]): JsonObject => {
   let patched: unknown = target
   for (const operation of operations as readonly Operation[]) patched = operate(patched, operation)
-  return patched as Tree
+  return patched as JsonObject
 }
 
 const operate = (target: unknown, { op, path, value, from = '' }: Operation): unknown => {
@@ -44,7 +44,7 @@ const operate = (target: unknown, { op, path, value, from = '' }: Operation): un
   }
 }
 
-const failed = (message: string) => refuse(422, 'Invalid', `the server rejected our request: ${message}`)
+const failed = (message: string) => statusError(422, 'Invalid', `the server rejected our request: ${message}`)
 
 const stepsOf = (path: string): string[] =>
   path
@@ -56,7 +56,7 @@ const read = (value: unknown, steps: readonly string[]): unknown => {
   let here = value
   for (const step of steps) {
     if (Array.isArray(here)) here = here[Number(step)]
-    else here = isTree(here) ? here[step] : undefined
+    else here = isPlainObject(here) ? here[step] : undefined
   }
   return here
 }
@@ -66,7 +66,7 @@ const edit = (value: unknown, steps: readonly string[], make: () => unknown, rep
   const [step, ...rest] = steps
   if (step === undefined) return make()
   if (Array.isArray(value)) return editList(value, step, { rest, make, replaces })
-  if (!isTree(value)) throw failed(`doc is missing ${step}`)
+  if (!isPlainObject(value)) throw failed(`doc is missing ${step}`)
   const made = edit(rest.length === 0 ? undefined : value[step], rest, make, replaces)
   const { [step]: _, ...others } = value
   return made === undefined ? others : { ...value, [step]: made }

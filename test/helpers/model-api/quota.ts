@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts'
-import { at, isTree, type Stored } from './object.ts'
-import { refuse } from './refusal.ts'
+import { at, isPlainObject, type Stored } from './object.ts'
+import { statusError } from './status-error.ts'
 import type { ModelStore } from './store.ts'
 
 const hasEnded = (pod: Stored): boolean => ['Succeeded', 'Failed'].includes(String(at(pod, 'status', 'phase')))
@@ -17,13 +17,13 @@ export const checkQuota = (store: ModelStore, kind: Kind, { metadata: { name, na
   for (const quota of store.all('v1/resourcequotas').filter(isNear)) {
     const hard = at(quota, 'spec', 'hard')
     for (const word of countedAs(kind)) {
-      const limited = isTree(hard) && word in hard ? Number(hard[word]) : Number.POSITIVE_INFINITY
+      const limited = isPlainObject(hard) && word in hard ? Number(hard[word]) : Number.POSITIVE_INFINITY
       const others = store.all(kind.resource).filter(isNear)
       const used = word === 'pods' ? others.filter((pod) => !hasEnded(pod)).length : others.length
       if (used < limited) continue
       const numbers = `requested: ${word}=1, used: ${word}=${used}, limited: ${word}=${limited}`
       const why = `exceeded quota: ${quota.metadata.name}, ${numbers}`
-      throw refuse(403, 'Forbidden', `${kind.plural} "${name}" is forbidden: ${why}`)
+      throw statusError(403, 'Forbidden', `${kind.plural} "${name}" is forbidden: ${why}`)
     }
   }
 }

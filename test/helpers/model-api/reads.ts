@@ -1,7 +1,7 @@
 import type { Selection } from '#shared/kube/client.ts'
 import type { Kind } from './kind.ts'
 import { at, type Stored } from './object.ts'
-import { refuse } from './refusal.ts'
+import { statusError } from './status-error.ts'
 import type { ModelStore, StoreEvent } from './store.ts'
 
 /** Whether an object matches the request's selectors. */
@@ -62,7 +62,7 @@ export class ModelLists {
   /** One page as on the real server. Items of built-in kinds have no kind and apiVersion. */
   page(kind: Kind, match: Match, { limit, token }: { limit: number; token: string | undefined }): object {
     const from = token === undefined ? this.#begin(kind, match) : this.#remembered.get(token)
-    if (!from) throw refuse(410, 'Expired', 'The provided continue parameter is too old')
+    if (!from) throw statusError(410, 'Expired', 'The provided continue parameter is too old')
     const rest = from.items.slice(limit)
     const next = rest.length === 0 ? '' : this.#remember({ items: rest, version: from.version })
     const items = from.items.slice(0, limit).map((object) => (kind.isCustom ? object : bare(object)))

@@ -1,7 +1,7 @@
-import { type Backstage, controlledBy, ownedBy, startController, targetOf } from './controller.ts'
-import { at, type Stored, timeText, type Tree } from './object.ts'
+import { type ControllerDeps, controlledBy, ownedBy, startController, targetOf } from './controller.ts'
+import { at, type Stored, timeText, type JsonObject } from './object.ts'
 import { compareForRemoval, type Condition, conditionsOf, holds, isActive, withCondition } from './pods.ts'
-import { Refusal } from './refusal.ts'
+import { StatusError } from './status-error.ts'
 import { keyOfStored, type Controller } from './controller.ts'
 
 const pods = 'v1/pods'
@@ -10,7 +10,7 @@ const pods = 'v1/pods'
  * The pods in a controller's cache, which receives changes in order with a lag: a recent write may be missing when the
  * controller chooses.
  */
-const laggingView = ({ server, clock, lagMs }: Backstage) => {
+const laggingView = ({ server, clock, lagMs }: ControllerDeps) => {
   const seen = new Map<string, Stored>()
   let heardMs = 0
   server.store.listen((resource, { type, object }) => {
@@ -28,25 +28,25 @@ const laggingView = ({ server, clock, lagMs }: Backstage) => {
 }
 
 /** Simulates the ReplicaSet controller: keeps the wanted number of pods and removes them in the real controller's order. */
-export const startReplicaSets = (backstage: Backstage): Controller => {
-  const { server, clock } = backstage
-  const viewed = laggingView(backstage)
+export const startReplicaSets = (deps: ControllerDeps): Controller => {
+  const { server, clock } = deps
+  const viewed = laggingView(deps)
   const now = () => timeText(clock.date())
 
-  const createPods = (set: Stored, count: number): Refusal | undefined => {
-    const template = at(set, 'spec', 'template') as Tree
-    const metadata = { ...(template['metadata'] as Tree), generateName: `${set.metadata.name}-`, ...ownedBy(set) }
+  const createPods = (set: Stored, count: number): StatusError | undefined => {
+    const template = at(set, 'spec', 'template') as JsonObject
+    const metadata = { ...(template['metadata'] as JsonObject), generateName: `${set.metadata.name}-`, ...ownedBy(set) }
     try {
       for (let made = 0; made < count; made += 1)
         server.create(server.kind(pods), set.metadata.namespace, { metadata, spec: template['spec'] })
     } catch (thrown) {
-      if (thrown instanceof Refusal) return thrown
+      if (thrown instanceof StatusError) return thrown
       throw thrown
     }
     return undefined
   }
 
-  const updateStatus = (set: Stored, refusal: Refusal | undefined) => {
+  const updateStatus = (set: Stored, createError: StatusError | undefined) => {
     const active = controlledBy(server, pods, set).filter(isActive)
     const ready = active.filter((pod) => holds(pod, 'Ready')).length
     server.edit(targetOf(server, set, 'status'), (live) => {
@@ -54,7 +54,7 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
         replicas: active.length,
         ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
         observedGeneration: set.metadata.generation,
-        conditions: failureConditions(live, refusal, now()),
+        conditions: failureConditions(live, createError, now()),
       }
       return { ...live, status }
     })
@@ -64,23 +64,23 @@ export const startReplicaSets = (backstage: Backstage): Controller => {
     if (!set || set.metadata.deletionTimestamp !== undefined) return undefined
     const active = controlledBy(server, pods, set).filter(isActive)
     const surplus = active.length - Number(at(set, 'spec', 'replicas'))
-    const refusal = surplus < 0 ? createPods(set, -surplus) : undefined
+    const createError = surplus < 0 ? createPods(set, -surplus) : undefined
     if (surplus > 0) {
       const order = active.toSorted((one, other) => compareForRemoval(viewed(one), viewed(other)))
       for (const pod of order.slice(0, surplus)) server.remove(targetOf(server, pod))
     }
-    updateStatus(set, refusal)
-    if (refusal) throw refusal
+    updateStatus(set, createError)
+    if (createError) throw createError
     return undefined
   }
-  return startController(backstage, { resource: 'apps/v1/replicasets', dependents: [pods], sync })
+  return startController(deps, { resource: 'apps/v1/replicasets', dependents: [pods], sync })
 }
 
-const failureConditions = (set: Stored, refusal: Refusal | undefined, time: string): readonly Condition[] => {
+const failureConditions = (set: Stored, createError: StatusError | undefined, time: string): readonly Condition[] => {
   const others = conditionsOf(set).filter(({ type }) => type !== 'ReplicaFailure')
-  if (!refusal) return others
+  if (!createError) return others
   // The first message stays, although later rejections name other pods.
   if (others.length < conditionsOf(set).length) return conditionsOf(set)
-  const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: refusal.message }
+  const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: createError.message }
   return withCondition(set, condition, time)
 }

@@ -1,5 +1,5 @@
-import { type Backstage, targetOf } from './controller.ts'
-import { at, type Stored, type Tree } from './object.ts'
+import { type ControllerDeps, targetOf } from './controller.ts'
+import { at, type Stored, type JsonObject } from './object.ts'
 
 const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
 const mostAnnotation = 'deployment.kubernetes.io/max-replicas'
@@ -46,28 +46,28 @@ const isResized = ({ deployment, current, old }: Rollout): boolean =>
     ({ metadata }) => metadata.annotations?.[desiredAnnotation] !== String(wantedOf(deployment)),
   )
 
-const resize = ({ server }: Backstage, deployment: Stored, set: Stored, replicas: number) =>
+const resize = ({ server }: ControllerDeps, deployment: Stored, set: Stored, replicas: number) =>
   server.edit(targetOf(server, set), (live) => ({
     ...live,
     metadata: { ...live.metadata, annotations: { ...live.metadata.annotations, ...sizeAnnotations(deployment) } },
-    spec: { ...(live['spec'] as Tree), replicas },
+    spec: { ...(live['spec'] as JsonObject), replicas },
   }))
 
 /** Performs one step of a rollout. */
-export const stepRollout = (backstage: Backstage, rollout: Rollout): void => {
+export const stepRollout = (deps: ControllerDeps, rollout: Rollout): void => {
   const { deployment, current, old } = rollout
-  if (isResized(rollout)) spread(backstage, rollout)
+  if (isResized(rollout)) spread(deps, rollout)
   else if (!current) return
-  else if (old.length > 0) roll(backstage, { deployment, current, old })
-  else if (wantedOf(current) !== wantedOf(deployment)) resize(backstage, deployment, current, wantedOf(deployment))
+  else if (old.length > 0) roll(deps, { deployment, current, old })
+  else if (wantedOf(current) !== wantedOf(deployment)) resize(deps, deployment, current, wantedOf(deployment))
 }
 
 /** Distributes a resize during a rollout proportionally among the ReplicaSets. */
-const spread = (backstage: Backstage, { deployment, current, old }: Rollout) => {
+const spread = (deps: ControllerDeps, { deployment, current, old }: Rollout) => {
   const active = [...old, ...(current && wantedOf(current) > 0 ? [current] : [])]
   const [only] = active
   if (only && active.length === 1) {
-    resize(backstage, deployment, only, wantedOf(deployment))
+    resize(deps, deployment, only, wantedOf(deployment))
     return
   }
   const isDone =
@@ -75,7 +75,7 @@ const spread = (backstage: Backstage, { deployment, current, old }: Rollout) => 
     wantedOf(current) === wantedOf(deployment) &&
     countOf(current, 'availableReplicas') === wantedOf(deployment)
   if (isDone) {
-    for (const set of old) resize(backstage, deployment, set, 0)
+    for (const set of old) resize(deps, deployment, set, 0)
     return
   }
   const most = wantedOf(deployment) + leeway(deployment).surge
@@ -95,17 +95,17 @@ const spread = (backstage: Backstage, { deployment, current, old }: Rollout) => 
     return { set, size: wantedOf(set) + part }
   })
   for (const [index, { set, size }] of sizes.entries())
-    resize(backstage, deployment, set, Math.max(0, size + (index === 0 ? toAdd - added : 0)))
+    resize(deps, deployment, set, Math.max(0, size + (index === 0 ? toAdd - added : 0)))
 }
 
 /** Adds new pods up to the surge, and removes old pods while enough are available. */
-const roll = (backstage: Backstage, { deployment, current, old }: Rollout & { readonly current: Stored }) => {
+const roll = (deps: ControllerDeps, { deployment, current, old }: Rollout & { readonly current: Stored }) => {
   const wanted = wantedOf(deployment)
   const { surge, unavailable } = leeway(deployment)
   const total = wantedOf(current) + sum(old, wantedOf)
   const room = Math.max(0, Math.min(wanted + surge - total, wanted - wantedOf(current)))
   const next = Math.min(wanted, wantedOf(current) + room)
-  if (next !== wantedOf(current)) resize(backstage, deployment, current, next)
+  if (next !== wantedOf(current)) resize(deps, deployment, current, next)
 
   const leastAvailable = wanted - unavailable
   const missing = wantedOf(current) - countOf(current, 'availableReplicas')
@@ -115,7 +115,7 @@ const roll = (backstage: Backstage, { deployment, current, old }: Rollout & { re
     const available = Math.min(wantedOf(set), countOf(set, 'availableReplicas'))
     const unhealthy = Math.min(spare, wantedOf(set) - available)
     const healthy = Math.max(0, Math.min(spare - unhealthy, surplus, available))
-    if (unhealthy + healthy > 0) resize(backstage, deployment, set, wantedOf(set) - unhealthy - healthy)
+    if (unhealthy + healthy > 0) resize(deps, deployment, set, wantedOf(set) - unhealthy - healthy)
     spare -= unhealthy + healthy
     surplus -= healthy
   }

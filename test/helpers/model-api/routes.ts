@@ -1,8 +1,8 @@
 import type { Patch } from '#shared/kube/client.ts'
 import type { KubeRequest } from '#shared/kube/connection.ts'
-import { isTree, type Stored, type Tree } from './object.ts'
+import { isPlainObject, type Stored, type JsonObject } from './object.ts'
 import { type Match, matchOf, type ModelLists } from './reads.ts'
-import { refuse } from './refusal.ts'
+import { statusError } from './status-error.ts'
 import type { ModelServer, Target } from './server.ts'
 import type { Kind } from './kind.ts'
 
@@ -32,7 +32,7 @@ const parsePath = (path: string) => {
   return { resource: `${version.join('/')}/${plural}`, namespace: isIn ? rest[1] : undefined, name, subresource }
 }
 
-/** Parses a request. Throws a Refusal if the path is not served. `user` is the default field manager. */
+/** Parses a request. Throws a StatusError if the path is not served. `user` is the default field manager. */
 export const routeOf = (server: ModelServer, lists: ModelLists, call: Call, user: string): Route => {
   const { method, query } = call
   const { resource, namespace, name, subresource } = parsePath(call.path)
@@ -50,21 +50,21 @@ export const routeOf = (server: ModelServer, lists: ModelLists, call: Call, user
   if (method === 'GET') return answer(() => server.get(target))
   if (method === 'PATCH') return answer(() => server.patch(target, patchOf(call, manager), manager))
   if (method === 'DELETE') return answer(() => removed(server, target, bodyOf(call)))
-  throw refuse(405, 'MethodNotAllowed', `${method} is not supported`)
+  throw statusError(405, 'MethodNotAllowed', `${method} is not supported`)
 }
 
 const allowed = (kind: Kind, subresource: string | undefined): string | undefined => {
   const has = { status: kind.hasStatus, scale: kind.hasScale }
   if (subresource !== undefined && has[subresource as keyof typeof has] !== true)
-    throw refuse(404, 'NotFound', 'the server could not find the requested resource')
+    throw statusError(404, 'NotFound', 'the server could not find the requested resource')
   return subresource
 }
 
 const parsed = ({ body }: Call): unknown => JSON.parse(body?.text ?? '{}')
 
-const bodyOf = (call: Call): Tree => {
+const bodyOf = (call: Call): JsonObject => {
   const body = parsed(call)
-  return isTree(body) ? body : {}
+  return isPlainObject(body) ? body : {}
 }
 
 const patchOf = (call: Call, fieldManager: string): Patch => {
@@ -74,7 +74,7 @@ const patchOf = (call: Call, fieldManager: string): Patch => {
   return kind === 'json' ? { kind, body: body as object[] } : { kind, body }
 }
 
-const removed = (server: ModelServer, target: Target, options: Tree): object => {
+const removed = (server: ModelServer, target: Target, options: JsonObject): object => {
   const { preconditions, gracePeriodSeconds, propagationPolicy } = options as {
     preconditions?: { uid?: string }
     gracePeriodSeconds?: number

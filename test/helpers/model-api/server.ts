@@ -1,13 +1,13 @@
 import type { Patch } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
-import { type Change, isOver, objectAfter, objectAfterRemoval, type Removal } from './commit.ts'
+import { type Change, isRemovable, objectAfter, objectAfterRemoval, type Removal } from './commit.ts'
 import type { Kind } from './kind.ts'
-import { checkMeta, kinds, refuseInvalid } from './kinds.ts'
-import { at, isTree, type Meta, type Stored, timeText, type Tree } from './object.ts'
+import { checkMeta, kinds, invalidError } from './kinds.ts'
+import { at, isPlainObject, type Meta, type Stored, timeText, type JsonObject } from './object.ts'
 import { applyConfig, followUpdate, type Writer } from './ownership.ts'
 import { jsonPatch, mergePatch } from './patches.ts'
 import { checkQuota } from './quota.ts'
-import { refuse, refuseConflict, refuseMissing } from './refusal.ts'
+import { statusError, conflictError, notFoundError } from './status-error.ts'
 import { keyIn, ModelStore } from './store.ts'
 
 /** One object, or a subresource of it. */
@@ -20,7 +20,7 @@ export type Target = {
 
 type ApplyPatch = Extract<Patch, { kind: 'apply' }>
 
-/** Request handling of kube-apiserver, without a network. Throws a Refusal for rejected requests. */
+/** Request handling of kube-apiserver, without a network. Throws a StatusError for rejected requests. */
 export class ModelServer {
   readonly store = new ModelStore()
   readonly #clock: Clock
@@ -31,17 +31,17 @@ export class ModelServer {
     this.#clock = clock
   }
 
-  /** The kind of a resource. Throws a Refusal if it is not served. */
+  /** The kind of a resource. Throws a StatusError if it is not served. */
   kind(resource: string): Kind {
     const kind = this.#kinds.get(resource)
-    if (!kind) throw refuse(404, 'NotFound', 'the server could not find the requested resource')
+    if (!kind) throw statusError(404, 'NotFound', 'the server could not find the requested resource')
     return kind
   }
 
   /** The kind with an apiVersion and a name. */
   kindNamed(apiVersion: string, name: string): Kind {
     const kind = [...this.#kinds.values()].find((each) => each.apiVersion === apiVersion && each.kind === name)
-    if (!kind) throw refuse(404, 'NotFound', `no kind ${apiVersion} ${name}`)
+    if (!kind) throw statusError(404, 'NotFound', `no kind ${apiVersion} ${name}`)
     return kind
   }
 
@@ -53,18 +53,18 @@ export class ModelServer {
 
   get({ kind, namespace, name }: Target): Stored {
     const found = this.store.get(kind.resource, keyIn(namespace, name))
-    if (!found) throw refuseMissing(kind.plural, name)
+    if (!found) throw notFoundError(kind.plural, name)
     return found
   }
 
   /** Creates an object. `manager` owns its fields; without a manager they have no owner. */
-  create(kind: Kind, namespace: string | undefined, given: Tree, manager?: string): Stored {
+  create(kind: Kind, namespace: string | undefined, given: JsonObject, manager?: string): Stored {
     const object = this.#born(kind, namespace, given)
     const { name } = object.metadata
     checkMeta(object)
     kind.check?.(object, undefined)
     if (this.store.get(kind.resource, keyIn(namespace, name)))
-      throw refuse(409, 'AlreadyExists', `${kind.plural} "${name}" already exists`)
+      throw statusError(409, 'AlreadyExists', `${kind.plural} "${name}" already exists`)
     checkQuota(this.store, kind, object)
     const writer = manager === undefined ? undefined : this.#writer({ kind, name }, manager)
     const managedFields = writer ? followUpdate({}, object, [], writer) : object.metadata.managedFields
@@ -81,13 +81,13 @@ export class ModelServer {
     const shown = subresource === 'scale' ? scaleOf(live) : live
     const patched = (patch.kind === 'merge' ? mergePatch(shown, patch.body) : jsonPatch(shown, patch.body)) as Stored
     if (patched.metadata.resourceVersion !== live.metadata.resourceVersion)
-      throw refuseConflict(kind.plural, name, 'the object has been modified')
+      throw conflictError(kind.plural, name, 'the object has been modified')
     if (patched.metadata.uid !== live.metadata.uid || patched.metadata.name !== name)
-      throw refuseInvalid(live, 'metadata.uid: field is immutable')
+      throw invalidError(live, 'metadata.uid: field is immutable')
     const writer = this.#writer(target, manager)
     if (subresource !== 'scale') return this.#commit({ kind, live, proposed: patched, subresource, writer })
     const replicas = at(patched, 'spec', 'replicas')
-    const proposed = { ...live, spec: { ...(live['spec'] as Tree), replicas } }
+    const proposed = { ...live, spec: { ...(live['spec'] as JsonObject), replicas } }
     return scaleOf(
       this.#commit({ kind, live, proposed, subresource, writer, ...(replicas === 0 && { ownsNothing: true }) }),
     )
@@ -104,16 +104,18 @@ export class ModelServer {
     const { uid } = removal
     const live = this.get(target)
     if (uid !== undefined && uid !== live.metadata.uid)
-      throw refuseConflict(kind.plural, name, `Precondition failed: UID in precondition: ${uid}`)
+      throw conflictError(kind.plural, name, `Precondition failed: UID in precondition: ${uid}`)
     const left = objectAfterRemoval(kind, live, removal, this.#clock.date())
     if (left === undefined) this.store.remove(kind.resource, live)
     else if (left !== live) this.store.put(kind.resource, left)
   }
 
-  #born(kind: Kind, namespace: string | undefined, given: Tree): Stored {
-    const meta = (isTree(given['metadata']) ? given['metadata'] : {}) as Partial<Meta> & { generateName?: string }
+  #born(kind: Kind, namespace: string | undefined, given: JsonObject): Stored {
+    const meta = (isPlainObject(given['metadata']) ? given['metadata'] : {}) as Partial<Meta> & {
+      generateName?: string
+    }
     if (meta.resourceVersion !== undefined)
-      throw refuse(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
+      throw statusError(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
     this.#made += 1
     const { status: _, ...withoutStatus } = given
     const born: Stored = {
@@ -131,14 +133,14 @@ export class ModelServer {
         ...(kind.isNewGeneration && { generation: 1 }),
       },
     }
-    return kind.fill?.(born) ?? born
+    return kind.applyDefaults?.(born) ?? born
   }
 
   #apply(target: Target, { body, force, fieldManager }: ApplyPatch): Stored {
     const { kind, namespace, name, subresource } = target
     const live = this.store.get(kind.resource, keyIn(namespace, name))
-    if (!live && subresource !== undefined) throw refuseMissing(kind.plural, name)
-    const config = configOf(kind, body as Tree, subresource)
+    if (!live && subresource !== undefined) throw notFoundError(kind.plural, name)
+    const config = configOf(kind, body as JsonObject, subresource)
     const writer = this.#writer(target, fieldManager)
     const before = live ?? ({ metadata: { name } } as Stored)
     const entries = before.metadata.managedFields ?? []
@@ -156,7 +158,7 @@ export class ModelServer {
     if (next === live) return live
     checkMeta(next)
     kind.check?.(next, live)
-    if (!isOver(next)) return this.store.put(kind.resource, next)
+    if (!isRemovable(next)) return this.store.put(kind.resource, next)
     this.store.remove(kind.resource, next)
     return next
   }
@@ -168,11 +170,11 @@ export class ModelServer {
 }
 
 /** The parts of an applied configuration that its resource or subresource accepts. */
-const configOf = (kind: Kind, body: Tree, subresource: string | undefined): Tree => {
+const configOf = (kind: Kind, body: JsonObject, subresource: string | undefined): JsonObject => {
   if (body['apiVersion'] !== kind.apiVersion || body['kind'] !== kind.kind)
-    throw refuse(400, 'BadRequest', 'apiVersion and kind are needed')
+    throw statusError(400, 'BadRequest', 'apiVersion and kind are needed')
   if (at(body, 'metadata', 'managedFields') !== undefined)
-    throw refuse(400, 'BadRequest', 'metadata.managedFields must be nil')
+    throw statusError(400, 'BadRequest', 'metadata.managedFields must be nil')
   const { status, ...rest } = body
   if (subresource === 'status') return { status }
   return kind.hasStatus || status === undefined ? rest : body

@@ -1,4 +1,4 @@
-import { at, type Stored, type Tree } from './object.ts'
+import { at, type Stored, type JsonObject } from './object.ts'
 import { conditionsOf, hasEnded, holds, phaseOf } from './pods.ts'
 
 /** Outcome of a Job. */
@@ -12,7 +12,7 @@ export const specNumber = (job: Stored, field: string): number | undefined =>
 export const startedMs = (job: Stored): number => Date.parse(String(at(job, 'status', 'startTime')))
 
 const exitCodeOf = (pod: Stored): number | undefined => {
-  const [container] = (at(pod, 'status', 'containerStatuses') as Tree[] | undefined) ?? []
+  const [container] = (at(pod, 'status', 'containerStatuses') as JsonObject[] | undefined) ?? []
   return at(container, 'state', 'terminated', 'exitCode') as number | undefined
 }
 

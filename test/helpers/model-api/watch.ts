@@ -33,7 +33,7 @@ export class ModelWatch {
   readonly #wire: Wire
   readonly #of: Watched
   readonly #stack = new DisposableStack()
-  readonly #told: Buffer[] = []
+  readonly #arrived: Buffer[] = []
   #isHeld = false
   #held: Buffer[] = []
   #wakeup = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ export class ModelWatch {
   async *lines(): AsyncGenerator<Buffer> {
     try {
       for (;;) {
-        yield* this.#told.splice(0)
+        yield* this.#arrived.splice(0)
         if (this.#end instanceof Error) throw this.#end
         if (this.#end) return
         await this.#wakeup.promise
@@ -113,7 +113,7 @@ export class ModelWatch {
 
   #send(line: Buffer) {
     if (this.#isHeld) this.#held.push(line)
-    else this.#wire.clock.after(this.#dueInMs(), () => this.#arrive(() => this.#told.push(line)))
+    else this.#wire.clock.after(this.#dueInMs(), () => this.#arrive(() => this.#arrived.push(line)))
   }
 
   #arrive(take: () => void) {

@@ -11,14 +11,14 @@ import {
 } from '#controller/pool.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import {
-  justBegun as starting,
+  justStarted as starting,
   poolPolicy,
-  quietBacklog as quiet,
+  emptyBacklog as quiet,
   observedWorkers as groups,
-  seenPool as seen,
-  seenWorker as worker,
+  observedPool as seen,
+  observedWorker as worker,
   stuckWorkers as stuckOnes,
-} from '#test/helpers/seen-pool.ts'
+} from '#test/helpers/observed-pool.ts'
 
 const { nowMs } = seen()
 const policy = poolPolicy()

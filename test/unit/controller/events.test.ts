@@ -6,12 +6,12 @@ import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/pr
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { quietBacklog, observedWorkers, seenPool, stuckWorkers } from '#test/helpers/seen-pool.ts'
+import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const
 const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
 const troubled: Partial<Observation> = {
-  backlog: { ...quietBacklog, pending: 7 },
+  backlog: { ...emptyBacklog, pending: 7 },
   workers: [...observedWorkers(2, { busy: 1 }), ...stuckWorkers(3), ...stuckWorkers(1, { trouble: 'image-pull' })],
   refused: { count: 2, trouble: 'quota' },
 }
@@ -62,8 +62,8 @@ const begin = () => {
 
 t.test('events: counts stuck and refused workers by trouble, separately for each pool', async (t) => {
   const { events, shown } = begin()
-  events.of('a').decided({ seen: seenPool(troubled), decision: hold }, policy)
-  events.of('b').decided({ seen: seenPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
+  events.of('a').decided({ seen: observedPool(troubled), decision: hold }, policy)
+  events.of('b').decided({ seen: observedPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
   const stuck = await shown('pool_workers_stuck')
   for (const line of [
     '{pool="a",trouble="unschedulable"} 3',
@@ -81,7 +81,7 @@ t.test('events: counts stuck and refused workers by trouble, separately for each
 
 t.test('events: exports bounds and desired number of workers; a fixed size is both bounds', async (t) => {
   const { events, shown } = begin()
-  const seen = seenPool(troubled)
+  const seen = observedPool(troubled)
   events.of('a').decided({ seen, decision: hold }, policy)
   events.of('b').decided({ seen, decision: hold }, { ...policy, size: 3 })
   t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1', '{pool="b"} 3'])
@@ -112,10 +112,10 @@ t.test('events: removes the series of a deleted pool', async (t) => {
   const ends = ['succeeded', 'failed', 'vanished'] as const
   const sayAll = (pool: string) => {
     const of = events.of(pool)
-    of.decided({ seen: seenPool(troubled), decision: hold }, policy)
+    of.decided({ seen: observedPool(troubled), decision: hold }, policy)
     of.decided(
       {
-        seen: seenPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
+        seen: observedPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
         decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
       },
       policy,
@@ -143,7 +143,7 @@ t.test('events: removes the series of a deleted pool', async (t) => {
 
 t.test('events: counts failed reads, and exports no value for them', async (t) => {
   const { events, shown } = begin()
-  const seen = seenPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
+  const seen = observedPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
   events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
   t.strictSame(await shown('pool_reads_unknown_total'), [
     '{pool="a",source="workers"} 1',
@@ -157,7 +157,7 @@ t.test('events: counts failed reads, and exports no value for them', async (t) =
 t.test('events: logs a decision that acts or differs from the last, with the name of the pool', (t) => {
   const { events, lines } = begin()
   const of = events.of('a')
-  const seen = seenPool(troubled)
+  const seen = observedPool(troubled)
   const drain: Decision = { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' }
   for (const decision of [hold, hold, drain, drain, hold]) of.decided({ seen, decision }, policy)
   t.strictSame(
@@ -169,7 +169,7 @@ t.test('events: logs a decision that acts or differs from the last, with the nam
 })
 
 t.test('events: summarizes unknown values as unknown', (t) => {
-  t.strictSame(summarize(seenPool({ workers: 'unknown', backlog: 'unknown' })), {
+  t.strictSame(summarize(observedPool({ workers: 'unknown', backlog: 'unknown' })), {
     ready: 'unknown',
     stuck: 'unknown',
     busy: 'unknown',

@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { PoolPolicy, ObservedWorker } from '#controller/pool.ts'
 import { type Demand, requiredCapacity } from '#controller/required-capacity.ts'
-import { poolPolicy, quietBacklog as quiet, seenWorker } from '#test/helpers/seen-pool.ts'
+import { poolPolicy, emptyBacklog as quiet, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
-const worker = (given: Partial<ObservedWorker> = {}) => seenWorker('worker-1', { slots: 2, ...given })
+const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
 const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
   Array.from({ length: count }, () => worker(given))
 

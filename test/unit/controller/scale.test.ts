@@ -10,15 +10,15 @@ import {
 } from '#controller/pool.ts'
 import { scale, scaleUp, type WantedSize } from '#controller/scale.ts'
 import {
-  justBegun as starting,
+  justStarted as starting,
   poolPolicy,
   observedWorkers as groups,
-  seenPool,
-  seenWorker as worker,
+  observedPool,
+  observedWorker as worker,
   stuckWorkers as stuckOnes,
-} from '#test/helpers/seen-pool.ts'
+} from '#test/helpers/observed-pool.ts'
 
-const { nowMs } = seenPool()
+const { nowMs } = observedPool()
 
 type Case = {
   name: string
@@ -39,7 +39,7 @@ const momentOf = ({ workers, refused, wanted, held, policy: rules, memory: befor
   const older = held === undefined ? [] : [{ atMs: nowMs - 1000, size: held }]
   const memory = { ...blankMemory, wants: [...older, { atMs: nowMs, size: wanted }], ...before }
   return {
-    seen: seenPool({ workers, refused }),
+    seen: observedPool({ workers, refused }),
     policy,
     memory,
     groups: classifyWorkers(workers, policy, memory.failures > 0),

@@ -1,7 +1,13 @@
 import t from 'tap'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from '#controller/worker-groups.ts'
 import type { ObservedWorker } from '#controller/pool.ts'
-import { justBegun, poolPolicy, observedWorkers, seenWorker as worker, stuckWorkers } from '#test/helpers/seen-pool.ts'
+import {
+  justStarted,
+  poolPolicy,
+  observedWorkers,
+  observedWorker as worker,
+  stuckWorkers,
+} from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy()
 const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
@@ -9,7 +15,7 @@ const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => 
 t.test('worker groups: workers are classified by their capacity', (t) => {
   const all = [
     worker('ready'),
-    worker('starting', justBegun),
+    worker('starting', justStarted),
     worker('draining', { state: 'draining', busy: 1 }),
     worker('drained', { state: 'drained' }),
     worker('stopping', { state: 'stopping', silentMs: 99_000 }),
@@ -56,7 +62,7 @@ for (const { name, workers, want } of [
   },
   {
     name: 'stuck and starting workers do not count as reporting',
-    workers: [worker('w'), ...hung(2), ...stuckWorkers(5), worker('x', justBegun)],
+    workers: [worker('w'), ...hung(2), ...stuckWorkers(5), worker('x', justStarted)],
     want: true,
   },
   {

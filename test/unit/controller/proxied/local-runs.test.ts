@@ -61,7 +61,7 @@ t.test('local runs: stops a process that exceeds its wait and its service time',
   t.equal((await runner.list()).failed, 0)
 })
 
-t.test('local runs: lists a process that was told to stop as stopping', async (t) => {
+t.test('local runs: lists a process as stopping once its stop is requested', async (t) => {
   const { runner, names } = begin(t, worker('ignore-stop'))
   await runner.create(1)
   const [name] = await names()

@@ -45,14 +45,14 @@ t.test('observe proxied: derives the states of Jobs from their runner and from r
     job('stuck', { trouble }),
     job('up after all', { trouble }),
     job('labelled', { captureId: 'c0' }),
-    job('told to end', { worker: 'stopping' }),
-    job('told to end, serving', { worker: 'stopping' }),
+    job('stop requested', { worker: 'stopping' }),
+    job('stop requested, serving', { worker: 'stopping' }),
     job('ended, idle', { worker: 'ended' }),
     job('ended, serving', { worker: 'ended' }),
   )
   const { statesOf, heartbeat } = begin({ list })
-  for (const name of ['idle', 'up after all', 'ended, idle', 'told to end']) heartbeat(name, 'ready')
-  for (const name of ['serving', 'spent', 'told to end, serving', 'ended, serving'])
+  for (const name of ['idle', 'up after all', 'ended, idle', 'stop requested']) heartbeat(name, 'ready')
+  for (const name of ['serving', 'spent', 'stop requested, serving', 'ended, serving'])
     heartbeat(name, 'ready', [`of ${name}`])
   heartbeat('spent', 'drained')
   heartbeat('expired', 'ready')
@@ -66,8 +66,8 @@ t.test('observe proxied: derives the states of Jobs from their runner and from r
     stuck: 'stuck',
     'up after all': 'idle',
     labelled: 'serving',
-    'told to end': 'leaving',
-    'told to end, serving': 'serving',
+    'stop requested': 'leaving',
+    'stop requested, serving': 'serving',
     'ended, idle': 'leaving',
     'ended, serving': 'spent',
   })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
 import { blocksOf, parseCidr } from '#shared/policy/cidr.ts'
-import { deafResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
+import { unusedResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 
 const ownPort = 3128
 const target = (host: string, port = 443) => ({ host, port })
@@ -25,7 +25,7 @@ t.test('resolve target: one private address blocks the name, at any position', a
 
 t.test('resolve target: blocks internal names before resolution, whether they exist or not', async (t) => {
   const rules = { ...rulesOf('grafana.corp.internal:443'), internal: ['svc.k8s.test'] }
-  const resolver: Resolver = { ...deafResolver, lookup: async () => ['10.0.0.1'] }
+  const resolver: Resolver = { ...unusedResolver, lookup: async () => ['10.0.0.1'] }
   const deps = { resolver, rules }
   for (const host of ['kubernetes.default.svc', 'a.internal', 'nas.local', 'api.default.svc.k8s.test']) {
     await t.rejects(
@@ -40,7 +40,7 @@ t.test('resolve target: blocks internal names before resolution, whether they ex
 })
 
 t.test('resolve target: literals, local names and blocked ports need no DNS query', async (t) => {
-  const deps = { resolver: deafResolver, rules: rulesOf() }
+  const deps = { resolver: unusedResolver, rules: rulesOf() }
   t.same(await resolveTarget(deps, target('1.1.1.1'), ownPort), ['1.1.1.1'])
   for (const [host, port] of [
     ['10.0.0.1', 443],
@@ -93,7 +93,7 @@ t.test(
     const rules = rulesOf('intra.test localhost 127.0.0.7 169.254.169.254:8080')
     const resolving = (host: string, ip: string, port = 443) => {
       const lookup = async () => ['10.0.0.1', ip]
-      return resolveTarget({ resolver: { ...deafResolver, lookup }, rules }, target(host, port), ownPort)
+      return resolveTarget({ resolver: { ...unusedResolver, lookup }, rules }, target(host, port), ownPort)
     }
     for (const ip of ['192.168.0.1', '100.64.0.1', 'fd12::1', '8.8.8.8']) {
       t.same(await resolving('intra.test', ip), ['10.0.0.1', ip])
@@ -130,7 +130,7 @@ t.test('resolve target: cloud services at public addresses are permitted by addr
 t.test('resolve target: an address behind a NAT64 prefix is checked as its embedded IPv4 address', async (t) => {
   const nat64 = async () => blocksOf(['64:ff9b::/96', '2a00:1:2:3::/64'])
   const deny = blocksOf(['93.184.215.14'])
-  const deps = { resolver: deafResolver, rules: { ...rulesOf('10.0.0.7'), nat64, deny } }
+  const deps = { resolver: unusedResolver, rules: { ...rulesOf('10.0.0.7'), nat64, deny } }
   for (const host of ['64:ff9b::808:808', '2a00:1:2:3:8:808:800::', '64:ff9b::a00:7', '2606:4700::1']) {
     t.same(await resolveTarget(deps, target(host), ownPort), [host])
   }
@@ -160,7 +160,7 @@ t.test('resolve target: while NAT64 is unknown, only IPv4 and allowed addresses 
 })
 
 t.test('resolve target: 0.0.0.0/8 is this filter, as loopback is', async (t) => {
-  const deps = { resolver: deafResolver, rules: rulesOf('0.0.0.0/0 ::/0') }
+  const deps = { resolver: unusedResolver, rules: rulesOf('0.0.0.0/0 ::/0') }
   for (const host of ['0.0.0.0', '0.1.2.3', '127.0.0.1', '127.9.9.9', '::1', '::']) {
     const own = resolveTarget(deps, target(host, ownPort), ownPort)
     await t.rejects(own, { code: 'BLOCKED', message: 'the address is this filter' }, host)
@@ -175,7 +175,7 @@ t.test('resolve target: denied and own addresses are blocked even if allowed', a
     deny,
     own: () => ({ addresses: new Set(['10.2.0.1']), networks: [] }),
   }
-  const deps = { resolver: deafResolver, rules }
+  const deps = { resolver: unusedResolver, rules }
   for (const [host, port] of [
     ['10.1.0.1', 443],
     ['93.184.215.14', 443],
@@ -190,7 +190,7 @@ t.test('resolve target: denied and own addresses are blocked even if allowed', a
 t.test('resolve target: public addresses of this machine and its networks are blocked unless allowed', async (t) => {
   const networks = [parseCidr('93.184.215.0/24'), parseCidr('2a01:4f8:1:2::/64')].filter((block) => block !== undefined)
   const own = () => ({ addresses: new Set(['93.184.215.14']), networks })
-  const deps = { resolver: deafResolver, rules: { ...rulesOf('93.184.215.99'), own } }
+  const deps = { resolver: unusedResolver, rules: { ...rulesOf('93.184.215.99'), own } }
   for (const host of ['93.184.215.14', '93.184.215.15', '2a01:4f8:1:2::7']) {
     await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
   }

@@ -38,7 +38,7 @@ t.test('parse capture: sources are bounded, and exactly one is required', async 
 
 // Contract: Error mapping
 t.test('parse capture: rejects private addresses and schemes other than http and https', async (t) => {
-  const wayOut = (target: string) => `; the operator can allow it with --allow-target ${target}`
+  const allowTargetHint = (target: string) => `; the operator can allow it with --allow-target ${target}`
   for (const [bad, target] of [
     ['http://127.0.0.1/', '127.0.0.1:80'],
     ['http://localhost:8080', 'localhost:8080'],
@@ -46,7 +46,7 @@ t.test('parse capture: rejects private addresses and schemes other than http and
     ['http://0x7f.1/', '127.0.0.1:80'],
     ['http://[::1]/', '[::1]:80'],
   ] as const) {
-    t.same(faultsOf({ url: bad }), { url: [`must be a public http or https address${wayOut(target)}`] }, bad)
+    t.same(faultsOf({ url: bad }), { url: [`must be a public http or https address${allowTargetHint(target)}`] }, bad)
   }
   t.same(faultsOf({ url: 'file:///etc/passwd' }), { url: ['must be an absolute http or https address'] })
   t.same(faultsOf({ url: 'https://example.com:25/' }), { url: ['port 25 is not allowed'] })
@@ -57,7 +57,7 @@ t.test('parse capture: rejects private addresses and schemes other than http and
     webhook_url: ['must be an absolute https address'],
   })
   t.same(faultsOf({ url, webhook_url: 'https://192.168.0.1/hook' }), {
-    webhook_url: [`must be a public https address${wayOut('192.168.0.1:443')}`],
+    webhook_url: [`must be a public https address${allowTargetHint('192.168.0.1:443')}`],
   })
   t.same(faultsOf({ url, webhook_url: 'https://example.com/hook' }), {})
 })

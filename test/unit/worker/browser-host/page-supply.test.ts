@@ -5,7 +5,7 @@ import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
 /** Browsers whose launches, pages and ends the test controls. */
-const played = (isDedicated = false) => {
+const createTestSupply = (isDedicated = false) => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
   const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
@@ -46,7 +46,7 @@ const played = (isDedicated = false) => {
 }
 
 t.test('page supply: starts the next browser while the current one serves its last capture', async (t) => {
-  const { started, supply, take, capture } = played()
+  const { started, supply, take, capture } = createTestSupply()
   await capture()
   const last = await take()
   t.equal(started.length, 2)
@@ -59,7 +59,7 @@ t.test('page supply: starts the next browser while the current one serves its la
 })
 
 t.test('page supply: does not reuse a browser that is spoilt or has exited', async (t) => {
-  const { started, take, capture } = played()
+  const { started, take, capture } = createTestSupply()
   await capture('shell', true)
   await capture()
   t.match(started, [{ isKilled: true }, { isKilled: false }])
@@ -71,7 +71,7 @@ t.test('page supply: does not reuse a browser that is spoilt or has exited', asy
 t.test(
   'page supply: starts another kind of browser if a capture needs it, and kills the unused successor',
   async (t) => {
-    const { started, take, capture } = played()
+    const { started, take, capture } = createTestSupply()
     await capture()
     await capture()
     const full = await take('full')
@@ -84,7 +84,7 @@ t.test(
 )
 
 t.test('page supply: gives each capture its own page', async (t) => {
-  const { supply, take } = played()
+  const { supply, take } = createTestSupply()
   const first = await take()
   supply.release(first, false)
   const second = await take()
@@ -92,7 +92,7 @@ t.test('page supply: gives each capture its own page', async (t) => {
 })
 
 t.test('page supply: a browser of one account serves no other; the next one is already started', async (t) => {
-  const { started, take, capture } = played(true)
+  const { started, take, capture } = createTestSupply(true)
   const first = await capture()
   t.equal(await capture(), first, 'the account keeps its browser')
   t.equal(started.length, 2)
@@ -107,13 +107,13 @@ t.test('page supply: a browser of one account serves no other; the next one is a
 })
 
 t.test('page supply: an unused browser can serve another account', async (t) => {
-  const { started, capture } = played(true)
+  const { started, capture } = createTestSupply(true)
   await capture('shell', true)
   await capture('shell', false, true)
   t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
 })
 
 t.test('page supply: a browser shared by all accounts serves another account', async (t) => {
-  const { capture } = played()
+  const { capture } = createTestSupply()
   t.equal(await capture(), await capture('shell', false, true))
 })

@@ -16,7 +16,7 @@ const never = new AbortController().signal
 const settled = () => new Promise((resume) => setImmediate(resume))
 
 /** A connection whose responses the test sends; a message without a subscription is lost, as with NATS. */
-const playQueue = () => {
+const createFakeQueue = () => {
   const subscriptions = new Map<string, (message: Incoming) => void>()
   const requests: { inbox: string; isNoWait: boolean }[] = []
   const acks: string[] = []
@@ -47,14 +47,14 @@ const playQueue = () => {
 
 const begin = async () => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-  const played = playQueue()
-  const puller = new LanePuller(played.queue, 'standard')
+  const fake = createFakeQueue()
+  const puller = new LanePuller(fake.queue, 'standard')
   const taken = puller.take(0, never)
   await settled()
-  const [late = ''] = played.requests.map(({ inbox }) => inbox)
+  const [late = ''] = fake.requests.map(({ inbox }) => inbox)
   mock.timers.tick(2000)
   await settled()
-  return { ...played, puller, taken, late }
+  return { ...fake, puller, taken, late }
 }
 
 t.afterEach(() => mock.timers.reset())
@@ -80,7 +80,7 @@ t.test('no-wait pull: a late response is handed back if no slot waits', async (t
 })
 
 t.test('lanes: skips the no-wait pull of a lane with an open request', async (t) => {
-  const { queue, answer, requests } = playQueue()
+  const { queue, answer, requests } = createFakeQueue()
   const puller = new LanePuller(queue, 'standard')
   const answerNow = async () => {
     for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
@@ -105,7 +105,7 @@ t.test('lanes: skips the no-wait pull of a lane with an open request', async (t)
 })
 
 t.test('waiting slots: a slot that prefers a capture takes it, else the one that has waited longest', async (t) => {
-  const { queue, answer, requests } = playQueue()
+  const { queue, answer, requests } = createFakeQueue()
   const puller = new LanePuller(queue, 'standard')
   const taken: string[] = []
   const wait = (name: string, account: string) => {

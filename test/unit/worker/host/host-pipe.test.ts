@@ -12,8 +12,8 @@ const failed = { outcome: 'failed', code: 'TIMEOUT', message: 'late', detail: ''
 const ended = { kind: 'ended', id: 'this', outcome: failed }
 const image = Buffer.from('image')
 
-/** The supervisor's end of a pipe whose other end the test plays, with the events it received. */
-const openPlayed = () => {
+/** The supervisor's end of a pipe whose other end the test controls, with the events it received. */
+const openTestPipe = () => {
   const [near, far] = duplexPair()
   const reasons: string[] = []
   const stages: string[] = []
@@ -34,7 +34,7 @@ const openPlayed = () => {
 }
 
 t.test('host pipe: accepts the reports of an order in sequence, with the image', async (t) => {
-  const { begin, write, stages, reasons } = openPlayed()
+  const { begin, write, stages, reasons } = openTestPipe()
   const outcome = begin()
   write({ kind: 'opened', id: 'this' })
   write({ kind: 'loaded', id: 'this' })
@@ -45,7 +45,7 @@ t.test('host pipe: accepts the reports of an order in sequence, with the image',
 })
 
 t.test('host pipe: accepts verdicts on connections in the order of their requests', async (t) => {
-  const { pipe, write, reasons } = openPlayed()
+  const { pipe, write, reasons } = openTestPipe()
   const verdicts = [pipe.review('a.test'), pipe.review('b.test', 'blocked')]
   write({ kind: 'verdict', number: 1, isAllowed: true })
   write({ kind: 'verdict', number: 2, isAllowed: false })
@@ -97,7 +97,7 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
 
 for (const { what, messages, bytes } of breaches) {
   t.test(`host pipe: breaks at ${what}`, async (t) => {
-    const { begin, write, reasons, isBroken } = openPlayed()
+    const { begin, write, reasons, isBroken } = openTestPipe()
     void begin()
     for (const message of messages) write(message, bytes)
     await eventually(isBroken)
@@ -109,23 +109,23 @@ t.test('host pipe: breaks at invalid JSON, at a too large frame length, and at r
   const huge = Buffer.alloc(8)
   huge.writeUInt32BE(2 ** 32 - 1, 0)
   for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
-    const { far, reasons, isBroken } = openPlayed()
+    const { far, reasons, isBroken } = openTestPipe()
     far.write(bytes)
     await eventually(isBroken)
     t.equal(reasons.length, 1)
   }
-  const { write, isBroken } = openPlayed()
+  const { write, isBroken } = openTestPipe()
   write(ended)
   await eventually(isBroken)
 })
 
 t.test('host pipe: breaks at a verdict out of order, and at one still missing at the next order', async () => {
-  const turned = openPlayed()
+  const turned = openTestPipe()
   void turned.pipe.review('a.test')
   void turned.pipe.review('b.test')
   turned.write({ kind: 'verdict', number: 2, isAllowed: true })
   await eventually(turned.isBroken)
-  const missing = openPlayed()
+  const missing = openTestPipe()
   void missing.pipe.review('a.test')
   void missing.begin()
   missing.write({ kind: 'opened', id: 'this' })
@@ -133,7 +133,7 @@ t.test('host pipe: breaks at a verdict out of order, and at one still missing at
 })
 
 t.test('host pipe: ignores everything after the first unexpected report', async (t) => {
-  const { begin, write, stages, reasons, isBroken } = openPlayed()
+  const { begin, write, stages, reasons, isBroken } = openTestPipe()
   void begin()
   for (let count = 0; count < 10_000; count += 1) write({ kind: 'opened', id: 'this' })
   await eventually(isBroken)

@@ -12,14 +12,14 @@ import { createRelay } from '#worker/network/relay.ts'
 const egressToken = 'a-token-of-sixteen'
 const capture = { id: 'capture-1', proxy: undefined }
 
-type Over = {
+type Overrides = {
   bytesMax?: number
   connectionsMax?: number
   review?: (host: string, refusal?: Refusal) => Promise<boolean>
 }
 
 /** A relay to an egress on `egressPort`, and the calls to its callbacks. */
-const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax = 10, review }: Over = {}) => {
+const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax = 10, review }: Overrides = {}) => {
   const calls: unknown[] = []
   const server = createServer()
   const running = await listening(server)
@@ -39,14 +39,14 @@ const countOf = (server: Server) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   })
 
-/** An egress that responds to anything with `answer`, and records the heads of requests. */
-const startEgress = async (answer: string | null) => {
+/** An egress that responds to anything with `response`, and records the heads of requests. */
+const startEgress = async (response: string | null) => {
   const heads: string[] = []
   const server = createServer((socket) => {
     socket.once('data', (head) => {
       heads.push(String(head))
-      if (answer === null) socket.destroy()
-      else socket.write(answer)
+      if (response === null) socket.destroy()
+      else socket.write(response)
     })
   })
   return { ...(await listening(server)), heads }
@@ -61,54 +61,62 @@ const startPeer = () =>
     }),
   )
 
-t.test('relay: connects a browser to its target through egress, and forwards the end of each side', async (t) => {
-  await using peer = await startPeer()
-  const resolver = resolverOf({ 'page.test': { A: ['127.0.0.1'] } })
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
-  await using relay = await startRelay(filter.port)
-  using _traffic = relay.begin(capture)
-  for (const host of ['page.test', '127.0.0.1']) {
-    const { socket, reply } = await connectBySocks(relay.port, host, peer.port)
-    t.equal(reply, 0)
-    socket.end('all')
-    t.equal(await text(socket), 'received all')
-  }
-  t.match(filter.heard.find(({ name }) => name === 'opened')?.args, [{ kind: 'tunnel', capture: 'capture-1' }])
-})
+t.test(
+  'relay: connects a browser to its target through egress, and propagates half-close in both directions',
+  async (t) => {
+    await using peer = await startPeer()
+    const resolver = resolverOf({ 'page.test': { A: ['127.0.0.1'] } })
+    await using filter = await startFilter({ rules: rulesOf('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
+    await using relay = await startRelay(filter.port)
+    using _traffic = relay.begin(capture)
+    for (const host of ['page.test', '127.0.0.1']) {
+      const { socket, reply } = await connectBySocks(relay.port, host, peer.port)
+      t.equal(reply, 0)
+      socket.end('all')
+      t.equal(await text(socket), 'received all')
+    }
+    t.match(filter.events.find(({ name }) => name === 'opened')?.args, [{ kind: 'tunnel', capture: 'capture-1' }])
+  },
+)
 
-t.test("relay: sends capture, token and caller's proxy in a request that the browser cannot add to", async (t) => {
-  await using egress = await startEgress(established)
-  await using relay = await startRelay(egress.port)
-  using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
-  for (const [host, authority] of [
-    ['page.test', 'page.test:443'],
-    ['2606:4700::1', '[2606:4700::1]:443'],
-  ] as const) {
-    const { socket, reply } = await connectBySocks(relay.port, host, 443)
-    t.equal(reply, 0)
-    socket.destroy()
-    const [line, ...headers] = egress.heads.pop()?.split('\r\n') ?? []
-    t.equal(line, `CONNECT ${authority} HTTP/1.1`)
-    const proxy = headers[3]?.replace('x-shutterfleet-proxy: ', '') ?? ''
-    const credentials = { user: 'üser', password: 'p:w' }
-    t.same(parseCallersProxy(proxy), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
-    const expected = [
-      `Host: ${authority}`,
-      'x-shutterfleet-capture: capture-2',
-      `Proxy-Authorization: Bearer ${egressToken}`,
-    ]
-    t.same(headers.toSpliced(3, 1), [...expected, '', ''])
-  }
-  const forged = 'a.test:80 HTTP/1.1\r\nx-shutterfleet-capture: forged\r\nX: '
-  t.equal((await connectBySocks(relay.port, forged, 443)).reply, undefined)
-  t.same(egress.heads, [])
-})
+t.test(
+  "relay: sends capture, token and caller's proxy; the browser cannot inject headers into the CONNECT request",
+  async (t) => {
+    await using egress = await startEgress(established)
+    await using relay = await startRelay(egress.port)
+    using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
+    for (const [host, authority] of [
+      ['page.test', 'page.test:443'],
+      ['2606:4700::1', '[2606:4700::1]:443'],
+    ] as const) {
+      const { socket, reply } = await connectBySocks(relay.port, host, 443)
+      t.equal(reply, 0)
+      socket.destroy()
+      const [line, ...headers] = egress.heads.pop()?.split('\r\n') ?? []
+      t.equal(line, `CONNECT ${authority} HTTP/1.1`)
+      const proxy = headers[3]?.replace('x-shutterfleet-proxy: ', '') ?? ''
+      const credentials = { user: 'üser', password: 'p:w' }
+      t.same(parseCallersProxy(proxy), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
+      const expected = [
+        `Host: ${authority}`,
+        'x-shutterfleet-capture: capture-2',
+        `Proxy-Authorization: Bearer ${egressToken}`,
+      ]
+      t.same(headers.toSpliced(3, 1), [...expected, '', ''])
+    }
+    const forged = 'a.test:80 HTTP/1.1\r\nx-shutterfleet-capture: forged\r\nX: '
+    t.equal((await connectBySocks(relay.port, forged, 443)).reply, undefined)
+    t.same(egress.heads, [])
+  },
+)
 
 t.test('relay: reports a refusal before it replies to the browser', async (t) => {
-  const noted = Promise.withResolvers<boolean>()
+  const refusalRecorded = Promise.withResolvers<boolean>()
   await using filter = await startFilter({ tokens: [egressToken] })
-  const over: Over = { review: async (_host, refusal) => (refusal === undefined ? true : noted.promise) }
-  await using relay = await startRelay(filter.port, over)
+  const overrides: Overrides = {
+    review: async (_host, refusal) => (refusal === undefined ? true : refusalRecorded.promise),
+  }
+  await using relay = await startRelay(filter.port, overrides)
   using _traffic = relay.begin(capture)
   let isReplied = false
   const connecting = connectBySocks(relay.port, '10.0.0.1', 80).finally(() => {
@@ -116,7 +124,7 @@ t.test('relay: reports a refusal before it replies to the browser', async (t) =>
   })
   await eventually(() => relay.calls.length === 2)
   t.notOk(isReplied)
-  noted.resolve(true)
+  refusalRecorded.resolve(true)
   t.equal((await connecting).reply, 2)
   t.same(relay.calls, ['10.0.0.1', ['10.0.0.1', 'blocked']])
 })
@@ -229,7 +237,7 @@ t.test('relay: a connection waits while egress is overloaded', async (t) => {
   const other = connect({ port: filter.port, host: '127.0.0.1' })
   await once(other, 'connect')
   const connecting = connectBySocks(relay.port, '127.0.0.1', peer.port)
-  await eventually(() => filter.heard.some(({ name }) => name === 'overloaded'))
+  await eventually(() => filter.events.some(({ name }) => name === 'overloaded'))
   other.destroy()
   t.equal((await connecting).reply, 0)
   t.same(relay.calls, ['127.0.0.1'], 'no refusal')
@@ -267,7 +275,7 @@ t.test('relay: a target that closes or resets, also during an upload, is no inte
     socket.write(upload)
     await once(socket.resume(), 'end')
     socket.end()
-    await eventually(() => filter.heard.some(({ name }) => name === 'ended'))
+    await eventually(() => filter.events.some(({ name }) => name === 'ended'))
     await closed
     t.same(relay.calls, ['127.0.0.1'])
   }

@@ -190,10 +190,10 @@ t.test('Jobs: the server is listed once, for the last Jobs of a previous leader'
 
 t.test('Jobs: a worker that cannot start has a cause and its duration', async (t) => {
   const { runner, pods, state } = begin({ present: [jobObject('pulls'), jobObject('podless'), jobObject('runs')] })
-  const hindered = {
+  const waiting = {
     containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
   }
-  pods.set('pulls', podObject('pulls', { phase: 'Pending', ...hindered }))
+  pods.set('pulls', podObject('pulls', { phase: 'Pending', ...waiting }))
   pods.set('runs', podObject('runs', { phase: 'Running' }))
   await runner.list()
   state.nowMs = 10_000
@@ -263,10 +263,10 @@ t.test('Jobs: only those that failed before their claim count as failures', asyn
   const { runner, pods, show, notices } = begin({
     present: [...fails, 'well', 'deleted'].map((name) => jobObject(name)),
   })
-  const hindered = {
+  const waiting = {
     containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
   }
-  pods.set('stuck', podObject('stuck', { phase: 'Pending', ...hindered }))
+  pods.set('stuck', podObject('stuck', { phase: 'Pending', ...waiting }))
   show(jobObject('labelled', { captureId: 'c' }))
   await runner.list()
   await runner.claim('claimed', 'c')
@@ -295,9 +295,9 @@ t.test('Jobs: a claim that was written before the first list counts', async (t) 
 })
 
 t.test('Jobs: a claim reported by the worker counts', async (t) => {
-  const { runner, show, heard } = begin({ present: [jobObject('heard')] })
-  heard.add('heard')
-  show(jobObject('heard', { end: 'Failed' }))
+  const { runner, show, claimed } = begin({ present: [jobObject('claimed')] })
+  claimed.add('claimed')
+  show(jobObject('claimed', { end: 'Failed' }))
   t.equal((await runner.list()).failed, 0)
 })
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { policyOf } from '#controller/operator/scale/pool-policy.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
-t.test('pool policy: every field of the spec is in the policy', async (t) => {
+t.test('pool policy: maps every spec field', async (t) => {
   const autoscaling = {
     minReplicas: 0,
     maxReplicas: 9,
@@ -30,7 +30,7 @@ t.test('pool policy: every field of the spec is in the policy', async (t) => {
   )
 })
 
-t.test('pool policy: replicas apply with autoscaling off, and a pause is in the policy', async (t) => {
+t.test('pool policy: uses spec.replicas if autoscaling is disabled, and maps spec.paused', async (t) => {
   const { spec } = poolObject('web', { autoscaling: { enabled: false }, replicas: 5, paused: true })
   t.match(policyOf(spec), { size: 5, isPaused: true })
 })

@@ -2,13 +2,13 @@ import t from 'tap'
 import { poolStatus, type StatusParts } from '#controller/operator/status/pool-status.ts'
 import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
-import { quietBacklog, observedWorkers, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'
+import { emptyBacklog, observedWorkers, observedPool, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const at = new Date('2026-01-02T03:04:05.678Z')
 const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   pool: poolObject(),
   instance: 'one',
-  seen: seenPool({ workers: observedWorkers(2) }),
+  seen: observedPool({ workers: observedWorkers(2) }),
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
   isRollingOut: false,
@@ -24,10 +24,10 @@ const conditionText = (of: Partial<StatusParts>, type: PoolConditionType) => {
 }
 
 t.test('pool status: has the numbers of the tick', async (t) => {
-  const backlog = { ...quietBacklog, pending: 7, oldestMs: 2900 }
-  const workers = [seenWorker('a', { busy: 2 }), seenWorker('b', { state: 'stopping', busy: 1 })]
+  const backlog = { ...emptyBacklog, pending: 7, oldestMs: 2900 }
+  const workers = [observedWorker('a', { busy: 2 }), observedWorker('b', { state: 'stopping', busy: 1 })]
   const status = poolStatus(
-    parts({ pool: poolObject('web', {}, { metadata: { generation: 4 } }), seen: seenPool({ backlog, workers }) }),
+    parts({ pool: poolObject('web', {}, { metadata: { generation: 4 } }), seen: observedPool({ backlog, workers }) }),
   )
   t.match(status, {
     observedGeneration: 4,
@@ -43,7 +43,7 @@ t.test('pool status: has the numbers of the tick', async (t) => {
 })
 
 t.test('pool status: omits unknown numbers', async (t) => {
-  const status = poolStatus(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
+  const status = poolStatus(parts({ seen: observedPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
 })
 
@@ -53,7 +53,7 @@ t.test(
     t.strictSame(poolStatus(parts()), poolStatus(parts()))
     const before = poolStatus(parts({ at: new Date(0) }))
     const pool = poolObject('web', {}, { status: before })
-    const after = poolStatus(parts({ pool, seen: seenPool({ workers: [] }) }))
+    const after = poolStatus(parts({ pool, seen: observedPool({ workers: [] }) }))
     const times = Object.fromEntries(
       (after.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
     )
@@ -72,26 +72,31 @@ const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
 const frozen = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
 const lost = { kind: 'replace', pods: ['a'], wanted: 2, reason: 'lost' } as const
 const workers = (...states: ('starting' | 'draining' | 'drained' | 'ready')[]) =>
-  seenPool({ workers: states.map((state, index) => seenWorker(`w${index}`, { state })) })
+  observedPool({ workers: states.map((state, index) => observedWorker(`w${index}`, { state })) })
 
 const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>, RegExp])[] = [
   ['enough are ready', 'Ready', {}, /^True WorkersReady: 2 workers take captures\.$/],
-  ['fewer are ready than the minimum', 'Ready', { seen: seenPool() }, /^False WorkersMissing: 0 workers .* 1 must\.$/],
+  [
+    'fewer are ready than the minimum',
+    'Ready',
+    { seen: observedPool() },
+    /^False WorkersMissing: 0 workers .* 1 must\.$/,
+  ],
   ['fewer are ready than replicas', 'Ready', { pool: fixed }, /^False WorkersMissing: 2 workers .* at least 3 must\.$/],
-  ['none is required', 'Ready', { pool: toZero, decision: none, seen: seenPool() }, /^True ScaledToZero: /],
-  ['the first is required', 'Ready', { pool: toZero, seen: seenPool() }, /^False WorkersMissing/],
+  ['none is required', 'Ready', { pool: toZero, decision: none, seen: observedPool() }, /^True ScaledToZero: /],
+  ['the first is required', 'Ready', { pool: toZero, seen: observedPool() }, /^False WorkersMissing/],
   ['the template is not observed yet', 'Ready', { rollout: 'pending' }, /^False RollingOut/],
   ['the template is being rolled out', 'Ready', { rollout: 'progressing' }, /^False RollingOut/],
   ['the rollout has failed', 'Ready', { rollout: 'failed' }, /^False RolloutFailed: .*the old ones serve\.$/],
   ['everything is applied', 'Reconciling', {}, /^False Reconciled/],
   ['the template is not observed yet', 'Reconciling', { rollout: 'pending' }, /^True RollingOut/],
-  ['workers are missing', 'Reconciling', { seen: seenPool() }, /^True WorkersMissing/],
+  ['workers are missing', 'Reconciling', { seen: observedPool() }, /^True WorkersMissing/],
   ['the rollout has failed', 'Reconciling', { rollout: 'failed' }, /^False Reconciled/],
   ['the Deployment is refused', 'Reconciling', { rollout: 'pending', problem: 'x' }, /^False Reconciled/],
   ['the template is being rolled out', 'Stalled', { rollout: 'progressing' }, /^False AsExpected/],
   ['the rollout has failed', 'Stalled', { rollout: 'failed' }, /^True RolloutFailed/],
   ['the Deployment is refused', 'Stalled', { rollout: 'pending', problem: 'x' }, /^True ApplyFailed: .*x$/],
-  ['the workers are unknown', 'Ready', { seen: seenPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
+  ['the workers are unknown', 'Ready', { seen: observedPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
   ['a worker starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
   [
     'two workers drain',
@@ -114,8 +119,18 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['a worker is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
   ['nothing changes', 'Progressing', {}, /^False Settled/],
   ['all reads succeed', 'MetricsAvailable', {}, /^True MetricsRead/],
-  ['the backlog is unknown', 'MetricsAvailable', { seen: seenPool({ backlog: 'unknown' }) }, /^False BacklogUnknown/],
-  ['the workers are unknown', 'MetricsAvailable', { seen: seenPool({ workers: 'unknown' }) }, /^False WorkersUnknown/],
+  [
+    'the backlog is unknown',
+    'MetricsAvailable',
+    { seen: observedPool({ backlog: 'unknown' }) },
+    /^False BacklogUnknown/,
+  ],
+  [
+    'the workers are unknown',
+    'MetricsAvailable',
+    { seen: observedPool({ workers: 'unknown' }) },
+    /^False WorkersUnknown/,
+  ],
   ['most workers are silent', 'MetricsAvailable', { decision: frozen }, /^False MissingHeartbeats/],
   [
     'autoscaling is on',
@@ -178,7 +193,7 @@ t.test('pool status: a paused pool without workers is not ready, even if its min
   const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),
-    seen: seenPool(),
+    seen: observedPool(),
     decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
   } as const
   t.match(conditionText(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)

@@ -2,7 +2,7 @@ import { createKubeApi } from '#shared/kube/client.ts'
 import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
 import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
-import type { Stage } from './conformance.ts'
+import type { Environment } from './conformance.ts'
 import type { Runtime } from './kubelet.ts'
 import { at, type Stored } from './object.ts'
 
@@ -40,8 +40,8 @@ const stagesRuntime = (after: HandClock['after'], unready: Map<string, () => voi
   },
 })
 
-/** The model as a stage whose clock advances without waiting. */
-export const createModelStage = (change: (model: ModelApi) => void = () => {}): Stage => {
+/** The model as an environment whose clock advances without waiting. */
+export const createModelEnvironment = (change: (model: ModelApi) => void = () => {}): Environment => {
   const clock = createHandClock()
   const unready = new Map<string, () => void>()
   const model = createModelApi({ clock, random: seededRandom(1), runtime: stagesRuntime(clock.after, unready) })

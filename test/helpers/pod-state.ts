@@ -16,7 +16,7 @@ export type Program = {
 }
 
 /** A kubelet's state of one pod. */
-export type PodLife = {
+export type PodState = {
   /** The last observed object. */
   pod: PodObject
   program?: Program
@@ -26,7 +26,7 @@ export type PodLife = {
   last?: NonNullable<ContainerState['terminated']>
   restarts: number
   /** Whether the pod has terminated permanently. */
-  isOver: boolean
+  isTerminated: boolean
   isEvicted: boolean
   /** Whether the control plane cannot reach its node. */
   isCutOff: boolean
@@ -36,12 +36,12 @@ export type PodLife = {
 }
 
 /** The initial state of a pod on its node. */
-export const newLife = (pod: PodObject): PodLife => ({
+export const newPodState = (pod: PodObject): PodState => ({
   pod,
   waiting: { reason: 'ContainerCreating' },
   startedAt: now(),
   restarts: 0,
-  isOver: false,
+  isTerminated: false,
   isEvicted: false,
   isCutOff: false,
 })
@@ -49,19 +49,19 @@ export const newLife = (pod: PodObject): PodLife => ({
 /** The current time in Kubernetes' format. */
 export const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z')
 
-const phaseOf = ({ program, last, restarts, isOver, isEvicted }: PodLife): string => {
-  if (isOver) return last?.exitCode === 0 && !isEvicted ? 'Succeeded' : 'Failed'
+const phaseOf = ({ program, last, restarts, isTerminated, isEvicted }: PodState): string => {
+  if (isTerminated) return last?.exitCode === 0 && !isEvicted ? 'Succeeded' : 'Failed'
   return program || restarts > 0 ? 'Running' : 'Pending'
 }
 
-const stateOf = ({ program, last, isOver, waiting, startedAt }: PodLife): ContainerState => {
+const containerStateOf = ({ program, last, isTerminated, waiting, startedAt }: PodState): ContainerState => {
   if (program) return { running: { startedAt } }
-  return isOver && last ? { terminated: last } : { waiting }
+  return isTerminated && last ? { terminated: last } : { waiting }
 }
 
 /** The status of a pod; keeps conditions of other writers, and the transition times of unchanged conditions. */
-export const poolStatus = (life: PodLife): PodStatus => {
-  const { pod, program, last, restarts, isOver, isEvicted, startedAt } = life
+export const podStatusOf = (state: PodState): PodStatus => {
+  const { pod, program, last, restarts, isTerminated, isEvicted, startedAt } = state
   const isReady = program?.isReady() ?? false
   const old = pod.status?.conditions ?? []
   const condition = (type: string, holds: boolean): PodCondition => {
@@ -71,7 +71,7 @@ export const poolStatus = (life: PodLife): PodStatus => {
   }
   const own = [condition('Initialized', true), condition('ContainersReady', isReady), condition('Ready', isReady)]
   return {
-    phase: phaseOf(life),
+    phase: phaseOf(state),
     ...(isEvicted && { reason: 'Evicted', message: 'The node was low on resource: memory.' }),
     startTime: pod.status?.startTime ?? startedAt,
     conditions: [...old.filter(({ type }) => own.every((each) => each.type !== type)), ...own],
@@ -81,8 +81,8 @@ export const poolStatus = (life: PodLife): PodStatus => {
       ready: isReady,
       started: program !== undefined,
       restartCount: restarts,
-      state: stateOf(life),
-      lastState: last && !isOver ? { terminated: last } : {},
+      state: containerStateOf(state),
+      lastState: last && !isTerminated ? { terminated: last } : {},
     })),
   }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { answers } from '#test/fixtures/hostile/answers.ts'
+import { responses } from '#test/fixtures/hostile/responses.ts'
 import { testHostilePages } from '#test/helpers/hostile-pages.ts'
 
 t.setTimeout(300_000)
-await testHostilePages(t, answers)
+await testHostilePages(t, responses)

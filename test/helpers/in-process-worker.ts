@@ -11,11 +11,11 @@ import { publishHeartbeat, startHeartbeat, createServiceTime } from '#worker/lif
 import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import { type Running, serveUntil, serveOne } from '#worker/loop.ts'
 import { type GatedQueue, gateQueue } from './gated-queue.ts'
-import type { Program } from './pod-life.ts'
+import type { Program } from './pod-state.ts'
 import type { WorkerSpec } from './worker-pod-object.ts'
 
 /** Parameters of a simulated worker. */
-export type Part = {
+export type InProcessWorkerOptions = {
   readonly spec: WorkerSpec
   /** Connected as the user of the pool's workers; may be shared. */
   readonly queue: Queue
@@ -30,7 +30,7 @@ export type Part = {
 }
 
 /** A worker in this process with the real worker's code, except for the browser. */
-export type PlayedWorker = Program & {
+export type InProcessWorker = Program & {
   readonly spec: WorkerSpec
   readonly state: () => string
   /** Captures in progress. */
@@ -49,10 +49,10 @@ const failedCode = 1
 /** As in main-job.ts. */
 const warmMs = 60_000
 
-/** Starts to simulate a pool worker or a single-use worker, depending on its pod. */
-export const playWorker = (part: Part): PlayedWorker => {
-  const { spec } = part
-  const gate = gateQueue(part.queue)
+/** Starts a pool worker or a single-use worker, depending on its pod. */
+export const startInProcessWorker = (options: InProcessWorkerOptions): InProcessWorker => {
+  const { spec } = options
+  const gate = gateQueue(options.queue)
   const stop = new AbortController()
   const ended = Promise.withResolvers<number>()
   const service = createServiceTime()
@@ -63,14 +63,14 @@ export const playWorker = (part: Part): PlayedWorker => {
   }
   const lifecycle = startLifecycle(stop.signal, () => {
     sendHeartbeat()
-    part.changed()
+    options.changed()
   })
   const die = (exitCode: number) => {
     ended.resolve(exitCode)
     gate.cut()
     stop.abort()
   }
-  void work(part, { gate, stop: stop.signal, service, lifecycle, sendHeartbeat }).then(
+  void work(options, { gate, stop: stop.signal, service, lifecycle, sendHeartbeat }).then(
     () => ended.resolve(0),
     () => ended.resolve(failedCode),
   )
@@ -93,7 +93,7 @@ export const playWorker = (part: Part): PlayedWorker => {
 }
 
 /** Runtime state of a worker. */
-type Life = Pick<Running, 'lifecycle' | 'service'> & {
+type WorkerRuntime = Pick<Running, 'lifecycle' | 'service'> & {
   readonly gate: GatedQueue
   readonly stop: AbortSignal
   readonly sendHeartbeat: () => void
@@ -107,10 +107,13 @@ const egress: Running['egress'] = {
 }
 
 /** Mirrors main.ts and main-job.ts. */
-const work = async (part: Part, { gate, stop, service, lifecycle, sendHeartbeat }: Life): Promise<void> => {
-  const { spec, openingKeys, events, startMs } = part
+const work = async (
+  options: InProcessWorkerOptions,
+  { gate, stop, service, lifecycle, sendHeartbeat }: WorkerRuntime,
+): Promise<void> => {
+  const { spec, openingKeys, events, startMs } = options
   const capture = async (order: Order) => {
-    const outcome = await part.capture(order, gate.gone)
+    const outcome = await options.capture(order, gate.gone)
     await gate.open()
     return outcome
   }

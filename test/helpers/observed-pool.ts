@@ -1,7 +1,7 @@
 import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
 
 /** An empty backlog. */
-export const quietBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+export const emptyBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
 /** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
 export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
@@ -21,9 +21,9 @@ export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
 })
 
 /** The observation of a pool without workers and work, at 1,000 s. */
-export const seenPool = (given: Partial<Observation> = {}): Observation => ({
+export const observedPool = (given: Partial<Observation> = {}): Observation => ({
   nowMs: 1_000_000,
-  backlog: quietBacklog,
+  backlog: emptyBacklog,
   depth: 'unknown',
   workers: [],
   otherPools: { slots: 0, busy: 0 },
@@ -35,7 +35,7 @@ export const seenPool = (given: Partial<Observation> = {}): Observation => ({
 })
 
 /** A ready, idle worker with a recent heartbeat. */
-export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): ObservedWorker => ({
+export const observedWorker = (pod: string, given: Partial<ObservedWorker> = {}): ObservedWorker => ({
   pod,
   state: 'ready',
   ageMs: 60_000,
@@ -47,13 +47,13 @@ export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): Ob
 
 /** Identical workers w1, w2 … */
 export const observedWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
-  Array.from({ length: count }, (_, index) => seenWorker(`w${index + 1}`, given))
+  Array.from({ length: count }, (_, index) => observedWorker(`w${index + 1}`, given))
 
 /** Unschedulable workers s1, s2 … */
 export const stuckWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) =>
-    seenWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
+    observedWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
   )
 
 /** Overrides for a worker that started a second ago. */
-export const justBegun = { state: 'starting', ageMs: 1000, silentMs: 0 } as const
+export const justStarted = { state: 'starting', ageMs: 1000, silentMs: 0 } as const
