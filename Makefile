@@ -30,7 +30,7 @@ down: ## drains and stops what `make up` started
 test: setup ## runs everything that passes without a cluster
 	@scripts/run-tests.sh $(ARGS)
 
-test-faults: setup ## plays each fault of a cluster in 50 worlds, whose time passes at once, and the hostile pages that take long
+test-faults: setup ## simulates each fault of a cluster in 50 runs with simulated time, and opens the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
@@ -45,7 +45,7 @@ test-cluster: setup ## runs the tests that need a Kubernetes control plane, whic
 test-s3: setup ## runs the tests of the object store and captures into it on MinIO, which is built with Go 1.26 the first time
 	@scripts/run-s3-tests.sh $(ARGS)
 
-test-monitoring: setup ## plays the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
+test-monitoring: setup ## runs the cases of the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
 	@scripts/test-monitoring.sh $(ARGS)
 
 draw-dashboards: setup ## draws the dashboards from live data into docs/images; three minutes

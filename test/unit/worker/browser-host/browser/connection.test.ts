@@ -5,7 +5,7 @@ import { connect } from '#worker/browser-host/browser/connection.ts'
 
 type Asked = { id: number; method: string; sessionId?: string; params?: unknown }
 
-/** A connection whose other end the test plays: the commands sent, and a way to send messages to it. */
+/** A connection whose other end is the test: the commands sent, and a way to send messages to it. */
 const connected = () => {
   const [to, from] = [new PassThrough(), new PassThrough()]
   const connection = connect(to, from)
