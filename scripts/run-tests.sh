@@ -42,7 +42,7 @@ if [ "$code" -ne 0 ]; then
   show
   # Without a terminal, tap prints no differences; at most 200 lines.
   [ -t 1 ] || awk '/^ *not ok /{ title = $0 } /^ *at:$/{ inside = 0 } inside
-    /^ *diff: \|$/{ print title; inside = 1 }' "$results" | head -n 200
+    /^ *diff: [|>]/{ print title; inside = 1 }' "$results" | head -n 200
 fi
 # In a batch each file is a subtest.
 files=''
