@@ -183,7 +183,7 @@ t.test('egress: passes the end of either side of a tunnel on to the other', asyn
   t.equal(await text(socket), 'received all')
   if (!socket.closed) await once(socket, 'close')
   const ended = filter.events.find(({ name }) => name === 'ended')
-  t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 12 }])
+  t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 15 }])
 })
 
 t.test('egress: serves only clients with one of its tokens, and passes no token on', async (t) => {
