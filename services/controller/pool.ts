@@ -136,7 +136,10 @@ export const decisionKinds = [
   'replace',
 ] as const satisfies Decision['kind'][]
 
-/** The action to take. `wanted` is the required number of workers within the bounds, before the hold window applies. */
+/**
+ * The action to take. `wanted` is the required number of workers within the bounds, before the hold window applies. `hold`: the
+ * size is right, or cannot be changed now. `freeze`: the pool is paused, or measurements are missing.
+ */
 export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'hold' }
   | { readonly kind: 'freeze' }

@@ -30,7 +30,7 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   })
 }
 
-/** A turn counts the backlog and publishes it for the controller. Publishes nothing if the count throws: unknown is not zero. */
+/** Each call of the returned function counts the backlog and publishes it for the controller. Publishes nothing if the count throws: unknown is not zero. */
 export const createBacklog = ({
   database,
   queue,

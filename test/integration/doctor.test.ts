@@ -52,7 +52,7 @@ t.test('doctor: checks a running system, and reports failed checks with advice',
   t.match(stdout, /postgresql +PostgreSQL \d+[.\d]*, answers/)
   t.match(stdout, /nats +nats-server \d.*, answers/)
   t.match(stdout, /clients +warning: X-Forwarded-For from 127\.0\.0\.1 .*SHUTTERFLEET_TRUSTED_PROXIES/)
-  t.match(stdout, /^ok +meters +those of \d+ accounts/m)
+  t.match(stdout, /^ok +meters +the meters of \d+ accounts match/m)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   process.kill(pid, 'SIGSTOP')

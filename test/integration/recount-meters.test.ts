@@ -95,7 +95,7 @@ t.test('recount meters: the ledger and the doctor report wrong meters', async (t
   await check()
   t.same(found(), [['metersChecked', 0]])
   const doctor = (recount: boolean) => runCheck(metersCheck({ databaseUrl: database.url, recount }))
-  t.match(await doctor(false), { ok: true, detail: 'those of 2 accounts with captures in the queue are right' })
+  t.match(await doctor(false), { ok: true, detail: 'the meters of 2 accounts match their captures in the queue' })
 
   await database.query(miscount, [accountId])
   await check()
@@ -105,7 +105,7 @@ t.test('recount meters: the ledger and the doctor report wrong meters', async (t
   ])
   t.match(await doctor(false), {
     ok: false,
-    detail: /^those of 1 accounts are wrong: .* admitted standard\/normal 19 instead of 3/,
+    detail: /^the meters of 1 accounts differ from their captures: .* admitted standard\/normal 19 instead of 3/,
   })
   t.match(await doctor(true), { ok: true, detail: /recounted/ })
   t.match(await doctor(false), { ok: true })

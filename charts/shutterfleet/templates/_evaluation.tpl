@@ -10,7 +10,7 @@ plans:
 {{- end }}
 
 {{- /* The image volume is ReadWriteOnce: pods that mount it must share a node. The first pod may run on any node. */}}
-{{- define "shutterfleet.besideImages" -}}
+{{- define "shutterfleet.onNodeOfImageVolume" -}}
 podAffinity:
   requiredDuringSchedulingIgnoredDuringExecution:
     - topologyKey: kubernetes.io/hostname

@@ -44,7 +44,7 @@ export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: Deli
 
 /**
  * Schedules a delivery again immediately, or after its running attempt, with the same body and keeping its earlier attempts.
- * Returns false if the capture or webhook has no such delivery.
+ * The row in `webhook_arrival` tells senders that the receiver has a delivery due. Returns false if the capture or webhook has no such delivery.
  */
 export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
   const { column, id } = keyOf(of)

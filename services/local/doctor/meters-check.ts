@@ -30,10 +30,11 @@ export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string
     await using database = openDatabase({ url, poolMax: 2 })
     const { drift, count } = await findAllDrift(database)
     const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
-    if (wrong.size === 0) return `those of ${count} accounts with captures in the queue are right`
+    if (wrong.size === 0) return `the meters of ${count} accounts match their captures in the queue`
     const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
-    if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
+    if (!recount)
+      throw new Error(`the meters of ${wrong.size} accounts differ from their captures: ${words.join('; ')}`)
     for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
-    return `those of ${wrong.size} accounts were wrong and have been recounted: ${words.join('; ')}`
+    return `the meters of ${wrong.size} accounts differed and have been recounted: ${words.join('; ')}`
   },
 })

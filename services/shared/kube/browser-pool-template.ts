@@ -267,7 +267,7 @@ export const podTemplate = partial(
       ...withRules(oneSourceRule, ownVolumesRule),
     }),
     volumeMounts: volumeMounts(
-      `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and with \`flags-only\` everything.`,
+      `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and without namespaces (isolation \`flags-only\`) everything.`,
       workerMountsRule,
     ),
     sidecars: listMapOf(sidecar, {

@@ -187,7 +187,7 @@ export const poolConditions = {
     reasons: ['Starting', 'WaitingForNodes', 'Draining', 'Replacing', 'Settled'],
   },
   MetricsAvailable: {
-    help: 'Queue and workers can be read; otherwise the size is held',
+    help: 'Queue and workers can be read; otherwise the size is frozen',
     reasons: ['MetricsRead', 'BacklogUnknown', 'WorkersUnknown', 'MissingHeartbeats'],
   },
   ScalingActive: {

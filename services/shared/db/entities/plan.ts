@@ -14,6 +14,7 @@ export const Plan = defineEntity({
     overage_price: p.string().columnType('numeric').nullable(),
     max_api_keys: p.integer().nullable(),
     max_pending: p.integer(),
+    /** Share of turns among waiting accounts, and factor of the account's window. */
     weight: p.integer(),
     price_monthly: p.string().columnType('numeric').nullable(),
     currency: p.text().nullable(),

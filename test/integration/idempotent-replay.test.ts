@@ -57,7 +57,7 @@ const same = (t: Test, first: Posted, again: Posted) => {
 }
 
 // Contract: Idempotency
-t.test('kept answers: a POST that accepts no capture returns its stored response if repeated', async (t) => {
+t.test('idempotency: a POST that accepts no capture returns its stored response if repeated', async (t) => {
   const { accountId, post } = await newCaller()
   const made = await post('/webhooks', hook, 'make')
   t.match(made.body.data, { secret: /^whsec_/ })
@@ -83,24 +83,27 @@ t.test('kept answers: a POST that accepts no capture returns its stored response
 })
 
 // Contract: Idempotency
-t.test('kept answers: a key belongs to one request of one operation and path, and to one account', async (t) => {
-  const { post } = await newCaller()
-  const first = await post('/webhooks', hook, 'one')
-  for (const [path, body] of [
-    ['/webhooks', { ...hook, description: 'other' }],
-    [`/webhooks/${first.body.data.id}/test`, hook],
-    ['/screenshots', { url: 'https://example.com/' }],
-  ] as const) {
-    t.match(await post(path, body, 'one'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }, path)
-  }
-  t.equal((await post('/screenshots', { url: 'https://example.com/' }, 'two')).status, 202)
-  t.match(await post('/webhooks', hook, 'two'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
-  const other = await newCaller()
-  t.match(await other.post('/webhooks', hook, 'one'), { status: 200, replayed: false })
-})
+t.test(
+  'idempotency: an idempotency key belongs to one request of one operation and path, and to one account',
+  async (t) => {
+    const { post } = await newCaller()
+    const first = await post('/webhooks', hook, 'one')
+    for (const [path, body] of [
+      ['/webhooks', { ...hook, description: 'other' }],
+      [`/webhooks/${first.body.data.id}/test`, hook],
+      ['/screenshots', { url: 'https://example.com/' }],
+    ] as const) {
+      t.match(await post(path, body, 'one'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }, path)
+    }
+    t.equal((await post('/screenshots', { url: 'https://example.com/' }, 'two')).status, 202)
+    t.match(await post('/webhooks', hook, 'two'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
+    const other = await newCaller()
+    t.match(await other.post('/webhooks', hook, 'one'), { status: 200, replayed: false })
+  },
+)
 
 // Contract: Idempotency
-t.test('kept answers: a key belongs to one id of a path, and to one query', async (t) => {
+t.test('idempotency: an idempotency key belongs to one id of a path, and to one query', async (t) => {
   const { post } = await newCaller()
   const [one, other] = [await post('/webhooks', hook, ''), await post('/webhooks', hook, '')]
   const test = (of: Posted) => `/webhooks/${of.body.data.id}/test`
@@ -120,7 +123,7 @@ const claimOf = (accountId: string) => ({
   webhookId: undefined,
 })
 
-t.test('kept answers: concurrent claims of one account are serialised, and one of them serves', async (t) => {
+t.test('idempotency: concurrent claims of one account are serialised, and one of them serves', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const release = Promise.withResolvers<void>()
@@ -143,7 +146,7 @@ t.test('kept answers: concurrent claims of one account are serialised, and one o
   t.same(outcomes.toSorted(), ['claimed', 'running'])
 })
 
-t.test('kept answers: a late server can neither store nor release a claim taken over by another', async (t) => {
+t.test('idempotency: a late server can neither store nor release a claim taken over by another', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const claim = async () => {
@@ -165,7 +168,7 @@ t.test('kept answers: a late server can neither store nor release a claim taken 
   t.match(await claimKey(database, request), { outcome: 'kept', answer: Buffer.from('second') })
 })
 
-t.test('kept answers: the holder of a claim can release it, and the key is free at once', async (t) => {
+t.test('idempotency: the holder of a claim can release it, and the key is free at once', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const claimed = await claimKey(database, request)
@@ -174,7 +177,7 @@ t.test('kept answers: the holder of a claim can release it, and the key is free 
   t.equal((await claimKey(database, request)).outcome, 'claimed')
 })
 
-t.test('kept answers: a refused request leaves its key free, and an invalid key is refused', async (t) => {
+t.test('idempotency: a refused request leaves its key free, and an invalid key is refused', async (t) => {
   const { post, accountId } = await newCaller()
   t.equal((await post('/webhooks', { url: 'http://a' }, 'free')).status, 422)
   t.equal((await post(`/webhooks/${randomUUID()}/test`, {}, 'free')).status, 404)
@@ -184,7 +187,7 @@ t.test('kept answers: a refused request leaves its key free, and an invalid key 
   t.equal(await count('webhook', accountId), 1)
 })
 
-t.test('kept answers: of concurrent requests with one key one is served; others get its response or 503', async (t) => {
+t.test('idempotency: of concurrent requests with one key one is served; others get its response or 503', async (t) => {
   const { post, accountId } = await newCaller()
   const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', hook, 'once')))
   const served = answers.find(({ status, replayed }) => status === 200 && !replayed)
@@ -197,7 +200,7 @@ t.test('kept answers: of concurrent requests with one key one is served; others 
 })
 
 // Contract: Idempotency
-t.test('kept answers: the key of a server that died is free after a minute, and every key after a day', async (t) => {
+t.test('idempotency: the key of a server that died is free after a minute, and every key after a day', async (t) => {
   const { post, accountId } = await newCaller()
   const first = await post('/webhooks', hook, 'old')
   const age = (by: string) =>
@@ -218,7 +221,7 @@ t.test('kept answers: the key of a server that died is free after a minute, and 
 })
 
 // Contract: Idempotency
-t.test('kept answers: the key of a server that died is free after a minute, for different requests too', async (t) => {
+t.test('idempotency: the key of a server that died is free after a minute, for different requests too', async (t) => {
   const { post, accountId } = await newCaller()
   const other = { ...hook, description: 'other' }
   const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
@@ -240,7 +243,7 @@ t.test('kept answers: the key of a server that died is free after a minute, for 
 })
 
 // Contract: Order of checks
-t.test('kept answers: a deleted webhook frees its keys, and no stored response returns its secret', async (t) => {
+t.test('idempotency: a deleted webhook frees its keys, and no stored response returns its secret', async (t) => {
   const { accountId, call, post } = await newCaller()
   const made = await post('/webhooks', hook, 'make')
   const path = `/webhooks/${made.body.data.id}`
@@ -255,7 +258,7 @@ t.test('kept answers: a deleted webhook frees its keys, and no stored response r
   t.equal(await count('webhook', accountId), 2)
 })
 
-t.test('kept answers: a repeated request returns the same link, until its capture is deleted', async (t) => {
+t.test('idempotency: a repeated request returns the same link, until its capture is deleted', async (t) => {
   const { call, post } = await newCaller()
   const { id } = (await post('/screenshots', { url: 'https://example.com/' }, '')).body.data
   const path = `/screenshots/${id}/signed-url`
