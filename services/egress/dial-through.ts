@@ -10,7 +10,7 @@ import { translatedAddresses } from './target/nat64.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** How addresses are dialled through the operator's proxy: all of them together within twice `connectMs`. */
-type ProxyDialling = DialOptions & {
+type ProxyOptions = DialOptions & {
   readonly resolver: Pick<Resolver, 'lookup'>
   readonly rules: Pick<TargetRules, 'nat64'>
   readonly proxy: UpstreamProxy
@@ -27,7 +27,7 @@ const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
 }
 
 /** Whether one of the addresses, or the IPv4 address that NAT64 translates it to, is the proxy's. */
-const isProxy = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
+const isProxy = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyOptions['rules']) => {
   const prefixes = addresses.some((ip) => ip.includes(':')) ? await nat64() : []
   return addresses.some((ip) => [ip, ...translatedAddresses(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
 }
@@ -39,7 +39,7 @@ const isProxy = async (proxies: readonly string[], addresses: readonly string[],
  * `CONNECTION_FAILED`.
  */
 export const dialThrough = async (
-  { proxy, resolver, rules, ...dialling }: ProxyDialling,
+  { proxy, resolver, rules, ...dialling }: ProxyOptions,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> => {

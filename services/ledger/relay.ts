@@ -17,7 +17,7 @@ const roundsMax = 100
 const tooLarge: FailedEnd = {
   status: 'failed',
   code: 'JOB_FAILED',
-  message: 'The capture exceeds the maximum message size of the queue.',
+  message: 'The capture exceeds the maximum message size of the queue; shorten html, markdown, css or js.',
 }
 
 /** Admits up to `limit` waiting captures, round-robin across accounts; see `sql/admit-waiting.sql`. Resolves to the number. */

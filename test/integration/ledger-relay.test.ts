@@ -81,7 +81,7 @@ t.test('ledger relay: a capture larger than the NATS limit fails, and the others
   t.match(await row(database, captures[0]!.id), {
     status: 'failed',
     error_code: 'JOB_FAILED',
-    error_message: 'The capture exceeds the maximum message size of the queue.',
+    error_message: 'The capture exceeds the maximum message size of the queue; shorten html, markdown, css or js.',
     charge: 'released',
   })
   t.match(await meters({ database, tenant }), { pending: 1, admitted: 1, reserved: 1 })

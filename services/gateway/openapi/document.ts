@@ -82,7 +82,7 @@ const pathsOf = (operations: readonly Contract[]): Record<string, Record<string,
   return paths
 }
 
-/** Components that several operations or other components refer to, or that are long. */
+/** Components by topic; that of a single operation may stand in its file instead. */
 const shared = {
   ...recordComponents,
   ...batchComponents,

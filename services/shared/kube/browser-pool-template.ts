@@ -216,7 +216,7 @@ export const podTemplate = partial(
       maxItems: 10,
       description: 'Secrets with which nodes fetch the image.',
     }),
-    resources: resources,
+    resources,
     env: listMapOf(variable, {
       keys: ['name'],
       maxItems: 50,
@@ -244,12 +244,12 @@ export const podTemplate = partial(
       'x-kubernetes-list-type': 'atomic',
       description: 'Taints of nodes that the workers tolerate.',
     }),
-    affinity: // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
-      Type.Unsafe<object>({
-        type: 'object',
-        'x-kubernetes-preserve-unknown-fields': true,
-        description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
-      }),
+    // Kubernetes' own type, a dozen levels deep; the API server checks it when the pods are created.
+    affinity: Type.Unsafe<object>({
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
+    }),
     topologySpreadConstraints: listMapOf(spread, {
       keys: ['topologyKey', 'whenUnsatisfiable'],
       maxItems: 5,
@@ -278,7 +278,7 @@ export const podTemplate = partial(
       ...withRules(ownContainerRule),
     }),
     dnsPolicy: word('Where the pods resolve names.', ['ClusterFirst', 'Default', 'None']),
-    dnsConfig: dnsConfig,
+    dnsConfig,
     priorityClassName: objectName('Priority class of the pods.'),
     runtimeClassName: objectName('Runtime class of the pods, such as one of gVisor.'),
   },
