@@ -15,7 +15,7 @@ export type Finding = {
 /** The repository of this file. */
 export const root = join(import.meta.dirname, '../..')
 
-/** Folders without files written by hand. */
+/** Folders without files written by hand; `.git` of a work tree is a file. */
 const generated = new Set(['node_modules', '.git', '.tools', '.tap', '.shutterfleet', 'dist'])
 const fileBytesMax = 1_000_000
 
@@ -38,7 +38,8 @@ export const readTree = (folder: string): SourceFile[] => listFiles(folder).flat
 const listFiles = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.isDirectory()) return generated.has(entry.name) ? [] : listFiles(path)
+    if (generated.has(entry.name)) return []
+    if (entry.isDirectory()) return listFiles(path)
     return entry.isFile() ? [path] : []
   })
 
