@@ -2,6 +2,7 @@ import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { Drift } from '#shared/db/recount-meters.ts'
+import { catalog } from '#shared/errors/catalog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
@@ -99,8 +100,8 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
 const captureEvents = (log: Logger, metrics: Metrics) => {
   const ended = metrics.counter({
     name: 'captures_ended_total',
-    help: 'Captures that reached their end; outcome is completed or the error code',
-    labels: ['queue', 'outcome'],
+    help: 'Captures that reached their end; outcome is completed or the error code, fault whose it was: service, target, caller, or none',
+    labels: ['queue', 'outcome', 'fault'],
   })
   const processing = metrics.histogram({
     name: 'capture_processing_seconds',
@@ -128,7 +129,11 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
     ended: (capture: EndedCaptureRef, end: CaptureEnd) => {
       const { id, pool, lane } = capture
       traceEnd(capture, end, Date.now())
-      ended.inc({ queue: pool, outcome: end.status === 'completed' ? 'completed' : end.code })
+      ended.inc({
+        queue: pool,
+        outcome: end.status === 'completed' ? 'completed' : end.code,
+        fault: end.status === 'completed' ? 'none' : (end.blame ?? catalog[end.code].blame),
+      })
       if (end.status === 'completed' && end.processingTimeMs !== undefined) {
         processing.observe({ queue: pool }, seconds(end.processingTimeMs))
       }

@@ -105,8 +105,9 @@ t.test(
         t.equal(eventOf()?.event, 'screenshot.failed')
         t.strictSame(eventOf()?.data.error, told)
 
-        const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', `outcome="${code}"`)
-        t.equal(ended, 1, 'counted by the ledger under its code')
+        const labels = [`outcome="${code}"`, `fault="${code === 'JOB_FAILED' ? 'service' : 'target'}"`]
+        const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', ...labels)
+        t.equal(ended, 1, 'counted by the ledger under its code and fault')
         const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
         t.equal(
           await countOf('gateway', 'shutterfleet_http_requests_total', ...answered),
@@ -116,6 +117,19 @@ t.test(
       })
     }
     t.end()
+  },
+)
+
+t.test(
+  'local capture errors: a selector without a match is 500 by contract, and no fault of the service',
+  async (t) => {
+    const answer = await system.post('/v1/screenshots/capture', { html: '<p>', selector: '#never', timeout: 5 })
+    t.equal(answer.status, 500)
+    t.match(await answer.json(), { error: { code: 'RENDER_ERROR', message: /#never/ } })
+    const endedBy = (fault: string) =>
+      countOf('ledger', 'shutterfleet_captures_ended_total', 'outcome="RENDER_ERROR"', `fault="${fault}"`)
+    t.equal(await endedBy('caller'), 1)
+    t.equal(await endedBy('service'), 0)
   },
 )
 

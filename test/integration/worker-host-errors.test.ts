@@ -54,6 +54,23 @@ t.test(
   },
 )
 
+t.test(
+  'worker host errors: an error counts as the fault of the caller whose parameters cause it, or of the page',
+  async (t) => {
+    const url = `${pages.url}/plain`
+    for (const parameters of [
+      { url, selector: '#never' },
+      { url, selector: 'a[[' },
+      { html: '<p id=flat hidden>', selector: '#flat' },
+      { url, headers: { 'Set-Cookie': 'a=b' } },
+      { url, format: 'pdf', pdf_margin_left: '110mm', pdf_margin_right: '110mm' },
+    ] as const) {
+      t.match(await take(parameters), { code: 'RENDER_ERROR', blame: 'caller' }, JSON.stringify(parameters))
+    }
+    t.match(await take({ url: `${pages.url}/endless` }), { code: 'TIMEOUT', blame: 'target' })
+  },
+)
+
 // Contract: Error mapping
 t.test('worker host errors: an address that egress rejects fails with its reason, over both schemes', async (t) => {
   for (const scheme of ['http', 'https']) {

@@ -121,8 +121,8 @@ const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
 const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
   if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
   begin(state, result.attempt, msAgo)
-  const { code, message, timings } = result
-  if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), timings })
+  const { code, message, blame, timings } = result
+  if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), blame, timings })
   state.notifies = true
 }
 

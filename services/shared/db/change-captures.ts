@@ -2,7 +2,7 @@ import type { Format } from '#shared/capture/options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
-import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Blame, CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 import { readStatement } from './read-statement.ts'
 
@@ -50,6 +50,8 @@ export type CaptureEnd =
       readonly status: 'failed'
       readonly code: CaptureErrorCode
       readonly message: string
+      /** Not stored. Absent: that of the code. */
+      readonly blame?: Blame | undefined
       readonly timings?: Readonly<Record<string, number>> | undefined
     }
 

@@ -1,4 +1,4 @@
-import { catalog, type CaptureErrorCode, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
+import { type Blame, catalog, type CaptureErrorCode, type ErrorCode, isCaptureErrorCode } from './catalog.ts'
 
 /** Validation errors by field name, worded for clients. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
@@ -13,6 +13,8 @@ type AppErrorOptions = {
   readonly details?: FieldErrors
   /** Seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number
+  /** Defaults to that of the catalogue. */
+  readonly blame?: Blame
 }
 
 /** An operational error: one that can occur in a correct program. `message` is for logs, `publicMessage` for clients. */
@@ -21,12 +23,13 @@ export class AppError extends Error {
   readonly publicMessage: string
   readonly details: FieldErrors | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly blame: Blame
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     const publicMessage = options.publicMessage ?? catalog[code].publicMessage
     const { stackTraceLimit } = Error
     // The stack of a client's error is never used, and capturing it takes a tenth of the time of rejecting a request.
-    if (catalog[code].blame === 'client') Error.stackTraceLimit = 0
+    if (catalog[code].blame === 'caller') Error.stackTraceLimit = 0
     super(options.message ?? publicMessage, options.cause === undefined ? undefined : { cause: options.cause })
     Error.stackTraceLimit = stackTraceLimit
     this.name = 'AppError'
@@ -34,6 +37,7 @@ export class AppError extends Error {
     this.publicMessage = publicMessage
     this.details = options.details
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.blame = options.blame ?? catalog[code].blame
   }
 }
 

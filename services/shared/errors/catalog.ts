@@ -1,9 +1,13 @@
-/** Which party caused an error: the API client, the captured page, or this service. */
-type Blame = 'client' | 'target' | 'us'
+/** Which party caused an error: whoever sent the request, the captured page, or this service. Objectives count only the last. */
+export const blames = ['caller', 'target', 'service'] as const
+
+/** See `blames`. */
+export type Blame = (typeof blames)[number]
 
 /** One row of the error catalogue. `status` is the HTTP status if the code reaches a client in a response. */
 type ErrorEntry = {
   readonly status: number
+  /** Unless the place that throws the error knows better. */
   readonly blame: Blame
   /** Exit code of a process that ends with this error, 1 to 125. */
   readonly exitCode: number
@@ -11,13 +15,13 @@ type ErrorEntry = {
 }
 
 const request = (status: number, publicMessage: string) =>
-  ({ status, blame: 'client', exitCode: 2, publicMessage }) as const
+  ({ status, blame: 'caller', exitCode: 2, publicMessage }) as const
 
 const target = (exitCode: number, publicMessage: string) =>
   ({ status: 422, blame: 'target', exitCode, publicMessage }) as const
 
 const ours = (exitCode: number, publicMessage: string) =>
-  ({ status: 500, blame: 'us', exitCode, publicMessage }) as const
+  ({ status: 500, blame: 'service', exitCode, publicMessage }) as const
 
 /** Every error code that a client, a record, a metric or an exit status can carry. Each has a section in docs/errors.md. */
 export const catalog = {

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
-import { captureErrorCodes } from '#shared/errors/catalog.ts'
+import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { workerStages } from '#shared/capture/stages.ts'
@@ -112,6 +112,8 @@ const failed = Type.Object(
     outcome: Type.Literal('failed'),
     code: Type.Enum([...captureErrorCodes]),
     message: text(1000),
+    /** Absent: that of the code. */
+    blame: Type.Optional(Type.Enum([...blames])),
     timings: Type.Partial(timings),
   },
   closed,

@@ -1,7 +1,7 @@
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
-import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Blame, CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
 
@@ -94,10 +94,10 @@ export const outcomeCharactersMax = { message: 1000, detail: 4000, finalUrl: 819
 export const deadlineFailure = (
   isLoaded: boolean,
   timeoutSeconds: number,
-): { readonly code: 'TIMEOUT' | 'RENDER_ERROR'; readonly message: string } =>
+): { readonly code: 'TIMEOUT' | 'RENDER_ERROR'; readonly message: string; readonly blame: 'target' } =>
   isLoaded
-    ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.' }
-    : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.` }
+    ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.', blame: 'target' }
+    : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.`, blame: 'target' }
 
 /** Origin of a service fault: the connection to egress, an egress at its connection limit, or the browser. */
 export type Fault = 'egress' | 'overload' | 'browser'
@@ -108,6 +108,7 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
   | {
       readonly outcome: 'failed'
       readonly code: CaptureErrorCode
+      readonly blame: Blame
       /** For the record. */
       readonly message: string
       /** For logs. */

@@ -36,7 +36,8 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
   const error =
     thrown instanceof AppError ? thrown : new AppError('RENDER_ERROR', { message: 'browser', cause: thrown })
   const code = errorToCaptureCode(error)
-  return { outcome: 'failed', code, message: error.publicMessage, detail: detailOf(error), timings }
+  const { publicMessage: message, blame } = error
+  return { outcome: 'failed', code, message, blame, detail: detailOf(error), timings }
 }
 
 /**

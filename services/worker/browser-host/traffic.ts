@@ -26,7 +26,7 @@ export const openTraffic = () => {
     /** Fails the capture: it has loaded more than `bytesMax`. */
     onByteLimitExceeded: (bytesMax: number): void => {
       const publicMessage = `The page loads more than the ${bytesMax} bytes that one capture may load.`
-      reject(new AppError('RENDER_ERROR', { publicMessage }))
+      reject(new AppError('RENDER_ERROR', { publicMessage, blame: 'target' }))
     },
     /** The last reason why egress refused this host, if it did. `host` as in URLs, without a port. */
     refusalOf: (host: string) => refused.get(host),

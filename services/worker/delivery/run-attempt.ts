@@ -69,7 +69,7 @@ const judge = (
     return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
   }
   if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
-  const failed = { outcome: 'failed', detail, timings } as const
+  const failed = { outcome: 'failed', blame: 'service', detail, timings } as const
   return { ...failed, ...endings[by] }
 }
 
@@ -108,10 +108,10 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
   const { id, accountId, attempt, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
-  const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
+  const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
     const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
     return {
-      result: { ...of, code, message, timings: { ...before, ...timings, total: total() } },
+      result: { ...of, code, message, blame, timings: { ...before, ...timings, total: total() } },
       detail,
     }
   }
@@ -131,8 +131,8 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
       return { result: { ...result, timings: { ...result.timings, total: total() } } }
     } catch (thrown) {
       const error = toAppError(thrown)
-      const { publicMessage: message, message: detail } = error
-      return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, timings, detail })
+      const { publicMessage: message, message: detail, blame } = error
+      return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, blame, timings, detail })
     }
   }
   return { finish: store }

@@ -5,7 +5,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
-import { captureErrorCodes } from '#shared/errors/catalog.ts'
+import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { warning } from '#shared/queue/messages.ts'
 import { type HostReport, outcomeCharactersMax } from '#worker/browser-host/protocol.ts'
 
@@ -41,6 +41,7 @@ const ending = Type.Union([
       outcome: Type.Literal('failed'),
       code: Type.Enum([...captureErrorCodes]),
       message: text(outcomeCharactersMax.message),
+      blame: Type.Enum([...blames]),
       detail,
       timings,
     },

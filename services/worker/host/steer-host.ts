@@ -57,6 +57,8 @@ const kill = (child: ChildProcess) => {
   for (const browser of browsers) killGroup(browser)
 }
 
+type Failed = Extract<Outcome, { outcome: 'failed' }>
+
 type Running = {
   readonly child: ChildProcess
   readonly pipe: HostPipe
@@ -85,7 +87,7 @@ const captureIn = async (
     resolve(outcomeOf(detail))
     end(detail)
   }
-  const failed = (of: ReturnType<typeof deadlineFailure>) => (detail: string) =>
+  const failed = (of: Pick<Failed, 'code' | 'message' | 'blame'>) => (detail: string) =>
     ({ outcome: 'failed', ...of, detail, timings: {} }) as const
   const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
   const left = (step: 'browser' | 'page') => endsAt - endsBeforeMs[step] - performance.now()
@@ -93,7 +95,7 @@ const captureIn = async (
   using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
-    if (isOpen) endWith('killed at its bound of memory', failed({ code: 'RENDER_ERROR', message }))
+    if (isOpen) endWith('killed at its bound of memory', failed({ code: 'RENDER_ERROR', message, blame: 'target' }))
     // Before that the memory belongs to the previous page, which is being closed.
     else endWith('the page before took too much memory', interrupted)
   })

@@ -21,7 +21,7 @@ t.test(
   },
 )
 
-t.test('events: observes the time of a capture if it has one, and counts ends by outcome', async (t) => {
+t.test('events: observes the time of a capture if it has one, and counts ends by outcome and fault', async (t) => {
   const log = { debug: () => {} } as unknown as Logger
   const metrics = createMetrics('ledger')
   const { begun, ended } = createEvents(log, metrics)
@@ -40,10 +40,13 @@ t.test('events: observes the time of a capture if it has one, and counts ends by
   ended(capture, { ...completed, processingTimeMs: 1500 })
   ended(capture, { ...completed, timings: { commit: 250 } })
   ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
+  ended(capture, { status: 'failed', code: 'RENDER_ERROR', message: 'a browser ended' })
+  ended(capture, { status: 'failed', code: 'RENDER_ERROR', message: 'no match', blame: 'caller' })
   begun(capture, 700)
   const text = await metrics.text()
-  t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
-  t.match(text, /captures_ended_total\{.*queue="standard",outcome="TIMEOUT".*\} 1/)
+  t.match(text, /captures_ended_total\{.*outcome="completed",fault="none".*\} 2/)
+  t.match(text, /captures_ended_total\{.*queue="standard",outcome="TIMEOUT",fault="target".*\} 1/)
+  for (const fault of ['service', 'caller']) t.match(text, new RegExp(`outcome="RENDER_ERROR",fault="${fault}".*} 1`))
   t.match(text, /capture_queue_seconds_sum\{.*\} 0\.7/)
   t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
   t.match(text, /processing_seconds_count\{.*\} 1\n/)

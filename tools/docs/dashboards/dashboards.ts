@@ -1,6 +1,6 @@
 import { type Dashboard, max, of, type Panel, quantile, rate, sum } from './panel.ts'
 
-const faults = 'outcome=~"RENDER_ERROR|JOB_FAILED"'
+const faults = 'fault="service"'
 const proxied = 'queue="proxied"'
 const pool = ['browserpool'] as const
 

@@ -45,7 +45,14 @@ t.test('outcome: bounds the texts of a page to those of a record', async (t) => 
 
 t.test('outcome: truncates messages and details', async (t) => {
   const long = 'y'.repeat(5000)
-  const failed = reported({ outcome: 'failed', code: 'TIMEOUT', message: long, detail: long, timings: {} })
+  const failed = reported({
+    outcome: 'failed',
+    code: 'TIMEOUT',
+    message: long,
+    blame: 'target',
+    detail: long,
+    timings: {},
+  })
   t.match(failed, { message: /^y{1000}$/, detail: /^y{4000}$/ })
   const interrupted = reported({ outcome: 'interrupted', by: 'browser', isLoaded: true, detail: long, timings: {} })
   t.match(interrupted, { detail: /^y{4000}$/ })

@@ -26,7 +26,14 @@ const completed: Extract<Outcome, { outcome: 'completed' }> = {
   },
   timings: {},
 }
-const failed: Outcome = { outcome: 'failed', code: 'CONNECTION_FAILED', message: 'closed', detail: '', timings: {} }
+const failed: Outcome = {
+  outcome: 'failed',
+  code: 'CONNECTION_FAILED',
+  message: 'closed',
+  blame: 'target',
+  detail: '',
+  timings: {},
+}
 const interrupted = (by: Fault, isLoaded = false): Outcome => ({
   outcome: 'interrupted',
   by,

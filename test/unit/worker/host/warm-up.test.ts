@@ -33,7 +33,14 @@ const shot = {
   finalUrl: undefined,
 }
 const completed: Outcome = { outcome: 'completed', shot: { ...shot, warnings: [] }, timings: {} }
-const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x', detail: 'no browser', timings: {} }
+const failed: Outcome = {
+  outcome: 'failed',
+  code: 'RENDER_ERROR',
+  message: 'x',
+  blame: 'service',
+  detail: 'no browser',
+  timings: {},
+}
 
 t.test('warm up: succeeds with a picture and no connection to the canary', async (t) => {
   let order: { online: boolean } | undefined

@@ -46,8 +46,8 @@ const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic:
 
 /** The error of a capture that reaches its deadline. */
 export const timeoutError = (isLoaded: boolean, timeoutSeconds: number): AppError => {
-  const { code, message } = deadlineFailure(isLoaded, timeoutSeconds)
-  return new AppError(code, { publicMessage: message })
+  const { code, message, blame } = deadlineFailure(isLoaded, timeoutSeconds)
+  return new AppError(code, { publicMessage: message, blame })
 }
 
 /** Throws if the main frame does not show a document that the capture requested, as a picture alone does not mean success. */

@@ -67,7 +67,7 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
   if (!found) return undefined
   const name = found.groups?.['name']
   const publicMessage = `The browser did not take the headers${name === undefined ? '' : `: it does not send ${name}`}.`
-  return new AppError('RENDER_ERROR', { message, publicMessage })
+  return new AppError('RENDER_ERROR', { message, publicMessage, blame: 'caller' })
 }
 
 /** Changes to requests. */

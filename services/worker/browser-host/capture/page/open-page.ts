@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Blame } from '#shared/errors/catalog.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -26,9 +27,10 @@ const dismissDialogs = async (session: Session): Promise<void> => {
 const watchCrash = (session: Session): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
-  const fail = (publicMessage: string) => reject(new AppError('RENDER_ERROR', { publicMessage }))
-  session.on('Inspector.targetCrashed', () => fail('The page crashed the renderer.'))
-  void session.closed.then(() => fail('The page closed itself.'))
+  const fail = (publicMessage: string, blame: Blame) => reject(new AppError('RENDER_ERROR', { publicMessage, blame }))
+  // A fault of Chromium crashes it too.
+  session.on('Inspector.targetCrashed', () => fail('The page crashed the renderer.', 'service'))
+  void session.closed.then(() => fail('The page closed itself.', 'target'))
   return promise
 }
 

@@ -13,7 +13,11 @@ export const findFirst = (selector: string): string => `((selector) => {
 
 /** The error for a caller's selector that passed request validation but that the browser rejects. */
 export const invalidSelector = (parameter: string, selector: string, cause?: unknown): AppError =>
-  new AppError('RENDER_ERROR', { publicMessage: `${parameter} '${selector}' is not a CSS selector.`, cause })
+  new AppError('RENDER_ERROR', {
+    publicMessage: `${parameter} '${selector}' is not a CSS selector.`,
+    blame: 'caller',
+    cause,
+  })
 
 /** Waits for `work`, which uses a caller's selector. Throws `RENDER_ERROR` that names the selector if the browser rejects it. */
 export const usingSelector = async <T>(parameter: string, selector: string, work: Promise<T>): Promise<T> => {

@@ -35,6 +35,7 @@ export const setCookies = async (
   } catch (cause) {
     throw new AppError('RENDER_ERROR', {
       publicMessage: 'The browser rejected the cookies; check their names, values and domains.',
+      blame: 'caller',
       cause,
     })
   }

@@ -35,7 +35,7 @@ export const assertFits = ({ format, fit }: Pick<ImageOutput, 'format' | 'fit'>,
   const most = sideMax[format]
   if (most === undefined || Math.max(width, height) <= most) return
   const publicMessage = `The image would be ${width} x ${height} px; ${format} holds at most ${most} px on a side. Use png, or a smaller page.`
-  throw new AppError('RENDER_ERROR', { publicMessage })
+  throw new AppError('RENDER_ERROR', { publicMessage, blame: 'caller' })
 }
 
 const encoderOf = (

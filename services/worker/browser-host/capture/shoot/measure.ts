@@ -37,9 +37,9 @@ const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: numb
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
   const box = (await usingSelector('selector', selector, runInMainFrame(open, boxOf(selector)))) as Frame | null
-  if (!box) throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched nothing.` })
-  if (box.width > 0 && box.height > 0) return box
-  throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched an element that takes no room.` })
+  if (box && box.width > 0 && box.height > 0) return box
+  const matched = box ? 'an element that takes no room' : 'nothing'
+  throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched ${matched}.`, blame: 'caller' })
 }
 
 /** Measures the subject: the viewport at its scroll position, the full page, or an element. Throws `RENDER_ERROR` that names a selector without a match. */

@@ -22,6 +22,7 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
     if (bytes > pdfBytesMax) {
       throw new AppError('RENDER_ERROR', {
         publicMessage: `The PDF is larger than ${pdfBytesMax} bytes; capture a smaller page.`,
+        blame: 'target',
       })
     }
     chunks.push(chunk)
@@ -35,6 +36,7 @@ const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
     throw new AppError('RENDER_ERROR', {
       publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
+      blame: 'caller',
     })
   }
   const { stream } = await open.session.send('Page.printToPDF', {
