@@ -12,6 +12,7 @@ import {
   renewLeases,
   nextDueMs,
   takeDeliveries,
+  type Held,
   type TakenDelivery,
 } from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
@@ -53,10 +54,8 @@ const batchWindowMs = 5
 /** Wait after the egress filter was unreachable. */
 const egressRetryMs = 2000
 
-type Results = { readonly attempted: readonly AttemptRecord[]; readonly unattempted: readonly TakenDelivery[] }
-
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<AttemptRecord | undefined> => {
-  const { id, accountId, url, event, failures, takenAt } = delivery
+  const { id, take, accountId, url, event, failures, takenAt } = delivery
   const at = sender.now()
   const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
   const span = startSpan({ name: 'webhook', traceparent: delivery.traceparent, kind: 'CLIENT', attributes })
@@ -75,31 +74,47 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
   const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
   sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
-  return { id, takenAt, at, ms, status, error: failure, nextMs }
+  return { id, take, takenAt, at, ms, status, error: failure, nextMs }
 }
 
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
-  const inFlight = new Set<string>()
+  const inFlight = new Set<Held>()
   let attempted: AttemptRecord[] = []
   let unattempted: TakenDelivery[] = []
   let renewedAtMs = performance.now()
 
   const deliver = async (prepared: Prepared) => {
-    const { id } = prepared.delivery
+    const { delivery } = prepared
     const result = await send(sender, prepared).catch(() => undefined)
-    inFlight.delete(id)
+    inFlight.delete(delivery)
     if (result) attempted.push(result)
-    else unattempted.push(prepared.delivery)
+    else unattempted.push(delivery)
     notify()
   }
 
-  const write = async (results: Results) => {
-    await recordAttempts(sender.database, results.attempted, bounds)
-    attempted = attempted.slice(results.attempted.length)
-    await handBackDeliveries(sender.database, results.unattempted, egressRetryMs)
-    unattempted = unattempted.slice(results.unattempted.length)
-    if (results.unattempted.length > 0) sender.events.unattempted(results.unattempted.length)
+  /** Stores results; one that PostgreSQL rejects does not block the others. Returns the rejected ones. */
+  const record = async (results: readonly AttemptRecord[]): Promise<AttemptRecord[]> => {
+    try {
+      await recordAttempts(sender.database, results, bounds)
+      return []
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      if (error.code !== 'SERVER_ERROR') throw error
+      if (results.length === 1) return (sender.events.unrecordable(error), [...results])
+      const rejected: AttemptRecord[] = []
+      for (const result of results) rejected.push(...(await record([result])))
+      return rejected
+    }
+  }
+
+  const write = async (results: readonly AttemptRecord[], handedBack: readonly TakenDelivery[]) => {
+    const rejected = await record(results)
+    // Those stay held and are retried: a lease that expired would send the delivery again.
+    attempted = [...rejected, ...attempted.slice(results.length)]
+    await handBackDeliveries(sender.database, handedBack, egressRetryMs)
+    unattempted = unattempted.slice(handedBack.length)
+    if (handedBack.length > 0) sender.events.unattempted(handedBack.length)
   }
 
   return {
@@ -108,15 +123,15 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     held: () => inFlight.size + attempted.length + unattempted.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
-        inFlight.add(each.delivery.id)
+        inFlight.add(each.delivery)
         void deliver(each)
       }
     },
-    /** Stores results and renews leases. Throws if it cannot; the results stay for the next call. */
+    /** Stores results and renews the leases of all that is held. Throws if it cannot; the results stay for the next call. */
     flush: async () => {
-      await write({ attempted: [...attempted], unattempted: [...unattempted] })
+      await write([...attempted], [...unattempted])
       if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
-      await renewLeases(sender.database, [...inFlight], sender.leaseMs)
+      await renewLeases(sender.database, [...inFlight, ...attempted, ...unattempted], sender.leaseMs)
       renewedAtMs = performance.now()
     },
   }
