@@ -79,17 +79,19 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
-  const inFlight = new Set<Held>()
+  /** The take of each delivery in flight, by id. */
+  const inFlight = new Map<string, number>()
   let attempted: AttemptRecord[] = []
   let unattempted: TakenDelivery[] = []
   let renewedAtMs = performance.now()
 
   const deliver = async (prepared: Prepared) => {
-    const { delivery } = prepared
+    const { id } = prepared.delivery
     const result = await send(sender, prepared).catch(() => undefined)
-    inFlight.delete(delivery)
-    if (result) attempted.push(result)
-    else unattempted.push(delivery)
+    const take = inFlight.get(id) ?? prepared.delivery.take
+    inFlight.delete(id)
+    if (result) attempted.push({ ...result, take })
+    else unattempted.push({ ...prepared.delivery, take })
     notify()
   }
 
@@ -123,15 +125,26 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     held: () => inFlight.size + attempted.length + unattempted.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
-        inFlight.add(each.delivery)
+        inFlight.set(each.delivery.id, each.delivery.take)
         void deliver(each)
       }
+    },
+    /** Keeps those that this sender still holds, since it was too slow to renew them, under their new take; returns the others. */
+    adopt: (taken: readonly TakenDelivery[]): TakenDelivery[] => {
+      const takes = new Map(taken.map(({ id, take }) => [id, take]))
+      const adopted = <T extends Held>(each: T): T => ({ ...each, take: takes.get(each.id) ?? each.take })
+      const ended = new Set([...attempted, ...unattempted].map(({ id }) => id))
+      attempted = attempted.map(adopted)
+      unattempted = unattempted.map(adopted)
+      for (const { id, take } of taken) if (inFlight.has(id)) inFlight.set(id, take)
+      return taken.filter(({ id }) => !inFlight.has(id) && !ended.has(id))
     },
     /** Stores results and renews the leases of all that is held. Throws if it cannot; the results stay for the next call. */
     flush: async () => {
       await write([...attempted], [...unattempted])
       if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
-      await renewLeases(sender.database, [...inFlight, ...attempted, ...unattempted], sender.leaseMs)
+      const flying = [...inFlight].map(([id, take]) => ({ id, take }))
+      await renewLeases(sender.database, [...flying, ...attempted, ...unattempted], sender.leaseMs)
       renewedAtMs = performance.now()
     },
   }
@@ -160,7 +173,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     if (limit <= 0) return
     const { brokenAfter } = receiverBounds
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
-    deliveries.start(await prepareDeliveries(sender, taken))
+    deliveries.start(await prepareDeliveries(sender, deliveries.adopt(taken)))
     // More may be due than one turn takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }
