@@ -52,6 +52,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       counts.unattempted.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
+    /** PostgreSQL rejected the result of one attempt, which is retried every turn. */
+    unrecordable: (error: AppError) => log.error({ err: error }, 'result of a delivery cannot be stored, retrying'),
     /** The secret of a webhook cannot be decrypted with the configured keys. */
     unsignable: (webhook: string, cause: unknown) =>
       log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),

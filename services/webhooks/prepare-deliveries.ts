@@ -31,7 +31,7 @@ const withBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) =>
   const byId = new Map(captures.map((capture) => [capture.id, capture]))
   const rendered = fresh.flatMap((delivery) => {
     const body = renderBody(delivery, byId.get(delivery.captureId ?? ''), deps.publicUrl)
-    return body === undefined ? [] : [{ id: delivery.id, body }]
+    return body === undefined ? [] : [{ id: delivery.id, take: delivery.take, body }]
   })
   const stored = await storeBodies(deps.database, rendered)
   const bodies = new Map(rendered.filter(({ id }) => stored.has(id)).map(({ id, body }) => [id, body]))
@@ -63,11 +63,8 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
   const whole = await withBodies(deps, owned)
   const kept = new Set(whole.map(({ delivery }) => delivery.id))
   const dropped = taken.filter(({ id }) => !kept.has(id))
-  if (dropped.length > 0) {
-    const ids = dropped.map(({ id }) => id)
-    await dropDeliveries(deps.database, ids)
-    deps.events.dropped(ids.length)
-  }
+  const deleted = await dropDeliveries(deps.database, dropped)
+  if (deleted > 0) deps.events.dropped(deleted)
   const prepared = whole.map((each) => ({ ...each, secrets: secretsOf(deps, each.delivery) }))
   const unsignable = prepared.filter(({ secrets }) => secrets === undefined).map(({ delivery }) => delivery)
   await handBackDeliveries(deps.database, unsignable, unsignableMs)

@@ -12,6 +12,7 @@ import {
   renewLeases,
   nextDueMs,
   takeDeliveries,
+  type Held,
   type TakenDelivery,
 } from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
@@ -53,10 +54,8 @@ const batchWindowMs = 5
 /** Wait after the egress filter was unreachable. */
 const egressRetryMs = 2000
 
-type Results = { readonly attempted: readonly AttemptRecord[]; readonly unattempted: readonly TakenDelivery[] }
-
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<AttemptRecord | undefined> => {
-  const { id, accountId, url, event, failures, takenAt } = delivery
+  const { id, take, accountId, url, event, failures, takenAt } = delivery
   const at = sender.now()
   const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
   const span = startSpan({ name: 'webhook', traceparent: delivery.traceparent, kind: 'CLIENT', attributes })
@@ -75,12 +74,13 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
   const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
   sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
-  return { id, takenAt, at, ms, status, error: failure, nextMs }
+  return { id, take, takenAt, at, ms, status, error: failure, nextMs }
 }
 
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
-  const inFlight = new Set<string>()
+  /** The take of each delivery in flight, by id. */
+  const inFlight = new Map<string, number>()
   let attempted: AttemptRecord[] = []
   let unattempted: TakenDelivery[] = []
   let renewedAtMs = performance.now()
@@ -88,18 +88,35 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
   const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
     const result = await send(sender, prepared).catch(() => undefined)
+    const take = inFlight.get(id) ?? prepared.delivery.take
     inFlight.delete(id)
-    if (result) attempted.push(result)
-    else unattempted.push(prepared.delivery)
+    if (result) attempted.push({ ...result, take })
+    else unattempted.push({ ...prepared.delivery, take })
     notify()
   }
 
-  const write = async (results: Results) => {
-    await recordAttempts(sender.database, results.attempted, bounds)
-    attempted = attempted.slice(results.attempted.length)
-    await handBackDeliveries(sender.database, results.unattempted, egressRetryMs)
-    unattempted = unattempted.slice(results.unattempted.length)
-    if (results.unattempted.length > 0) sender.events.unattempted(results.unattempted.length)
+  /** Stores results; one that PostgreSQL rejects does not block the others. Returns the rejected ones. */
+  const record = async (results: readonly AttemptRecord[]): Promise<AttemptRecord[]> => {
+    try {
+      await recordAttempts(sender.database, results, bounds)
+      return []
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      if (error.code !== 'SERVER_ERROR') throw error
+      if (results.length === 1) return (sender.events.unrecordable(error), [...results])
+      const rejected: AttemptRecord[] = []
+      for (const result of results) rejected.push(...(await record([result])))
+      return rejected
+    }
+  }
+
+  const write = async (results: readonly AttemptRecord[], handedBack: readonly TakenDelivery[]) => {
+    const rejected = await record(results)
+    // Those stay held and are retried: a lease that expired would send the delivery again.
+    attempted = [...rejected, ...attempted.slice(results.length)]
+    await handBackDeliveries(sender.database, handedBack, egressRetryMs)
+    unattempted = unattempted.slice(handedBack.length)
+    if (handedBack.length > 0) sender.events.unattempted(handedBack.length)
   }
 
   return {
@@ -108,15 +125,26 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     held: () => inFlight.size + attempted.length + unattempted.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
-        inFlight.add(each.delivery.id)
+        inFlight.set(each.delivery.id, each.delivery.take)
         void deliver(each)
       }
     },
-    /** Stores results and renews leases. Throws if it cannot; the results stay for the next call. */
+    /** Keeps those that this sender still holds, since it was too slow to renew them, under their new take; returns the others. */
+    adopt: (taken: readonly TakenDelivery[]): TakenDelivery[] => {
+      const takes = new Map(taken.map(({ id, take }) => [id, take]))
+      const adopted = <T extends Held>(each: T): T => ({ ...each, take: takes.get(each.id) ?? each.take })
+      const ended = new Set([...attempted, ...unattempted].map(({ id }) => id))
+      attempted = attempted.map(adopted)
+      unattempted = unattempted.map(adopted)
+      for (const { id, take } of taken) if (inFlight.has(id)) inFlight.set(id, take)
+      return taken.filter(({ id }) => !inFlight.has(id) && !ended.has(id))
+    },
+    /** Stores results and renews the leases of all that is held. Throws if it cannot; the results stay for the next call. */
     flush: async () => {
-      await write({ attempted: [...attempted], unattempted: [...unattempted] })
+      await write([...attempted], [...unattempted])
       if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
-      await renewLeases(sender.database, [...inFlight], sender.leaseMs)
+      const flying = [...inFlight].map(([id, take]) => ({ id, take }))
+      await renewLeases(sender.database, [...flying, ...attempted, ...unattempted], sender.leaseMs)
       renewedAtMs = performance.now()
     },
   }
@@ -145,7 +173,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     if (limit <= 0) return
     const { brokenAfter } = receiverBounds
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
-    deliveries.start(await prepareDeliveries(sender, taken))
+    deliveries.start(await prepareDeliveries(sender, deliveries.adopt(taken)))
     // More may be due than one turn takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }

@@ -1,6 +1,17 @@
 import t from 'tap'
-import { type ReceiverBounds, type AttemptRecord, recordAttempts } from '#webhooks/db/record-attempts.ts'
-import { takeDeliveries } from '#webhooks/db/take-deliveries.ts'
+import {
+  type ReceiverBounds,
+  type AttemptRecord,
+  handBackDeliveries,
+  recordAttempts,
+} from '#webhooks/db/record-attempts.ts'
+import {
+  announceDeliveries,
+  dropDeliveries,
+  renewLeases,
+  storeBodies,
+  takeDeliveries,
+} from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
@@ -49,28 +60,114 @@ const adapting: ReceiverBounds = {
   pauseMaxMs: 1000,
 }
 
-t.test('webhooks takers: a delivered delivery stays delivered when a late sender reports a failure', async (t) => {
+const bounds = { limit: 1, perAccount: 8, brokenAfter: 5, leaseMs: 60_000 }
+
+t.test('webhooks takers: a sender whose lease was taken over changes nothing', async (t) => {
   await using s = await setUp()
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/twice'))
-  const take = () => takeDeliveries(s.database, { limit: 1, perAccount: 8, brokenAfter: 5, leaseMs: 60_000 })
-  const [late] = await take()
-  await s.database.query('update webhook_delivery set leased_until = now()')
-  const [other] = await take()
-  t.equal(other?.id, late?.id, 'another sender has taken it over')
-  const record = (takenAt: string | undefined, attempt: Pick<AttemptRecord, 'status' | 'error' | 'nextMs'>) =>
-    recordAttempts(
-      s.database,
-      [{ id: late?.id ?? '', takenAt: takenAt ?? '', at: new Date(), ms: 1, ...attempt }],
-      adapting,
-    )
-  await record(other?.takenAt, { status: 204, error: null, nextMs: null })
-  for (const nextMs of [1, null]) {
-    await record(late?.takenAt, { status: null, error: 'timeout', nextMs })
-    t.match(await s.deliveries(id), [{ state: 'delivered', next: null }])
+  const take = async () => {
+    const [taken] = await takeDeliveries(s.database, bounds)
+    return taken ?? t.fail('nothing was taken')
   }
+  const late = await take()
+  await s.database.query('update webhook_delivery set leased_until = now()')
+  const other = await take()
+  t.equal(other.id, late.id, 'another sender has taken it over')
+
+  const row = async () => (await s.database.query('select * from webhook_delivery where capture_id = $1', [id]))[0]
+  const record = (
+    { id: delivery, take: number, takenAt }: typeof late,
+    result: Pick<AttemptRecord, 'status' | 'error' | 'nextMs'>,
+  ) => recordAttempts(s.database, [{ id: delivery, take: number, takenAt, at: new Date(), ms: 1, ...result }], adapting)
+  const writeLate = async () => {
+    const before = await row()
+    t.equal((await storeBodies(s.database, [{ ...late, body: 'other bytes' }])).size, 0)
+    await renewLeases(s.database, [late], 600_000)
+    await handBackDeliveries(s.database, [late], 600_000)
+    for (const nextMs of [1, null]) await record(late, { status: null, error: 'timeout', nextMs })
+    await record(late, { status: 204, error: null, nextMs: null })
+    t.equal(await dropDeliveries(s.database, [late]), 0)
+    t.strictSame(await row(), before)
+  }
+  await storeBodies(s.database, [{ ...other, body: 'the bytes' }])
+  await writeLate()
+  await record(other, { status: 500, error: 'status', nextMs: 60_000 })
+  await writeLate()
+  await s.database.query(`update webhook_delivery set next_attempt_at = now()`)
+  await announceDeliveries(s.database)
+  await record(await take(), { status: 204, error: null, nextMs: null })
+  await writeLate()
+  t.match(await s.deliveries(id), [{ state: 'delivered', attempts: 2 }])
   t.same(
     (await s.attempts(id)).map(({ error }) => error),
-    [null, 'timeout', 'timeout'],
+    ['status', null],
   )
-  t.same(await take(), [])
+})
+
+t.test(
+  'webhooks takers: a result that is stored late, after the leases have expired, keeps the sender going',
+  async (t) => {
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await using s = await setUp(async (path) => {
+      if (path === '/second') await second.promise
+      return 204
+    })
+    // The statement is executed at once, its response arrives late.
+    let held = false
+    const database = {
+      ...s.database,
+      query: async (text: string, values?: readonly unknown[]) => {
+        const rows = await s.database.query(text, values)
+        if (text.includes('insert into webhook_attempt') && text.includes('adapted') && !held) {
+          held = true
+          await first.promise
+        }
+        return rows
+      },
+    } as typeof s.database
+    const ids = [
+      await captureFor(s.database, s.tenant, hookUrl('one', '/first')),
+      await captureFor(s.database, s.tenant, hookUrl('two', '/second')),
+    ]
+    const leaseMs = 1000
+    await startSender(t, { ...s.on, database }, { leaseMs })
+    await eventually(() => held && s.receiver.received.length === 2, { what: 'one result is being stored' })
+    second.resolve()
+    const isExpired = async () =>
+      (await s.database.query('select from webhook_delivery where leased_until < now()')).length === 1
+    await eventually(isExpired, { what: 'the lease of the second has expired' })
+    first.resolve()
+    for (const id of ids) await s.ended(id, 'delivered')
+    const last = await captureFor(s.database, s.tenant, hookUrl('three', '/third'))
+    await s.ended(last, 'delivered')
+    for (const id of [...ids, last]) t.equal((await s.attempts(id)).length, 1, 'one attempt')
+    t.equal(s.receiver.received.length, 3, 'no delivery was sent twice')
+  },
+)
+
+t.test('webhooks takers: a result that PostgreSQL rejects keeps no other result from being stored', async (t) => {
+  await using s = await setUp()
+  await s.database.query(
+    `create function reject() returns trigger language plpgsql as $$ begin raise 'rejected'; end $$;
+     create trigger reject before update on webhook_delivery for each row
+       when (old.url like '%/poison' and new.state = 'delivered') execute function reject()`,
+  )
+  const poison = await captureFor(s.database, s.tenant, hookUrl('one', '/poison'))
+  const others = await Promise.all(
+    ['two', 'three', 'four'].map((name) => captureFor(s.database, s.tenant, hookUrl(name, '/good'))),
+  )
+  const leaseMs = 1000
+  await startSender(t, s.on, { leaseMs })
+  for (const id of others) await s.ended(id, 'delivered')
+  const isRenewed = async () =>
+    (
+      await s.database.query(
+        `select from webhook_delivery where leased_until > sent_at + $1 * interval '3 milliseconds'`,
+        [leaseMs],
+      )
+    ).length === 1
+  await eventually(isRenewed, { withinMs: 60_000, what: 'two leases are over' })
+  t.equal(s.receiver.received.filter(({ path }) => path === '/poison').length, 1, 'it is not sent again')
+  await s.database.query('drop trigger reject on webhook_delivery')
+  await s.ended(poison, 'delivered')
 })

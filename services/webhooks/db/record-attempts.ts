@@ -1,12 +1,10 @@
 import type { Sql } from '#shared/db/connection.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
-import type { TakenDelivery } from './take-deliveries.ts'
+import type { Held, TakenDelivery } from './take-deliveries.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
 /** The result of an attempt, and when its delivery is retried. */
-export type AttemptRecord = {
-  /** The delivery's. */
-  readonly id: string
+export type AttemptRecord = Held & {
   /** The delivery's. */
   readonly takenAt: string
   /** When it began. */
@@ -40,7 +38,7 @@ export type ReceiverBounds = {
  */
 const recordStatement = readStatement(import.meta.dirname, 'sql/record-attempts.sql')
 
-/** Stores attempts, each of a different delivery. Skips deleted deliveries. */
+/** Stores attempts, at most one of each take. Skips deliveries that were deleted or taken again. */
 export const recordAttempts = async (
   database: Sql,
   attempts: readonly AttemptRecord[],
@@ -67,9 +65,10 @@ const handBack = readStatement(import.meta.dirname, 'sql/hand-back-deliveries.sq
  */
 export const handBackDeliveries = async (
   database: Sql,
-  deliveries: readonly Pick<TakenDelivery, 'id' | 'body'>[],
+  deliveries: readonly Pick<TakenDelivery, 'id' | 'take' | 'body'>[],
   waitMs: number,
 ): Promise<void> => {
   if (deliveries.length === 0) return
-  await database.query(handBack, [deliveries.map(({ id }) => id), deliveries.map(({ body }) => body === null), waitMs])
+  const untried = deliveries.map(({ body }) => body === null)
+  await database.query(handBack, [deliveries.map(({ id }) => id), deliveries.map(({ take }) => take), untried, waitMs])
 }

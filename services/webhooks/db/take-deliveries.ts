@@ -13,9 +13,11 @@ export type TakeBounds = {
   readonly leaseMs: number
 }
 
+/** A delivery, and the number of the take by which a sender holds it. Nothing changes once it has been taken again. */
+export type Held = { readonly id: string; readonly take: number }
+
 /** A delivery to try now. */
-export type TakenDelivery = {
-  readonly id: string
+export type TakenDelivery = Held & {
   readonly accountId: string
   readonly captureId: string | null
   readonly webhookId: string | null
@@ -69,31 +71,41 @@ export const announceDeliveries = async (database: Sql): Promise<void> => {
   )
 }
 
+const ids = (held: readonly Held[]) => held.map(({ id }) => id)
+const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
+
 /** Renews the leases of deliveries for another `leaseMs`. */
-export const renewLeases = async (database: Sql, ids: readonly string[], leaseMs: number): Promise<void> => {
-  if (ids.length === 0) return
+export const renewLeases = async (database: Sql, held: readonly Held[], leaseMs: number): Promise<void> => {
+  if (held.length === 0) return
   await database.query(
-    `update webhook_delivery set leased_until = now() + $2 * interval '1 millisecond'
-      where id = any ($1::uuid[]) and leased_until is not null`,
-    [ids, leaseMs],
+    `update webhook_delivery d set leased_until = now() + $3 * interval '1 millisecond'
+       from unnest($1::uuid[], $2::integer[]) as h (id, take)
+      where d.id = h.id and d.takes = h.take and d.leased_until is not null`,
+    [ids(held), takes(held), leaseMs],
   )
 }
 
-/** Stores bodies, so that every later attempt sends the same bytes. Returns the ids of deliveries that are still pending. */
+/** Stores bodies, so that every later attempt sends the same bytes. Returns the ids of deliveries that are still pending and held. */
 export const storeBodies = async (
   database: Sql,
-  bodies: readonly { readonly id: string; readonly body: string }[],
+  bodies: readonly (Held & { readonly body: string })[],
 ): Promise<ReadonlySet<string>> => {
   if (bodies.length === 0) return new Set()
   const rows = await database.query<{ id: string }>(
-    `update webhook_delivery d set body = n.body from unnest($1::uuid[], $2::text[]) as n (id, body)
-      where d.id = n.id and d.state = 'pending' returning d.id`,
-    [bodies.map(({ id }) => id), bodies.map(({ body }) => body)],
+    `update webhook_delivery d set body = n.body from unnest($1::uuid[], $2::integer[], $3::text[]) as n (id, take, body)
+      where d.id = n.id and d.takes = n.take and d.state = 'pending' returning d.id`,
+    [ids(bodies), takes(bodies), bodies.map(({ body }) => body)],
   )
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Deletes deliveries, because their capture, batch or webhook was deleted. */
-export const dropDeliveries = async (database: Sql, ids: readonly string[]): Promise<void> => {
-  if (ids.length > 0) await database.query('delete from webhook_delivery where id = any ($1::uuid[])', [ids])
+/** Deletes deliveries, because their capture, batch or webhook was deleted. Returns how many. */
+export const dropDeliveries = async (database: Sql, held: readonly Held[]): Promise<number> => {
+  if (held.length === 0) return 0
+  const rows = await database.query(
+    `delete from webhook_delivery d using unnest($1::uuid[], $2::integer[]) as h (id, take)
+      where d.id = h.id and d.takes = h.take returning d.id`,
+    [ids(held), takes(held)],
+  )
+  return rows.length
 }

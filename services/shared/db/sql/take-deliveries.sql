@@ -1,5 +1,5 @@
 -- Leases at most p_limit due deliveries, so that no other sender attempts them until the lease expires, and returns
--- them. At most p_per_account of an account are in flight over all senders, and of an account and host as many as its
+-- them. `takes` fences the lease: a write that names an earlier take changes nothing. At most p_per_account of an account are in flight over all senders, and of an account and host as many as its
 -- queue allows (see record-attempts.ts), or one while its receiver does not respond.
 --
 -- `webhook_queue` lists the accounts and hosts with due deliveries, so deliveries that wait for later cost nothing,
@@ -71,7 +71,7 @@ begin
       from due d
   )
   update webhook_delivery w
-     set leased_until = v_now + p_lease_ms * interval '1 millisecond',
+     set leased_until = v_now + p_lease_ms * interval '1 millisecond', takes = w.takes + 1,
          sent_at = case when w.body is null then v_now else w.sent_at end
    where w.id in (
     select n.id from webhook_delivery n

@@ -2,7 +2,7 @@
 -- whereas a failed attempt would have added one, and its next_attempt_at is later than its taking.
 with done as (
   select * from json_to_recordset($1) as
-    (id uuid, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
+    (id uuid, take integer, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
 ), recorded as (
   update webhook_delivery d
      set attempts = d.attempts + 1,
@@ -14,8 +14,8 @@ with done as (
          next_attempt_at = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then d.next_attempt_at
                                 when d.state = 'pending' and n.error is not null
                                 then now() + n."nextMs" * interval '1 millisecond' end
-    from done n where d.id = n.id
-  returning d.id, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
+    from done n where d.id = n.id and d.takes = n.take
+  returning d.id, d.takes, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
 ), touched as (
   update webhook w set last_delivery_at = now() where w.id in (select webhook_id from recorded)
 ), announced as (
@@ -42,5 +42,5 @@ with done as (
     from locked l where q.account_id = l.account_id and q.host = l.host
 )
 insert into webhook_attempt (delivery_id, number, at, status, ms, error)
-select n.id, n.attempts, d.at, d.status, d.ms, d.error from recorded n join done d on d.id = n.id
+select n.id, n.attempts, d.at, d.status, d.ms, d.error from recorded n join done d on d.id = n.id and d.take = n.takes
 returning delivery_id as id
