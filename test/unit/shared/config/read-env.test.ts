@@ -62,18 +62,24 @@ t.test('read env: reads a secret from a file and never shows it', async (t) => {
   t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER: '' })[0], /\(hidden\)/)
 })
 
-t.test('read env: a setting that is not secret takes no file, and an error never shows what a file contains', async (t) => {
-  const path = join(t.testdir({ key: 'opening-key-of-the-pool' }), 'key')
-  const files = ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'KEY_PEPPER'].map((name) => [`SHUTTERFLEET_${name}_FILE`, path])
-  const problems = problemsOf({ ...Object.fromEntries(files), SHUTTERFLEET_DATABASE_POOL_MAX_FILE: path })
-  t.strictSame(
-    problems,
-    ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'DATABASE_POOL_MAX'].map(
-      (name) =>
-        `SHUTTERFLEET_${name}_FILE is set, but SHUTTERFLEET_${name} takes no file, because it is not secret; set SHUTTERFLEET_${name}`,
-    ),
-  )
-})
+t.test(
+  'read env: a setting that is not secret takes no file, and an error never shows what a file contains',
+  async (t) => {
+    const path = join(t.testdir({ key: 'opening-key-of-the-pool' }), 'key')
+    const files = ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'KEY_PEPPER'].map((name) => [
+      `SHUTTERFLEET_${name}_FILE`,
+      path,
+    ])
+    const problems = problemsOf({ ...Object.fromEntries(files), SHUTTERFLEET_DATABASE_POOL_MAX_FILE: path })
+    t.strictSame(
+      problems,
+      ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'DATABASE_POOL_MAX'].map(
+        (name) =>
+          `SHUTTERFLEET_${name}_FILE is set, but SHUTTERFLEET_${name} takes no file, because it is not secret; set SHUTTERFLEET_${name}`,
+      ),
+    )
+  },
+)
 
 t.test('read env: no secret setting of any service shows its value if it is invalid', async (t) => {
   const path = join(t.testdir({ key: '\u0000 cannot be valid ://' }), 'key')

@@ -197,7 +197,7 @@ t.test('worker pod: sidecars start before the worker and end after it, without a
 })
 
 t.test('worker pod: scheduler, DNS and minDomains are those of the template', async (t) => {
-  const dns = { dnsPolicy: 'None' as const, dnsConfig: { nameservers: ['10.0.0.10'] } }
+  const dns = { dnsPolicy: 'Default' as const, dnsConfig: { options: [{ name: 'ndots' as const, value: '1' }] } }
   const spread = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const, minDomains: 3 }
   const { spec } = pod({ template: { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] } })
   t.match(spec, { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] })
