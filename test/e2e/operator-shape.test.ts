@@ -87,13 +87,17 @@ t.test('operator shape: changes of the template are applied to the Deployment, a
   await eventually(async () => {
     const variables = environmentIn(await deploymentOf('template'))
     return (
-      !('WORKER_HEIGHT_MAX' in variables) && 'WORKER_RECYCLE_CAPTURES' in variables && 'WORKER_PIXELS_MAX' in variables
+      !('SHUTTERFLEET_WORKER_HEIGHT_MAX' in variables) &&
+      'SHUTTERFLEET_WORKER_RECYCLE_CAPTURES' in variables &&
+      'SHUTTERFLEET_WORKER_PIXELS_MAX' in variables
     )
   })
   const { spec } = await deploymentOf('template')
   t.equal(spec.replicas, 3)
   t.notOk(spec.template.metadata.labels?.[team])
-  await eventually(async () => (await podsOf('template')).every((pod) => 'WORKER_PIXELS_MAX' in environmentOf(pod)))
+  await eventually(async () =>
+    (await podsOf('template')).every((pod) => 'SHUTTERFLEET_WORKER_PIXELS_MAX' in environmentOf(pod)),
+  )
   // During the rollout there are more workers than required; the Deployment removes the surplus without drains.
   t.notMatch(await world.operator.metrics(), /^shutterfleet_pool_decisions_total\{.*decision="drain".*\}/m)
 })
