@@ -72,6 +72,8 @@ export const createPageSupply = (
 
   let next = openInNewBrowser(kept)
   return {
+    /** The first page; rejects if the first browser fails to start. */
+    first: next,
     /**
      * Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start.
      * `isOfOtherAccount`: the previous capture was of another account.

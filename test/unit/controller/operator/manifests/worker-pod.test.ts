@@ -67,7 +67,7 @@ t.test("worker pod: the image's init is the first process, and liveness is check
   t.notOk('command' in containerOf())
   const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
   t.equal(httpGet?.path, '/livez')
-  t.equal(periodSeconds * failureThreshold, 120)
+  t.equal(periodSeconds * failureThreshold, 600)
 })
 
 t.test('worker pod: node autoscalers may evict a worker but not a Job, unless the template overrides it', async (t) => {
