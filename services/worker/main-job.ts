@@ -3,8 +3,8 @@ import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { serveOne } from './loop.ts'
 
-/** Bound on the start of the browser, retries included; the worker then exits with an error, which the controller sees. */
-const warmMs = 300_000
+/** Bound on the start of the browser; the worker then exits with an error, which the controller sees. */
+const warmMs = 60_000
 
 // A single-use worker: its browser serves one capture, so that no other capture shares it.
 await runMain('worker', async (life) => {
