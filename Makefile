@@ -69,7 +69,7 @@ check-dead:
 check-pages:
 	node tools/docs/generate.ts --check
 check-rules:
-	scripts/run-tests.sh test/tidy/rules.ts
+	scripts/run-tests.sh --timeout=1800 test/tidy/rules.ts
 
 docs: packages ## writes the pages that are generated from the code
 	node tools/docs/generate.ts

@@ -9,8 +9,10 @@ import type { PoolPolicy } from './pool.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...controllerSettings }
 
-/** A local worker process that is not ready after this has failed. */
+/** A local worker process that sends no heartbeat for this long after its start has failed. */
 const startLimitMs = 60_000
+/** The worker itself retries its browser, with bounds that grow to minutes. */
+const startMaxMs = 900_000
 const longestBudgetMs = attemptBudgetMs({ timeout: 60, delay: 10 })
 
 /** The settings of a controller. */
@@ -46,6 +48,7 @@ export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   holdMs: config.poolHoldSeconds * 1000,
   zeroAfterMs: config.poolHoldSeconds * 1000,
   startLimitMs,
+  startMaxMs,
   drainStepMs: config.poolDrainStepSeconds * 1000,
 })
 

@@ -74,7 +74,7 @@ const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
 /** Freezes the pool, and remembers its present size as the wanted one. */
 const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
   const size =
-    seen.workers === 'unknown' ? undefined : classifyWorkers(seen.workers, policy, memory.failures > 0).active.length
+    seen.workers === 'unknown' ? undefined : classifyWorkers(seen.workers, policy, memory.failures).active.length
   return {
     decision: { kind: 'freeze', wanted: size ?? lastWanted(memory), reason: 'paused' },
     memory: size === undefined ? memory : remember(memory, policy, seen.nowMs, size),
@@ -90,7 +90,7 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | the list of workers is unknown                              | freeze              | workers-unknown           |
  * | a worker silent over 10 s whose node is lost                | replace it          | lost                      |
  * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
- * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
+ * | a worker silent over 10 s; starting: over its limits        | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
@@ -114,7 +114,7 @@ export const decide: Decide = (seen, policy, before) => {
   if (seen.workers === 'unknown') {
     return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
-  const groups = classifyWorkers(seen.workers, policy, followed.failures > 0)
+  const groups = classifyWorkers(seen.workers, policy, followed.failures)
   const size = groups.active.length
   const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
   const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: seen.nowMs } : seeded

@@ -79,8 +79,13 @@ export type PoolPolicy = {
   readonly holdMs: number
   /** With `min` 0: idle time before the last worker is removed; `holdMs` applies if it is longer. */
   readonly zeroAfterMs: number
-  /** A start that takes longer has failed; `Infinity` if the runtime itself detects failed starts. */
+  /**
+   * A starting worker that has been silent for longer has failed; doubled with each failed start in a row. `Infinity` if the
+   * runtime itself detects failed starts.
+   */
   readonly startLimitMs: number
+  /** The same for one that reports, but never gets ready, and the most that `startLimitMs` grows to. */
+  readonly startMaxMs: number
   readonly drainStepMs: number
 }
 

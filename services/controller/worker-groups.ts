@@ -1,3 +1,4 @@
+import { backOffMs } from '#shared/policy/back-off.ts'
 import { heartbeatMs } from '#shared/queue/messages.ts'
 import type { PoolPolicy, ObservedWorker } from './pool.ts'
 
@@ -11,12 +12,14 @@ const suspectForMs = 30_000
 /** Workers that are not terminating, grouped by capacity. */
 export type WorkerGroups = Readonly<ReturnType<typeof classifyWorkers>>
 
-/** Groups workers. If `startsFail`, starting and unscheduled ones are no capacity. */
-export const classifyWorkers = (workers: readonly ObservedWorker[], policy: PoolPolicy, startsFail: boolean) => {
+/** Groups workers. After `failures` of starts in a row, starting and unscheduled ones are no capacity, and get more time. */
+export const classifyWorkers = (workers: readonly ObservedWorker[], policy: PoolPolicy, failures: number) => {
+  const startLimitMs = backOffMs({ firstMs: policy.startLimitMs, lastMs: policy.startMaxMs }, failures)
   const isLost = ({ state, ageMs, silentMs, isNodeLost }: ObservedWorker): boolean => {
     if (isNodeLost) return silentMs > lostAfterMs
     if (state === 'stuck' || state === 'unscheduled') return false
-    return state === 'starting' ? ageMs > policy.startLimitMs : silentMs > lostAfterMs
+    if (state === 'starting') return silentMs > startLimitMs || ageMs > policy.startMaxMs
+    return silentMs > lostAfterMs
   }
   const present = workers.filter(({ state }) => state !== 'stopping')
   const well = present.filter((worker) => !isLost(worker))
@@ -25,7 +28,7 @@ export const classifyWorkers = (workers: readonly ObservedWorker[], policy: Pool
   return {
     present: present.length,
     /** Ready workers, and those that will be: starting and unscheduled ones, unless starts have been failing. */
-    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : [...starting, ...unscheduled])],
+    active: [...well.filter(({ state }) => state === 'ready'), ...(failures > 0 ? [] : [...starting, ...unscheduled])],
     unscheduled,
     starting,
     stuck: well.filter(({ state }) => state === 'stuck'),
@@ -35,7 +38,7 @@ export const classifyWorkers = (workers: readonly ObservedWorker[], policy: Pool
   }
 }
 
-/** Whether a lost worker is certainly lost: it never sent a heartbeat, or Kubernetes has lost its node. */
+/** Whether a lost worker is certainly lost: it never got ready, or Kubernetes has lost its node. */
 const isCertain = ({ state, isNodeLost }: ObservedWorker): boolean => state === 'starting' || isNodeLost === true
 
 const silentOf = ({ lost }: Pick<WorkerGroups, 'lost'>) => lost.filter((worker) => !isCertain(worker))

@@ -189,6 +189,20 @@ t.test('admission policy: the controller writes only objects of its installation
   t.match(await tryOut(deployment(other), ...asController), /labels of its installation/)
   const withToken = withSpec({ automountServiceAccountToken: undefined }).spec
   t.match(await tryOut(deployment(undefined, withToken), ...asController), /no token/)
+  const named = withSpec({ dnsConfig: { options: [{ name: 'ndots', value: '1' }] } }).spec
+  t.equal(await tryOut(deployment(undefined, named), ...asController), '')
+  for (const more of [
+    { dnsPolicy: 'None', dnsConfig: { nameservers: ['10.6.6.6'] } },
+    { dnsConfig: { nameservers: ['10.6.6.6'] } },
+    { dnsConfig: { searches: ['attacker.example'] } },
+    { hostAliases: [{ ip: '10.6.6.6', hostnames: ['nats.nats.svc'] }] },
+  ]) {
+    t.match(await tryOut(deployment(undefined, withSpec(more).spec), ...asController), /no resolvers or hosts/)
+  }
+  const annotated = deployment()
+  const annotations = { 'k8s.v1.cni.cncf.io/networks': 'other' }
+  Object.assign(annotated.spec.template.metadata, { annotations })
+  t.match(await tryOut(annotated, ...asController), /only the annotations that a BrowserPool may have/)
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried' } }
   const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
   t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)

@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
-import { fullSpec, fullStatus, ruleCases } from '#test/fixtures/browser-pools.ts'
+import {
+  cleanTemplate,
+  droppedTemplate,
+  fullSpec,
+  fullStatus,
+  hostileTemplates,
+  ruleCases,
+} from '#test/fixtures/browser-pools.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { boundsOf, pathOf, replaceAt, rulesOf, type Schema, withoutBounds } from '#test/helpers/schema-bounds.ts'
@@ -75,7 +82,7 @@ await t.test('browser pool: the definition is accepted without a warning and ser
 
 t.test('browser pool: the API server rejects invalid variants of the definition', async (t) => {
   const broken = [
-    ['maxItems: 50', 'minItems: 0', /estimated rule cost exceeds budget/],
+    ['maxProperties: 20', 'minProperties: 0', /estimated rule cost exceeds budget/],
     ['self.minReplicas <= self.maxReplicas', 'self.minReplicas <= self.mostReplicas', /undefined field 'mostReplicas'/],
     ['default: 30', 'default: 0', /should be greater than or equal to 1/],
     ['type: boolean', 'nullable: true', /must not be empty for specified object fields/],
@@ -184,6 +191,21 @@ t.test('browser pool: a violated validation rule is rejected with its field and 
     [...known, ...transitions].toSorted(),
     'each rule has a test case',
   )
+})
+
+t.test('browser pool: a template that would gain what the workers have is rejected', async (t) => {
+  const objects = hostileTemplates.map(([, template], index) =>
+    named(numbered(index), { spec: { pool: 'standard', template } }),
+  )
+  const refused = await refusals(objects, 'create')
+  for (const [index, [what]] of hostileTemplates.entries())
+    t.match(refused.get(numbered(index)), /^\[?spec\.template\./, what)
+})
+
+t.test('browser pool: fields of pods that a template does not have are dropped', async (t) => {
+  const dropped = named('dropped', { spec: { pool: 'standard', template: droppedTemplate } })
+  await cluster.kubectl(['create', '--validate=ignore', '-f', '-'], JSON.stringify(dropped))
+  t.strictSame((await poolOf('dropped')).spec.template, cleanTemplate)
 })
 
 t.test('browser pool: a spec out of bounds is rejected with the name of the field', async (t) => {

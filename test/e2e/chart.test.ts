@@ -157,6 +157,20 @@ t.test(
   },
 )
 
+t.test('chart: DNS and NATS are reached at named peers only, in every variant and whatever the values', async (t) => {
+  type Rule = { readonly to?: readonly object[]; readonly ports?: readonly { readonly port: number }[] }
+  for (const name of ['minimal', 'evaluation', 'network', 'stealth', 'complete']) {
+    const policies = objectsOf(await renderText(ciPath(name))).filter(({ kind }) => kind === 'NetworkPolicy')
+    const rules = policies.flatMap(({ spec }) => (spec as { readonly egress?: readonly Rule[] }).egress ?? [])
+    for (const port of [53, 4222]) {
+      const of = rules.filter(({ ports }) => ports?.some((each) => each.port === port))
+      t.ok(of.length > 0 && of.every(({ to }) => to && to.length > 0), `${name}: ${port}`)
+    }
+  }
+  const anywhere = ['--set-json', 'networkPolicy.nats=[{"ports":[{"port":4222}]}]']
+  t.match(await refusalOf(anywhere), /networkPolicy\/nats\/0[^]*to/)
+})
+
 /** The environment of a container with its files in `folder`. */
 const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -69,24 +69,35 @@ t.test('operator shape: a BrowserPool gets a Deployment whose replicas have a se
 })
 
 t.test('operator shape: changes of the template are applied to the Deployment, and its size stays', async (t) => {
-  const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
+  const env = (...names: string[]) => names.map((name) => ({ name: `SHUTTERFLEET_WORKER_${name}`, value: '20000' }))
+  const team = 'custom.shutterfleet.dev/team'
   const scaleDown = { stabilizationWindowSeconds: 3600 }
   const sized = (minReplicas: number) => ({ minReplicas })
   await applyPool('template', {
     autoscaling: sized(3),
     scaleDown,
-    template: { env: env('A', 'B'), labels: { team: 'a' } },
+    template: { env: env('HEIGHT_MAX', 'RECYCLE_CAPTURES'), labels: { [team]: 'a' } },
   })
   await settles('template', 3)
-  await applyPool('template', { autoscaling: sized(1), scaleDown, template: { env: env('B', 'C') } })
+  await applyPool('template', {
+    autoscaling: sized(1),
+    scaleDown,
+    template: { env: env('RECYCLE_CAPTURES', 'PIXELS_MAX') },
+  })
   await eventually(async () => {
     const variables = environmentIn(await deploymentOf('template'))
-    return !('A' in variables) && 'B' in variables && 'C' in variables
+    return (
+      !('SHUTTERFLEET_WORKER_HEIGHT_MAX' in variables) &&
+      'SHUTTERFLEET_WORKER_RECYCLE_CAPTURES' in variables &&
+      'SHUTTERFLEET_WORKER_PIXELS_MAX' in variables
+    )
   })
   const { spec } = await deploymentOf('template')
   t.equal(spec.replicas, 3)
-  t.notOk(spec.template.metadata.labels?.['team'])
-  await eventually(async () => (await podsOf('template')).every((pod) => 'C' in environmentOf(pod)))
+  t.notOk(spec.template.metadata.labels?.[team])
+  await eventually(async () =>
+    (await podsOf('template')).every((pod) => 'SHUTTERFLEET_WORKER_PIXELS_MAX' in environmentOf(pod)),
+  )
   // During the rollout there are more workers than required; the Deployment removes the surplus without drains.
   t.notMatch(await world.operator.metrics(), /^shutterfleet_pool_decisions_total\{.*decision="drain".*\}/m)
 })

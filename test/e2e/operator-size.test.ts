@@ -105,7 +105,7 @@ t.test('operator size: with autoscaling off kubectl scale sets the size; a pause
   await patch({ paused: true })
   await world.holds('fixed', 'ScalingActive', 'False Paused')
   const before = (await namesOf('fixed')).toSorted()
-  await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
+  await patch({ replicas: 4, template: { env: [{ name: 'SHUTTERFLEET_LOG_LEVEL', value: 'warn' }] } })
   await eventually(async () => {
     const { metadata, status } = await poolOf('fixed')
     return status?.observedGeneration === metadata.generation

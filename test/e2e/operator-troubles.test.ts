@@ -176,7 +176,7 @@ t.test('operator troubles: a drained worker does not block the rollout of a new 
   await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await settles('both', 4)
   const old = (await podsOf('both')).map(({ metadata }) => metadata.name)
-  const env = [{ name: 'A', value: 'x' }]
+  const env = [{ name: 'SHUTTERFLEET_LOG_LEVEL', value: 'warn' }]
   await applyPool('both', {
     autoscaling: { enabled: false },
     replicas: 2,

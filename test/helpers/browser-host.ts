@@ -90,11 +90,16 @@ const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
 export const startTestHost = (
   egress: TestEgress,
   { bytesMax = 536_870_912, connectionsMax = 512, ...over }: Partial<HostSettings & TrafficBounds> = {},
-  more: { readonly network?: NetworkIsolation; readonly trust?: string | undefined; readonly memoryMax?: number } = {},
+  more: {
+    readonly network?: NetworkIsolation
+    readonly trust?: string | undefined
+    readonly memoryMax?: number
+    readonly startMs?: number
+  } = {},
 ): Promise<Host> => {
   const user = browserUsers?.bySlot[0]
   names += 1
-  const { network = 'namespace', trust, memoryMax = 2 ** 31 } = more
+  const { network = 'namespace', trust, memoryMax = 2 ** 31, startMs = 240_000 } = more
   const start = {
     settings: {
       browsers,
@@ -113,6 +118,7 @@ export const startTestHost = (
     upstream: { ...egress, bytesMax, connectionsMax },
     isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
     memoryMax,
+    startMs,
     folder: join(egress.folder, `${process.pid}-${names}`),
   }
   return startHost(start, new AbortController().signal)

@@ -16,6 +16,7 @@ export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
   holdMs: 30_000,
   zeroAfterMs: 30_000,
   startLimitMs: 60_000,
+  startMaxMs: 900_000,
   drainStepMs: 5000,
   ...given,
 })

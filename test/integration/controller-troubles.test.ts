@@ -15,7 +15,7 @@ const seeds = [1, 2, 3, 4, 5]
 const minuteMs = 60_000
 const untilMs = 20 * minuteMs
 // Unlimited, as on Kubernetes, which handles failed starts itself.
-const policy = poolPolicy({ max: 12, startLimitMs: Infinity })
+const policy = poolPolicy({ max: 12, startLimitMs: Infinity, startMaxMs: Infinity })
 
 const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => number) => number[] }) => {
   const random = seededRandom(seed)

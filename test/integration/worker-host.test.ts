@@ -248,9 +248,9 @@ t.test("worker host: the canary detects a browser without the flags, and none of
   await page.waitForSelector('#settled')
   await bare.close()
   t.equal(canary.connections(), 3, 'picture, fetch and socket')
-  await warmUp(host, { port, connections: canary.connections }, 'shell')
+  await warmUp(host, { port, connections: canary.connections }, { browser: 'shell', startMs: 30_000 })
   await using byFlags = await startTestHost(egress, {}, { network: 'flags-only' })
-  await warmUp(byFlags, { port, connections: canary.connections }, 'shell')
+  await warmUp(byFlags, { port, connections: canary.connections }, { browser: 'shell', startMs: 30_000 })
   t.equal(canary.connections(), 3)
 })
 

@@ -6,8 +6,9 @@ import { startCaptures } from '#test/helpers/shots.ts'
 const probe = createIdentityProbe()
 const { pages, shotOf } = await startCaptures(t, probe.routes)
 
+/** Waits until the page, its frame and their workers have reported, however busy the machine is. */
 const probed = async (parameters: CaptureParameters = {}) => {
-  await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', ...parameters })
+  await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', timeout: 60, ...parameters })
   return probe.take()
 }
 

@@ -62,7 +62,11 @@ t.test('stealth: with flags-only, too, no page of full Chromium bypasses its pro
   await once(server, 'listening')
   t.teardown(() => server.close())
   await using byFlags = await startTestHost(egress, { browsers: full }, { network: 'flags-only' })
-  await warmUp(byFlags, { port: (server.address() as AddressInfo).port, connections }, 'full')
+  await warmUp(
+    byFlags,
+    { port: (server.address() as AddressInfo).port, connections },
+    { browser: 'full', startMs: 30_000 },
+  )
   t.equal(connections(), 0)
 })
 

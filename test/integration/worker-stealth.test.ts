@@ -18,8 +18,9 @@ t.teardown(async () => {
   for (const part of [host, egress, pages]) await part[Symbol.asyncDispose]()
 })
 
+/** Has the longest timeout: full Chromium draws by its processor, and pages wait for their own condition. */
 const shotOf = async (parameters: CaptureParameters) => {
-  const outcome = await captureWith(host, { timeout: 10, stealth: true, ...parameters })
+  const outcome = await captureWith(host, { timeout: 60, stealth: true, ...parameters })
   if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
   return outcome.shot
 }

@@ -18,7 +18,7 @@ t.test('rollout: replaces workers under an exactly full quota without losing a c
   const captures = holdCaptures(release, outside)
   await captures.create(2)
   await captures.requested(2)
-  const change = { spec: { template: { labels: { 'example.com/template': 'second' } } } }
+  const change = { spec: { template: { labels: { 'custom.shutterfleet.dev/template': 'second' } } } }
   await kubectl(['patch', 'bp', 'standard', `-n=${namespace}`, '--type=merge', `--patch=${JSON.stringify(change)}`])
   await until((workers) => workers.some(({ isEnding }) => isEnding))
   await captures.create(2)

@@ -7,8 +7,9 @@ import { cell } from './schema-table.ts'
 const intro = `# Configuration
 
 Every setting is an environment variable with the prefix \`${prefix}\`. A service reads its settings once, at startup, and reports
-all problems at once; an unlisted variable with the prefix is an error. \`NAME_FILE\` instead of \`NAME\` reads the value from a
-file, for secrets. Secrets never appear in messages or logs.
+all problems at once; an unlisted variable with the prefix is an error. For a secret setting,
+\`NAME_FILE\` instead of \`NAME\` reads the value from a file; no other setting takes a file. Secrets never appear in messages or
+logs.
 
 For private CAs of PostgreSQL, NATS or the object store, set \`NODE_EXTRA_CA_CERTS\` to a PEM file for every process; \`up\`
 passes it on. Pages do not trust them: use \`SHUTTERFLEET_EXTRA_CA\` for pages.

@@ -164,7 +164,7 @@ an older release keeps its selector. After a change of the name the pool is \`Ap
 | \`emptyDir\` | /tmp of 1 GiB, /dev/shm of 256 MiB (memory), for each slot | everything else is read-only |
 | \`cluster-autoscaler.kubernetes.io/safe-to-evict\` | \`true\`, of Jobs \`false\` | a node with workers may be drained although they have \`emptyDir\` volumes |
 | \`karpenter.sh/do-not-disrupt\` | \`true\` of Jobs | the capture of a Job would restart; the Job ends soon by itself |
-| startup probe | \`/livez\`, 120 tries, one a second | a slow node gets two minutes before liveness counts |
+| startup probe | \`/livez\`, 600 tries, one a second | a slow node gets ten minutes before liveness counts |
 | \`args\` | \`node services/worker/main.ts\`, of Jobs \`main-job.ts\` | the image's entry point, an init, reaps orphaned browser processes: a custom image needs one too |
 
 \`template.resources\` replaces all requests and limits, \`template.annotations\` single annotations.
@@ -328,11 +328,12 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | A controller frozen past its Lease, then resumed | Another has taken over; the resumed one writes nothing and competes again |
 | NATS or the ledger unreachable | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; if only the ledger is unreachable, Jobs are still created |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; its capture is redelivered |
+| A browser that starts slowly | The worker starts it again, with 30, 60, 120 and then 240 s of time, and keeps reporting meanwhile; after a quarter of an hour without one its container is restarted |
 | A worker that hangs | After 10 s without a heartbeat its pod is deleted, with its grace period |
 | Fewer workers report than are missing, while the ledger reports | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement reports, so the others keep serving while heartbeats are lost |
 | Manual edits of Deployment or PodDisruptionBudget | Reverted in the fields that the controller manages |
 | The BrowserPool is deleted, or the release uninstalled | Its Deployment and, in the same namespace, its Jobs are deleted with it; workers finish their captures. Jobs in another namespace (\`SHUTTERFLEET_JOBS_NAMESPACE\`) cannot be owned by it: each ends with its capture, spares after \`jobs.spareSeconds\`; \`kubectl delete jobs -n NAMESPACE -l app.kubernetes.io/instance=INSTANCE\` ends them at once |
-| An older CustomResourceDefinition is installed | Fields missing from it have their defaults |
+| An older CustomResourceDefinition is installed | Fields missing from it have their defaults; fields that this release does not know are dropped; a pool with a setting, label or annotation that this release does not allow is skipped, and says so in its conditions |
 `
 
 /** The text of docs/operator.md: the controller on Kubernetes, and the reasons that it reports. */

@@ -7,6 +7,7 @@ export type StructuralSchema = {
   readonly properties?: Readonly<Record<string, StructuralSchema>>
   readonly items?: StructuralSchema
   readonly additionalProperties?: StructuralSchema
+  readonly propertyNames?: StructuralSchema
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
@@ -22,7 +23,17 @@ const structuralEach = (of: Readonly<Record<string, StructuralSchema>>) =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, structural(each)]))
 
 const structural = (schema: StructuralSchema): StructuralSchema => {
-  const { description, type, required = [], properties, items, additionalProperties, ...rest } = schema
+  // Kubernetes does not know `propertyNames`; a rule says the same.
+  const {
+    description,
+    type,
+    required = [],
+    properties,
+    items,
+    additionalProperties,
+    propertyNames: _,
+    ...rest
+  } = schema
   const needed = required.filter((name) => properties?.[name]?.default === undefined)
   return {
     ...(description !== undefined && { description }),

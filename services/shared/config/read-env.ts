@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Setting, Settings } from './setting.ts'
-import { knownNames } from './settings/all.ts'
+import { knownNames, secretNames } from './settings/all.ts'
 
 /** Prefix of every environment variable of this project. */
 export const prefix = 'SHUTTERFLEET_'
@@ -14,7 +14,8 @@ export type Env = Readonly<Record<string, string | undefined>>
 
 const lookUp = (setting: Setting<unknown>, env: Env, report: (problem: string) => void): string | undefined => {
   const variable = prefix + setting.name
-  const path = env[`${variable}_FILE`]
+  // Who sets the variables of a process may not be allowed to read its files, and errors print what is not secret.
+  const path = setting.secret ? env[`${variable}_FILE`] : undefined
   if (path === undefined) return env[variable] ?? setting.fallback
   if (env[variable] !== undefined) report(`${variable} and ${variable}_FILE are both set; set one of them`)
   try {
@@ -49,8 +50,13 @@ export const readEnv = <S extends Settings>(settings: S, env: Env): ValuesOf<S> 
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(prefix)) continue
     const name = variable.slice(prefix.length)
-    if (!knownNames.has(name) && !knownNames.has(name.replace(/_FILE$/, '')))
-      report(`${variable} is not a setting of Shutterfleet`)
+    const inFile = name.replace(/_FILE$/, '')
+    if (knownNames.has(name) || secretNames.has(inFile)) continue
+    report(
+      knownNames.has(inFile)
+        ? `${variable} is set, but ${prefix}${inFile} takes no file, because it is not secret; set ${prefix}${inFile}`
+        : `${variable} is not a setting of Shutterfleet`,
+    )
   }
   if (problems.length > 0) {
     throw new AppError('CONFIGURATION', { message: problems.join('\n'), publicMessage: problems.join('\n') })

@@ -1,7 +1,10 @@
 /** Result of parsing a setting: its value, or a problem that is worded to follow the variable's name. */
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string }
 
-/** One setting of a service. Its environment variable is `SHUTTERFLEET_` plus `name`; `…_FILE` reads it from a file. */
+/**
+ * One setting of a service. Its environment variable is `SHUTTERFLEET_` plus `name`. If it is secret, `…_FILE` reads it from a
+ * file, and no message contains it.
+ */
 export type Setting<T> = {
   readonly name: string
   readonly help: string

@@ -90,8 +90,9 @@ export const readPlans = (text: string): PlanEntry[] => {
   let plans: unknown
   try {
     plans = JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('CONFIGURATION', { publicMessage: 'not JSON', cause })
+  } catch {
+    // The parser's own error quotes the file.
+    throw new AppError('CONFIGURATION', { publicMessage: 'not JSON' })
   }
   const faults = faultsOf(plans)
   if (faults.length > 0) throw new AppError('CONFIGURATION', { publicMessage: faults.join('\n') })

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { prefix } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
-import { deletionCostAnnotation, poolLabels } from './names.ts'
+import { apiGroup } from './names.ts'
 import { int32, listMapOf, mapOf, partial, type Rule, text, withRules, word } from './schema-parts.ts'
 
 const nameChars = 253
@@ -21,40 +20,44 @@ const labelValue = { type: 'string', maxLength: 63, pattern: '^(([A-Za-z0-9][-A-
 
 const annotationValue = { type: 'string', maxLength: 4096 }
 
-const ownLabels = Object.keys(poolLabels('any', 'any'))
-const ownLabelsRule: Rule = {
-  rule: `self.all(key, !(key in ${quoted(ownLabels)}))`,
-  message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
-}
-
-/** Annotations that would affect which worker is deleted, or its privileges. */
-const reservedAnnotations = [
-  deletionCostAnnotation,
-  'container.apparmor.security.beta.kubernetes.io/',
-  'container.seccomp.security.alpha.kubernetes.io/',
-  'seccomp.security.alpha.kubernetes.io/',
+/**
+ * Prefix of names that mean something only to people and reports. Other labels may be selected by a Service, a network policy or
+ * a webhook that injects tokens and containers; other annotations are orders to the node, its network or such a webhook.
+ */
+const freePrefix = `custom.${apiGroup}/`
+const labelPrefixes = [freePrefix]
+const annotationPrefixes = [
+  freePrefix,
+  'prometheus.io/',
+  'kubectl.kubernetes.io/restartedAt',
+  'cluster-autoscaler.kubernetes.io/safe-to-evict',
+  'karpenter.sh/do-not-disrupt',
 ]
-const reservedAnnotationsRule: Rule = {
-  rule: `self.all(key, !${quoted(reservedAnnotations)}.exists(name, key.startsWith(name)))`,
-  message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
-}
 
-const { pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds } = workerSettings
-const { probeHost, probePort } = commonSettings
-const controllerSettings = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
-const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
-const reservedVariables = [...controllerSettings, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
-const reservedVariablesRule: Rule = {
-  rule: `self.all(variable, !${quoted(reservedVariables)}.exists(name, variable.name.startsWith(name)))`,
-  message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
-}
+/** Allows only names with these prefixes: `propertyNames` is checked by the controller, the rule by the API server. */
+const onlyNames = (prefixes: readonly string[]) => ({
+  propertyNames: { pattern: `^(${prefixes.map((each) => each.replaceAll('.', String.raw`\.`)).join('|')})` },
+  ...withRules(qualifiedNamesRule, {
+    rule: `self.all(key, ${quoted(prefixes)}.exists(prefix, key.startsWith(prefix)))`,
+    message: `only names that begin with these are allowed: ${prefixes.join(', ')}`,
+  }),
+})
 
-/** Variables that load code: from a ConfigMap, it would run under a pinned image. */
-const codeVariables = ['NODE_', 'LD_', 'OPENSSL_']
-const codeVariablesRule: Rule = {
-  rule: `self.all(variable, variable.name != 'PATH' && !${quoted(codeVariables)}.exists(name, variable.name.startsWith(name)))`,
-  message: `these decide which code runs: PATH, ${codeVariables.map((name) => `${name}*`).join(', ')}`,
-}
+const { blockLists, shareBrowsers, recycleCaptures, recycleSeconds, heightMax, pixelsMax } = workerSettings
+const { browserMemoryMax, captureBytesMax, captureConnectionsMax } = workerSettings
+/** What a pool may tune. Other settings name programs, files, secrets, or where the worker connects. */
+const poolSettings = [
+  commonSettings.logLevel,
+  blockLists,
+  shareBrowsers,
+  recycleCaptures,
+  recycleSeconds,
+  heightMax,
+  pixelsMax,
+  browserMemoryMax,
+  captureBytesMax,
+  captureConnectionsMax,
+]
 
 /** Plain numbers, or texts that may have a unit. */
 const quantities = (description: string) =>
@@ -82,6 +85,14 @@ const resources = partial(
 
 const variable = Type.Object({
   name: text('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+  value: text('Its value.', 4096),
+})
+
+const setting = Type.Object({
+  name: word(
+    'Name of the setting.',
+    poolSettings.map(({ name }) => prefix + name),
+  ),
   value: text('Its value.', 4096),
 })
 
@@ -184,25 +195,25 @@ const ownContainerRule: Rule = {
   message: `the controller sets the container ${ownContainer} itself`,
 }
 
+/** Not `nameservers` and `searches`: who answers the worker's queries receives its credentials for NATS and egress. */
 const dnsConfig = partial(
   {
-    nameservers: texts('Addresses of name servers.'),
-    searches: texts('Search domains for short names.'),
     options: Type.Array(
       Type.Object({
-        name: text('Name of the option, such as ndots.', 63, { minLength: 1 }),
+        name: word('Name of the option.', ['ndots', 'timeout', 'attempts', 'rotate', 'single-request', 'use-vc']),
         value: Type.Optional(text('Its value.', 63)),
       }),
       { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
     ),
   },
-  { description: 'Name servers and options of the pods. Host names of pages are resolved by egress alone.' },
+  { description: "Options of the pods' resolver. Host names of pages are resolved by egress alone." },
 )
 
 /**
  * Settings of a pool's pods for platform teams. They exclude isolation (the controller sets user, capabilities and
  * tokens) and volumes of Secrets, claims and nodes: permission to write a pool does not imply permission to read
- * those, and workers share nothing.
+ * those, and workers share nothing. Variables, labels, annotations and DNS are lists of what is allowed: an installation has
+ * more that reacts to them than this project can know.
  */
 export const podTemplate = partial(
   {
@@ -217,22 +228,20 @@ export const podTemplate = partial(
       description: 'Secrets with which nodes fetch the image.',
     }),
     resources,
-    env: listMapOf(variable, {
+    env: listMapOf(setting, {
       keys: ['name'],
       maxItems: 50,
-      description:
-        'Further settings of the workers (docs/configuration.md). No secrets: everyone who can read the pool sees them.',
-      ...withRules(reservedVariablesRule, codeVariablesRule),
+      description: 'Further settings of the workers (docs/configuration.md).',
     }),
     labels: mapOf<string>(labelValue, {
-      description: 'Further labels of the pods.',
+      description: `Further labels of the pods. Allowed: ${labelPrefixes.join(', ')}…`,
       maxProperties: 20,
-      ...withRules(qualifiedNamesRule, ownLabelsRule),
+      ...onlyNames(labelPrefixes),
     }),
     annotations: mapOf<string>(annotationValue, {
-      description: 'Annotations of the pods.',
+      description: `Annotations of the pods. Allowed: ${annotationPrefixes.map((each) => each.replace(/\/$/, '/…')).join(', ')}.`,
       maxProperties: 20,
-      ...withRules(qualifiedNamesRule, reservedAnnotationsRule),
+      ...onlyNames(annotationPrefixes),
     }),
     nodeSelector: mapOf<string>(labelValue, {
       description: 'Labels that a node must have.',
@@ -277,7 +286,10 @@ export const podTemplate = partial(
         "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
       ...withRules(ownContainerRule),
     }),
-    dnsPolicy: word('Where the pods resolve names.', ['ClusterFirst', 'Default', 'None']),
+    dnsPolicy: word("Where the pods resolve names: in the cluster, or by their node's resolver.", [
+      'ClusterFirst',
+      'Default',
+    ]),
     dnsConfig,
     priorityClassName: objectName('Priority class of the pods.'),
     runtimeClassName: objectName('Runtime class of the pods, such as one of gVisor.'),

@@ -74,5 +74,7 @@ export const listMapOf = <T extends TObject>(
 /** An object with arbitrary names, whose values follow the JSON schema `values`. */
 export const mapOf = <T>(
   values: object,
-  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof withRules>>,
+  options: { description: string; maxProperties: number; propertyNames?: { pattern: string } } & Partial<
+    ReturnType<typeof withRules>
+  >,
 ) => Type.Unsafe<Record<string, T>>({ type: 'object', ...options, additionalProperties: values })

@@ -3,8 +3,8 @@ import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
 import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import type { Emulation } from './capture/plan/plan-capture.ts'
+import { longestStartMs } from './protocol.ts'
 
-const loadMs = 10_000
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
 
 /** Fulfills all requests of the page and its frames from memory. */
@@ -35,7 +35,7 @@ export const checkSiteIsolation = async (browser: Browser, emulation: Emulation,
     open.document.expectLoad()
     await open.session.send('Page.navigate', { url: page })
     const late = () => new AppError('SERVICE_UNAVAILABLE', { message: 'site isolation: the page did not load' })
-    await within(open.document.loaded(), loadMs, late)
+    await within(open.document.loaded(), longestStartMs, late)
     // A frame in its page's process has no separate session.
     if (open.frameSessions().length > 1) return
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'Chromium does not isolate sites from each other' })

@@ -58,5 +58,7 @@ const report = openSupervisorPipe((message) => {
   else if (message.kind === 'byte-limit-exceeded') reviewer.onByteLimitExceeded(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
 })
+// The start of the browser is part of the host's own: its bound grows, that of an order does not.
+await pages.first
 // Only the supervisor accepts connections from here on. It closes Node's IPC channel, the only one that passes sockets.
 process.send?.('up', server, () => server.close())

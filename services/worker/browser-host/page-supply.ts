@@ -72,6 +72,7 @@ export const createPageSupply = (
 
   let next = openInNewBrowser(kept)
   return {
+    first: next,
     /**
      * Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start.
      * `isOfOtherAccount`: the previous capture was of another account.
@@ -97,8 +98,7 @@ export const createPageSupply = (
         next = openInNewBrowser(kind)
         return
       }
-      const before = next
-      const ahead = before.then((page) =>
+      const ahead = next.then((page) =>
         page.contextId === used.contextId ? open(used.browser, defaultEmulation(kind)) : page,
       )
       // Rejects again if the page is used.

@@ -14,6 +14,12 @@ export type Browsers = {
 /** The unprivileged user that the browsers of one slot run as. */
 export type BrowserUser = { readonly userId: number; readonly groupId: number }
 
+/**
+ * Longest start of a browser, at which a browser host gives up by itself. The worker gives up sooner: a start at a bound that
+ * grows with each failure, an order that has no page yet at `openMs`.
+ */
+export const longestStartMs = 240_000
+
 /** Largest capture before resizing: CSS pixels of its height, or of either side of an element, and device pixels in total. */
 export type SizeBounds = { readonly heightMax: number; readonly pixelsMax: number }
 

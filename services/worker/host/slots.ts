@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
-import type { Browsers, BrowserUser } from '#worker/browser-host/protocol.ts'
+import { backOffMs } from '#shared/policy/back-off.ts'
+import { longestStartMs, type Browsers, type BrowserUser } from '#worker/browser-host/protocol.ts'
 import type { Config } from '#worker/config.ts'
 import type { Events } from '#worker/events.ts'
 import type { BrowserUsers } from '#worker/isolation/browser-users.ts'
@@ -17,12 +18,17 @@ import { warmUp } from './warm-up.ts'
 type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
 
 const retryMs = [200, 500, 1000, 2000, 5000]
+/** Bounds on a start: the same bound again and again would be a crash loop on a machine that is too busy for it. */
+const starts = { firstMs: 30_000, lastMs: longestStartMs }
 
 /** Runs one capture at a time, in a browser host that is replaced when it ends. */
 export type Slot = ReturnType<typeof createSlot>
 
-/** Creates a slot. `start` resolves to a warm host, or cleans up and rejects, which includes soon after `stop` aborts. */
-export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents) => {
+/**
+ * Creates a slot. `start` resolves to a warm host, or cleans up and rejects, soon after `startMs` (doubled with each failure in a
+ * row) or after `stop` aborts.
+ */
+export const createSlot = (start: (stop: AbortSignal, startMs: number) => Promise<Host>, events: HostEvents) => {
   let current: Host | undefined
   let coldSince: number | undefined
   const isWarm = () => current?.gone.aborted === false
@@ -44,7 +50,7 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: 
         const began = performance.now()
         coldSince ??= began
         try {
-          const host = await start(stop)
+          const host = await start(stop, backOffMs(starts, failures))
           current = host
           coldSince = undefined
           events.hostUp(performance.now() - began)
@@ -63,13 +69,13 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: 
 /** Warms up a host; ends it if that fails or `stop` aborts. */
 const warmUpOrEnd = async (
   host: Host,
-  { canary, browser }: Pick<HostEnvironment, 'canary'> & { browser: BrowserKind },
+  { canary, ...warming }: Pick<HostEnvironment, 'canary'> & { browser: BrowserKind; startMs: number },
   stop: AbortSignal,
 ): Promise<Host> => {
   const end = () => host[Symbol.asyncDispose]()
   stop.addEventListener('abort', end)
   try {
-    await warmUp(host, canary, browser)
+    await warmUp(host, canary, warming)
     return host
   } catch (error) {
     await end()
@@ -117,7 +123,7 @@ export const createSlots = (
   { config, isolation, browsers, users, environment, events }: SlotDependencies,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
-  const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
+  const start = async (user: BrowserUser | undefined, stop: AbortSignal, startMs: number) => {
     const folder = join(environment.folder, `host-${randomUUID().slice(0, 8)}`)
     const host = await startHost(
       {
@@ -138,14 +144,15 @@ export const createSlots = (
         upstream: { ...config, bytesMax: config.captureBytesMax, connectionsMax: config.captureConnectionsMax },
         isolation,
         memoryMax: config.browserMemoryMax,
+        startMs,
         folder,
       },
       stop,
     )
-    return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.kept }, stop)
+    return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.kept, startMs }, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>
-    createSlot((stop) => start(users?.bySlot[slot], stop), counted),
+    createSlot((stop, startMs) => start(users?.bySlot[slot], stop, startMs), counted),
   )
 }

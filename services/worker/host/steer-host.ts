@@ -21,9 +21,6 @@ import { killGroup } from '#shared/process/kill-group.ts'
 import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
-/** A host starts in 0.2 s on an idle core; a busy machine may take far longer. */
-const startMs = 30_000
-
 /** Uncompressed size of a pixel, plus the overhead of an image format. */
 const bytesPerPixel = 5
 
@@ -43,6 +40,8 @@ export type HostBounds = {
   readonly upstream: EgressEndpoint & TrafficBounds
   /** Bound in bytes on the anonymous memory of host and browser during a capture. */
   readonly memoryMax: number
+  /** Bound in milliseconds on the start of host and browser: 1 s on an idle core, far longer on a busy machine. */
+  readonly startMs: number
 }
 
 /**
@@ -128,7 +127,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { upstream, memoryMax, settings: { isDedicated, pixelsMax } }: HostBounds,
+  { upstream, memoryMax, startMs, settings: { isDedicated, pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)
@@ -149,7 +148,10 @@ export const steerHost = async (
   const pipe = openHostPipe(stream, bounds, broken)
   // Without the pipe a host cannot report; its standard error has the reason.
   stream.once('close', () => kill(child))
-  const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${stderr() || 'failed to start'}` })
+  const fail = () =>
+    new AppError('SERVICE_UNAVAILABLE', {
+      message: `browser host: ${stderr() || `failed to start within ${startMs / 1000} s`}`,
+    })
   const onStop = () => end('the worker stops')
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()

@@ -36,13 +36,13 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
 <body>ready</body>`
 
 /**
- * Captures a page that tries to bypass its proxy. Throws `SERVICE_UNAVAILABLE` if the capture fails or the page reached the
+ * Captures a page that tries to bypass its proxy, in at most twice `startMs` and the slack of a capture. Throws `SERVICE_UNAVAILABLE` if the capture fails or the page reached the
  * canary: such a host must not load untrusted pages.
  */
 export const warmUp = async (
   host: Pick<Host, 'capture'>,
   canary: Pick<Canary, 'connections'> & { port: number },
-  browser: BrowserKind,
+  { browser, startMs }: { readonly browser: BrowserKind; readonly startMs: number },
 ): Promise<void> => {
   const before = canary.connections()
   const options = withDefaults({
@@ -50,10 +50,10 @@ export const warmUp = async (
     stealth: browser === 'full',
     width: 320,
     height: 200,
-    timeout: 10,
+    timeout: startMs / 1000,
     wait_for_selector: '#settled',
   })
-  const endsAt = performance.now() + attemptBudgetMs(options)
+  const endsAt = performance.now() + startMs + attemptBudgetMs(options)
   const outcome = await host.capture({ id: 'warm-up', options, online: false }, endsAt)
   if (canary.connections() > before) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })

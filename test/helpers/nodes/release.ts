@@ -153,13 +153,19 @@ export const prepareRelease = async (
 }
 
 /** Values for the images of `.tools/images`, and for pages at a private address. */
-const localValues = ({ network }: NodeCluster): Values => ({
+const localValues = ({ network }: NodeCluster) => ({
   image: {
     pullPolicy: 'Never',
     ...Object.fromEntries(['server', 'worker', 'workerStealth'].map((image) => [image, { tag: 'local' }])),
   },
   allowTargets: [network.webAddress],
+  networkPolicy: { dns: rulesTo(network, { port: 53, protocol: 'UDP' }, { port: 53, protocol: 'TCP' }) },
 })
+
+/** Egress rules for what runs beside the nodes. */
+const rulesTo = ({ address }: NodeCluster['network'], ...ports: readonly object[]) => [
+  { to: [{ ipBlock: { cidr: `${address}/32` } }], ports },
+]
 
 const outsideValues = (cluster: NodeCluster, { ports }: OutsideServices): Values => ({
   ...localValues(cluster),
@@ -167,7 +173,9 @@ const outsideValues = (cluster: NodeCluster, { ports }: OutsideServices): Values
   nats: { existingSecret: 'nats' },
   storage: { existingSecret: 'bucket' },
   networkPolicy: {
-    storage: [{ to: [{ ipBlock: { cidr: `${cluster.network.address}/32` } }], ports: [{ port: ports.s3 }] }],
+    ...localValues(cluster).networkPolicy,
+    nats: rulesTo(cluster.network, { port: ports.nats }),
+    storage: rulesTo(cluster.network, { port: ports.s3 }),
     kubernetes: [{ ports: [{ port: Number(new URL(cluster.server).port) }] }],
   },
 })

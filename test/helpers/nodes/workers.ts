@@ -17,7 +17,7 @@ export type WorkerOnNode = {
 }
 
 /** Annotation that distinguishes pod templates. */
-export const colourAnnotation = 'example.com/colour'
+export const colourAnnotation = 'custom.shutterfleet.dev/colour'
 
 type Pod = {
   readonly metadata: {

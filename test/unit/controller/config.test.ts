@@ -23,6 +23,7 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     holdMs: 30_000,
     zeroAfterMs: 30_000,
     startLimitMs: 60_000,
+    startMaxMs: 900_000,
     drainStepMs: 5000,
   })
   t.end()

@@ -111,8 +111,8 @@ const cases: Case[] = [
   },
   {
     name: 'never replaces a starting worker if the limit is infinite',
-    seen: { workers: [worker('w1', { ...starting, ageMs: 9_000_000 })] },
-    policy: { startLimitMs: Infinity },
+    seen: { workers: [worker('w1', { ...starting, ageMs: 9_000_000, silentMs: 9_000_000 })] },
+    policy: { startLimitMs: Infinity, startMaxMs: Infinity },
     want: { kind: 'hold', wanted: 1, reason: 'steady' },
   },
   {
@@ -197,7 +197,7 @@ const cases: Case[] = [
     name: 'replaces late starts even if other workers are silent',
     seen: {
       workers: [
-        worker('w1', { ...starting, ageMs: 60_001 }),
+        worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 }),
         ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 40_000 })),
         worker('w4', { state: 'stopping' }),
       ],
@@ -212,7 +212,7 @@ const cases: Case[] = [
   },
   {
     name: 'replaces a worker that is starting for longer than its limit',
-    seen: { workers: [worker('w1', { ...starting, ageMs: 60_001 })] },
+    seen: { workers: [worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 })] },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {

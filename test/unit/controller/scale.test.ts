@@ -42,7 +42,7 @@ const momentOf = ({ workers, refused, wanted, held, policy: rules, memory: befor
     seen: observedPool({ workers, refused }),
     policy,
     memory,
-    groups: classifyWorkers(workers, policy, memory.failures > 0),
+    groups: classifyWorkers(workers, policy, memory.failures),
   }
 }
 

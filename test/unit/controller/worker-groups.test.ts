@@ -21,9 +21,9 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
     worker('stopping', { state: 'stopping', silentMs: 99_000 }),
     worker('stuck', { state: 'stuck', trouble: 'quota', silentMs: 99_000, ageMs: 900_000 }),
     worker('hung', { silentMs: 10_001 }),
-    worker('late', { state: 'starting', ageMs: 60_001 }),
+    worker('late', { state: 'starting', ageMs: 60_001, silentMs: 60_001 }),
   ]
-  const groups = classifyWorkers(all, policy, false)
+  const groups = classifyWorkers(all, policy, 0)
   t.equal(groups.present, 7, 'all but the terminating one')
   t.strictSame(podsOf(groups.active), ['ready', 'starting'])
   t.strictSame(podsOf(groups.starting), ['starting'])
@@ -31,21 +31,38 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
   t.strictSame(podsOf(groups.leaving), ['draining', 'drained'])
   t.strictSame(podsOf(groups.lost), ['hung', 'late'])
   t.strictSame(
-    podsOf(classifyWorkers(all, policy, true).active),
+    podsOf(classifyWorkers(all, policy, 1).active),
     ['ready'],
     'starting workers do not count while starts fail',
   )
-  t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
+  t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity, startMaxMs: Infinity }, 0).lost), [
+    'hung',
+  ])
   t.end()
 })
 
+t.test(
+  'worker groups: a start that fails gives the next ones twice the time; a worker that reports has a quarter of an hour',
+  async (t) => {
+    const silent = (ms: number) => worker(String(ms), { state: 'starting', ageMs: ms, silentMs: ms })
+    const reporting = (ms: number) => worker(`r${ms}`, { state: 'starting', ageMs: ms })
+    const all = [60_001, 120_001, 240_001, 900_001].map(silent)
+    const lostAfter = (failures: number) => podsOf(classifyWorkers(all, policy, failures).lost)
+    t.strictSame(lostAfter(0), ['60001', '120001', '240001', '900001'])
+    t.strictSame(lostAfter(1), ['120001', '240001', '900001'])
+    t.strictSame(lostAfter(2), ['240001', '900001'])
+    t.strictSame(lostAfter(20), ['900001'])
+    t.strictSame(podsOf(classifyWorkers([reporting(899_000), reporting(900_001)], policy, 0).lost), ['r900001'])
+  },
+)
+
 t.test('worker groups: unscheduled workers are future capacity, unless starts fail', async (t) => {
   const all = [worker('ready'), worker('pending', { state: 'unscheduled', silentMs: 99_000, ageMs: 200_000 })]
-  const groups = classifyWorkers(all, policy, false)
+  const groups = classifyWorkers(all, policy, 0)
   t.strictSame(podsOf(groups.active), ['ready', 'pending'])
   t.strictSame(podsOf(groups.unscheduled), ['pending'])
   t.strictSame(groups.lost, [])
-  t.strictSame(podsOf(classifyWorkers(all, policy, true).active), ['ready'])
+  t.strictSame(podsOf(classifyWorkers(all, policy, 1).active), ['ready'])
 })
 
 const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { silentMs })
@@ -72,14 +89,14 @@ for (const { name, workers, want } of [
   },
 ]) {
   t.test(`own subscription: ${name}`, (t) => {
-    t.equal(isSubscriptionSuspect(classifyWorkers(workers, policy, false)), want)
+    t.equal(isSubscriptionSuspect(classifyWorkers(workers, policy, 0)), want)
     t.end()
   })
 }
 
 const lostNode = { silentMs: 11_000, isNodeLost: true }
 const allOf = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
-  podsOf(replaceableOf(classifyWorkers(workers, policy, false), { replaceMs: Infinity, suspectMs }))
+  podsOf(replaceableOf(classifyWorkers(workers, policy, 0), { replaceMs: Infinity, suspectMs }))
 
 for (const { name, workers, want } of [
   {

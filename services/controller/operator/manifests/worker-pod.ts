@@ -64,7 +64,7 @@ const userId = 10_001
 const shmMiBPerSlot = 256
 const tmpMiBPerSlot = 1024
 /** A worker whose probes do not respond after this time is restarted; liveness is not checked before. */
-const startSeconds = 120
+const startSeconds = 600
 
 /**
  * The pod of a worker. It has no Kubernetes token and no secrets except the pool's own, cannot escalate privileges, and writes

@@ -16,5 +16,6 @@ export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPo
   zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,
   // Kubernetes reports why a pod cannot start, and retries it itself.
   startLimitMs: Number.POSITIVE_INFINITY,
+  startMaxMs: Number.POSITIVE_INFINITY,
   drainStepMs: scaleDown.periodSeconds * 1000,
 })

@@ -1,4 +1,4 @@
-import { Default } from 'typebox/value'
+import { Clean, Default } from 'typebox/value'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type BrowserPool, browserPools, browserPoolSpec, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
@@ -51,9 +51,9 @@ const trimPool = (object: KubeObject): BrowserPool => {
     'creationTimestamp',
     'deletionTimestamp',
   ])
-  // An older CustomResourceDefinition lacks the defaults of newer fields.
-  const withDefaults = Default(browserPoolSpec, structuredClone(spec)) as BrowserPoolSpec
-  return { metadata: kept, spec: withDefaults, ...(status && { status }) }
+  // A CustomResourceDefinition of another release lacks the defaults of newer fields, and has fields that no rule allows.
+  const known = Clean(browserPoolSpec, Default(browserPoolSpec, structuredClone(spec))) as BrowserPoolSpec
+  return { metadata: kept, spec: known, ...(status && { status }) }
 }
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>

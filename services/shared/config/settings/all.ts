@@ -28,7 +28,12 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   'Command line': clientSettings,
 }
 
+const everySetting = Object.values(allSettings).flatMap((settings) => Object.values(settings))
+
 /** The names of all settings, without prefix: a variable with the prefix outside of these is an error. */
-export const knownNames: ReadonlySet<string> = new Set(
-  Object.values(allSettings).flatMap((settings) => Object.values(settings).map((setting) => setting.name)),
+export const knownNames: ReadonlySet<string> = new Set(everySetting.map(({ name }) => name))
+
+/** The names of the settings that may be read from a file. */
+export const secretNames: ReadonlySet<string> = new Set(
+  everySetting.filter(({ secret }) => secret).map(({ name }) => name),
 )

@@ -45,18 +45,23 @@ export const gatewaySettings = {
     fallback: '',
     schemes: ['http', 'https'],
   }),
+  // Public, but kept in files with the private keys; so `secret`.
   sealingKeyStandard: text('SEALING_KEY_STANDARD', {
     help: 'public key to which captures for the standard pool are sealed',
+    secret: true,
   }),
   sealingKeyProxied: text('SEALING_KEY_PROXIED', {
     help: "public key to which captures with a caller's proxy are sealed",
+    secret: true,
   }),
   sealingKeyStealth: text('SEALING_KEY_STEALTH', {
     help: 'public key to which captures with `stealth` are sealed; empty: no workers have full Chromium (SHUTTERFLEET_STEALTH_CHROMIUM), and such captures are refused',
     fallback: '',
+    secret: true,
   }),
   sealingKeyWebhooks: text('SEALING_KEY_WEBHOOKS', {
     help: 'public key to which the secrets of webhooks are sealed',
+    secret: true,
   }),
   queueAllowanceMs: integer('SYNC_QUEUE_MS', {
     help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before the response is 202',

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
+import { longestStartMs } from '#worker/browser-host/protocol.ts'
 import { keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
-
-const launchMs = 20_000
 
 /** A target of a browser, and the session attached to it. */
 export type Target = { readonly id: string; readonly session: Session }
@@ -101,7 +100,7 @@ const controlBrowser = async (connection: Connection, kill: () => void) => {
 /** A running browser. */
 export type Browser = Readonly<Awaited<ReturnType<typeof controlBrowser>>>
 
-/** Starts Chromium with a temporary profile. Throws after at most 20 s, with the end of its standard error. */
+/** Starts Chromium with a temporary profile. Throws after at most `longestStartMs`, with the end of its standard error. */
 export const launch = async (program: string, flagsFor: (profile: string) => string[]): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), 'profile-'))
   const child = spawn(program, flagsFor(profile), {
@@ -122,8 +121,8 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
   // Child processes that outlive the browser may keep the pipe open.
   child.once('exit', () => from.destroy())
   try {
-    const tooLate = () => new Error(`the browser did not start within ${launchMs} ms: ${stderr()}`)
-    return await within(Promise.race([controlBrowser(connect(to, from), kill), over]), launchMs, tooLate)
+    const tooLate = () => new Error(`the browser did not start within ${longestStartMs} ms: ${stderr()}`)
+    return await within(Promise.race([controlBrowser(connect(to, from), kill), over]), longestStartMs, tooLate)
   } catch (error) {
     kill()
     throw error

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { address, flag, integer, list, oneOf, text } from '#shared/config/setting.ts'
+import { allSettings } from '#shared/config/settings/all.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
 const settings = {
@@ -59,4 +60,42 @@ t.test('read env: reads a secret from a file and never shows it', async (t) => {
   t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER_FILE: `${path}x` })[0], /KEY_PEPPER_FILE = .*cannot be read/)
   t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER_FILE: path, SHUTTERFLEET_KEY_PEPPER: 's' })[0], /both set/)
   t.match(problemsOf({ SHUTTERFLEET_KEY_PEPPER: '' })[0], /\(hidden\)/)
+})
+
+t.test(
+  'read env: a setting that is not secret takes no file, and an error never shows what a file contains',
+  async (t) => {
+    const path = join(t.testdir({ key: 'opening-key-of-the-pool' }), 'key')
+    const files = ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'KEY_PEPPER'].map((name) => [
+      `SHUTTERFLEET_${name}_FILE`,
+      path,
+    ])
+    const problems = problemsOf({ ...Object.fromEntries(files), SHUTTERFLEET_DATABASE_POOL_MAX_FILE: path })
+    t.strictSame(
+      problems,
+      ['LOG_LEVEL', 'POOL_MAX', 'PUBLIC_URL', 'DATABASE_POOL_MAX'].map(
+        (name) =>
+          `SHUTTERFLEET_${name}_FILE is set, but SHUTTERFLEET_${name} takes no file, because it is not secret; set SHUTTERFLEET_${name}`,
+      ),
+    )
+  },
+)
+
+t.test('read env: no secret setting of any service shows its value if it is invalid', async (t) => {
+  const path = join(t.testdir({ key: '\u0000 cannot be valid ://' }), 'key')
+  for (const group of Object.values(allSettings)) {
+    for (const { name, secret } of Object.values(group)) {
+      const variable = `SHUTTERFLEET_${name}_FILE`
+      const problems = [{ [variable]: path }].flatMap((env) => {
+        try {
+          readEnv(group, env)
+          return []
+        } catch (error) {
+          return (error as AppError).message.split('\n')
+        }
+      })
+      t.notMatch(problems.join(), /cannot be valid/, name)
+      if (!secret && !name.endsWith('_FILE')) t.match(problems.join(), `SHUTTERFLEET_${name} takes no file`, name)
+    }
+  }
 })

@@ -54,6 +54,27 @@ t.test('slots: retries failed starts of a host, and reports each', async (t) => 
   t.strictSame(failures, ['try 1', 'try 2'])
 })
 
+t.test(
+  'slots: the bound of a start doubles with each failure up to four minutes, and a success resets it',
+  async (t) => {
+    const made = [makeHost(), makeHost()]
+    const bounds: number[] = []
+    let failuresLeft = 4
+    const start = async (_stop: AbortSignal, startMs: number) => {
+      bounds.push(startMs)
+      if (failuresLeft-- > 0) throw new AppError('SERVICE_UNAVAILABLE', { message: 'slow' })
+      return made.shift()!.host
+    }
+    const [first] = made
+    const slot = createSlot(start, noEvents)
+    await slot.host(never)
+    t.strictSame(bounds, [30_000, 60_000, 120_000, 240_000, 240_000])
+    first?.end()
+    await slot.host(never)
+    t.equal(bounds.at(-1), 30_000)
+  },
+)
+
 t.test('slots: gives up when stopped', async (t) => {
   const stop = new AbortController()
   const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })

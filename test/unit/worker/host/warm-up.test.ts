@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import type { Outcome } from '#worker/browser-host/protocol.ts'
+import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
 import { createEvents } from '#worker/events.ts'
 import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 
@@ -42,23 +42,37 @@ const failed: Outcome = {
   timings: {},
 }
 
+const shell = { browser: 'shell', startMs: 30_000 } as const
+
 t.test('warm up: succeeds with a picture and no connection to the canary', async (t) => {
   let order: { online: boolean } | undefined
-  await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, 'shell')
+  await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, shell)
   t.equal(order?.online, false)
+})
+
+t.test('warm up: has the time of a start, which no order has, to open its page and as much to load it', async (t) => {
+  let [leftMs, timeout] = [0, 0]
+  const capture = async ({ options }: Order, endsAt: number) => {
+    leftMs = endsAt - performance.now()
+    timeout = options.timeout
+    return completed
+  }
+  await warmUp({ capture }, { port: 1, connections: () => 3 }, { browser: 'full', startMs: 120_000 })
+  t.equal(timeout, 120)
+  t.ok(leftMs > 239_000 && leftMs <= 260_000, String(leftMs))
 })
 
 t.test('warm up: rejects a host whose page reaches the canary', async (t) => {
   let connections = 0
   const leaking = { capture: async () => ((connections += 1), completed) }
-  await t.rejects(warmUp(leaking, { port: 1, connections: () => connections }, 'shell'), {
+  await t.rejects(warmUp(leaking, { port: 1, connections: () => connections }, shell), {
     code: 'SERVICE_UNAVAILABLE',
     message: /around/,
   })
 })
 
 t.test('warm up: rejects a host that returns no picture', async (t) => {
-  await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, 'shell'), {
+  await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, shell), {
     message: /no browser/,
   })
 })

@@ -19,6 +19,6 @@ t.test('health: is ready while it may pull captures', async (t) => {
 })
 
 t.test('health: is not live once no browser has started for three minutes', async (t) => {
-  t.match(of({ coldForMs: 170_000 }), { live: true, ready: false })
-  t.match(of({ coldForMs: 190_000 }), { live: false, ready: false })
+  t.match(of({ coldForMs: 890_000 }), { live: true, ready: false })
+  t.match(of({ coldForMs: 910_000 }), { live: false, ready: false })
 })

@@ -67,7 +67,7 @@ t.test("worker pod: the image's init is the first process, and liveness is check
   t.notOk('command' in containerOf())
   const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
   t.equal(httpGet?.path, '/livez')
-  t.equal(periodSeconds * failureThreshold, 120)
+  t.equal(periodSeconds * failureThreshold, 600)
 })
 
 t.test('worker pod: node autoscalers may evict a worker but not a Job, unless the template overrides it', async (t) => {
@@ -197,7 +197,7 @@ t.test('worker pod: sidecars start before the worker and end after it, without a
 })
 
 t.test('worker pod: scheduler, DNS and minDomains are those of the template', async (t) => {
-  const dns = { dnsPolicy: 'None' as const, dnsConfig: { nameservers: ['10.0.0.10'] } }
+  const dns = { dnsPolicy: 'Default' as const, dnsConfig: { options: [{ name: 'ndots' as const, value: '1' }] } }
   const spread = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const, minDomains: 3 }
   const { spec } = pod({ template: { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] } })
   t.match(spec, { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] })

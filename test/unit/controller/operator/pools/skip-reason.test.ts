@@ -1,6 +1,7 @@
 import t from 'tap'
 import { skippedStatus, skipReason, unsupportedSpecError } from '#controller/operator/pools/skip-reason.ts'
 import { queueOwners } from '#controller/operator/pools/queue-owners.ts'
+import { fullSpec, hostileTemplates } from '#test/fixtures/browser-pools.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
 const older = poolObject('older')
@@ -56,3 +57,11 @@ t.test('skipped pool: a field that is missing or of another type is named', asyn
   t.match(odd({ replicas: 'three' }), /^spec\.replicas /)
   t.match(odd({ pool: 'other' }), /^spec\.pool /)
 })
+
+t.test(
+  'skipped pool: a template that would gain what the workers have is not supported, whatever definition let it in',
+  async (t) => {
+    t.equal(odd({ template: fullSpec.template }), undefined)
+    for (const [what, template] of hostileTemplates) t.match(odd({ template }), /^spec\.template\./, what)
+  },
+)

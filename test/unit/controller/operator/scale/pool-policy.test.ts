@@ -25,6 +25,7 @@ t.test('pool policy: maps every spec field', async (t) => {
       holdMs: 20_000,
       zeroAfterMs: 300_000,
       startLimitMs: Infinity,
+      startMaxMs: Infinity,
       drainStepMs: 7000,
     },
   )

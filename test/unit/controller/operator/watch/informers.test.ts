@@ -5,6 +5,7 @@ import { pods } from '#controller/operator/watch/observed-pod.ts'
 import { openInformers } from '#controller/operator/watch/informers.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Collection, KubeObject } from '#shared/kube/resource.ts'
+import { cleanTemplate, droppedTemplate, fullSpec } from '#test/fixtures/browser-pools.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { deploymentObject, podObject, poolObject } from '#test/helpers/kube-objects.ts'
 import { createScriptedApi, type ScriptedApi } from '#test/helpers/scripted-api.ts'
@@ -75,6 +76,18 @@ t.test('informers: objects are found by the name or the label of their pool', as
   )
   t.strictSame(informers.podsOf('nothing'), [])
   t.strictSame(['a', 'c', 'd'].map(informers.hasPod), [true, true, false])
+})
+
+t.test('informers: drops fields of pods that a CustomResourceDefinition of another release lets through', async (t) => {
+  const world = setUp()
+  fillAll(world)
+  world.kindOf(browserPools).lists.length = 0
+  const pools = [poolObject('odd', { template: droppedTemplate as object }), poolObject('full', fullSpec)]
+  world.fill(browserPools, pools)
+  const { informers } = world.begin()
+  await world.clock.advance(0)
+  t.strictSame(informers.pool('odd')?.spec.template, cleanTemplate)
+  t.strictSame(informers.pool('full')?.spec, fullSpec)
 })
 
 t.test('informers: fills in defaults that an older CustomResourceDefinition lacks', async (t) => {
