@@ -1,12 +1,11 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { BlockList, connect, createServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createApp } from '#egress/app.ts'
 import type { Connect } from '#egress/dial.ts'
 import type { Events } from '#egress/events.ts'
 import { createAuthorization } from '#egress/request-head.ts'
 import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
 import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
-import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
@@ -144,6 +143,41 @@ export const startCanary = async (): Promise<AsyncDisposable & { port: number; c
   return { ...running, connections: () => connections }
 }
 
+const blockList = (ranges: readonly string[], family: 'ipv4' | 'ipv6') => {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/')
+    list.addSubnet(network, Number(bits), family)
+  }
+  return (host: string) => list.check(host, family)
+}
+
+// Written apart from the filter's own ranges, so that a mistake there reaches the canary: IANA's special-purpose registries.
+const isSpecialIpv4 = blockList(
+  [
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/3',
+  ],
+  'ipv4',
+)
+// All but 2000::/3, and what is special in it.
+const isSpecialIpv6 = blockList(
+  ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+  'ipv6',
+)
+
 /**
  * Simulates the internet: public addresses lead to one server, all others to the canary, and each connection reports
  * the dialled address as its peer.
@@ -151,7 +185,7 @@ export const startCanary = async (): Promise<AsyncDisposable & { port: number; c
 export const internet =
   (ports: { readonly public: number; readonly canary: number }): Connect =>
   ({ host }) => {
-    const port = isPublicAddress(host) ? ports.public : ports.canary
+    const port = (isIPv6(host) ? isSpecialIpv6(host) : isSpecialIpv4(host)) ? ports.canary : ports.public
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
     return Object.defineProperty(socket, 'remoteAddress', { get: () => host })
   }

@@ -59,7 +59,7 @@ t.test('controller: sizes a pool of real processes', async (t) => {
     t.ok(alive(world).length <= 4)
   })
 
-  await t.test('controller: drains and stops surplus workers without losing a capture', async () => {
+  await t.test('controller: drains and stops surplus workers once the backlog is served', async () => {
     await shows(controller, { ready: '1', reason: 'steady' })
     await eventually(() => alive(world).length === 1)
   })
