@@ -6,7 +6,7 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import { createStoreEvents } from '#shared/telemetry/store-watch.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import { proxyAdvice } from './http/identification/clients.ts'
 import type { StreamEnd } from './live/event-stream.ts'
 

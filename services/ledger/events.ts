@@ -9,7 +9,7 @@ import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import { createStoreEvents } from '#shared/telemetry/store-watch.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { IgnoreReason } from './reports/judge-reports.ts'
 import { traceEnd } from './trace-end.ts'
 

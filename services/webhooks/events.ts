@@ -1,7 +1,7 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import { createStoreEvents } from '#shared/telemetry/store-watch.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
 /** An attempt that was made. Nothing about the receiver is logged: its URL is the caller's data. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { createStoreEvents, createStoreWatch } from '#shared/telemetry/store-watch.ts'
+import { createStoreEvents, createStoreWatch } from '#shared/process/store-watch.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
 /** Events that record log lines, and the text of their metrics. */
@@ -46,8 +46,9 @@ t.test('store watch: a write without an end fails repeatedly, and no other is se
   const writes: PromiseWithResolvers<void>[] = []
   const results: string[] = []
   const probe = () => {
-    writes.push(Promise.withResolvers())
-    return writes.at(-1)?.promise ?? Promise.reject()
+    const write = Promise.withResolvers<void>()
+    writes.push(write)
+    return write.promise
   }
   const storeProbed = (_store: string, failure: AppError | undefined) => void results.push(failure?.message ?? 'ok')
   using watch = createStoreWatch({ storeProbed }, { nats: probe }, 20)

@@ -1,8 +1,8 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { pause } from '#shared/process/pause.ts'
-import { within } from '#shared/process/within.ts'
-import type { Logger } from './logger.ts'
-import type { Metrics } from './metrics.ts'
+import { pause } from './pause.ts'
+import { within } from './within.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
 
 /** A store that services write to. */
 type StoreName = 'postgresql' | 'nats' | 'object_store'
@@ -60,7 +60,9 @@ export const createStoreWatch = (
     }
   }
   return {
-    start: (): void => all.forEach((each) => void run(each)),
+    start: (): void => {
+      for (const each of all) void run(each)
+    },
     /** Whether all stores accepted the last write; false before the first. */
     areUp: (): boolean => [...states.values()].every((state) => state === 'ok'),
     /** By store `ok`, or why it is not. */
