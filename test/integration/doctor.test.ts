@@ -55,12 +55,14 @@ t.test('doctor: checks a running system, and reports failed checks with advice',
   t.match(stdout, /^ok +meters +the meters of \d+ accounts match/m)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
-  process.kill(pid, 'SIGSTOP')
+  // `up` too, which would replace a frozen NATS.
+  const frozen = [system.pid, pid]
+  for (const each of frozen) process.kill(each, 'SIGSTOP')
   await rename(objects, `${objects}-away`)
   await writeFile(objects, 'a file instead of the folder')
   const env = { SHUTTERFLEET_CHROMIUM: '/bin/false', SHUTTERFLEET_KUBECONFIG: '/nowhere' }
   const broken = await run(['--cluster', '--data', system.dataDir], env)
-  process.kill(pid, 'SIGCONT')
+  for (const each of frozen) process.kill(each, 'SIGCONT')
   await rm(objects)
   await rename(`${objects}-away`, objects)
   t.equal(broken.code, 1)
