@@ -64,7 +64,11 @@ export const status: Command = {
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
     const { stealthWorkers, stealthWaiting = 'unknown', ...pool } = others
-    const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
+    const reasons = states.filter((state) => state.health === 'not ready' && Object.keys(state.detail).length > 0)
+    const services = states.map((state) => {
+      const { detail: reason, ...service } = state
+      return reasons.includes(state) ? { ...service, detail: reason } : service
+    })
     print({
       json: {
         pid: holder.pid,
@@ -80,6 +84,7 @@ export const status: Command = {
       text: [
         `${local.base_url}, process ${holder.pid}`,
         table([['service', 'pid', 'health', 'metrics'], ...states.map(rowOf)]),
+        ...reasons.map((state) => `${state.name} is not ready: ${words(state.detail)}`),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,

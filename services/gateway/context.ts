@@ -10,13 +10,17 @@ import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
+import { probeStream } from '#shared/queue/stored.ts'
 import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
+import { probeStore } from '#shared/storage/probe-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { createPublisher, type Publisher } from './capture/publisher.ts'
 import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } from './capture/read-image.ts'
 import type { Config } from './config.ts'
@@ -80,10 +84,9 @@ export type Gateway = Context &
     readonly files: FilesStore | undefined
     readonly pepper: Awaited<ReturnType<typeof watchPepper>>
     readonly metrics: Metrics
-    readonly health: () => Promise<Health>
+    readonly health: () => Health
   }
 
-const databaseProbeMs = 1000
 /** Interval at which maintenance mode is read. */
 const maintenanceReadMs = 1000
 const pepperCheckMs = 1000
@@ -101,20 +104,13 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-/** Ready until the gateway is stopped: its dependencies are shared by all replicas, so they are only reported. */
-const healthOf = async (
-  { database, queue, clients }: { database: Database; queue: Queue; clients: Clients },
-  stop: AbortSignal,
-): Promise<Health> => {
+/** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
+const healthOf = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
   const ignored = clients.ignoredProxy()
   return {
     live: true,
-    ready: !stop.aborted,
-    detail: {
-      database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
-      queue: queue.isConnected() ? 'connected' : 'is away',
-      ...(ignored !== undefined && { clients: proxyAdvice(ignored) }),
-    },
+    ready: stores.areUp() && !stop.aborted,
+    detail: { ...stores.detail(), ...(ignored !== undefined && { clients: proxyAdvice(ignored) }) },
   }
 }
 
@@ -154,6 +150,13 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
+  const probes = {
+    postgresql: database.probe,
+    nats: () => probeStream(queue, capturesStream.name),
+    object_store: () => probeStore(objects),
+  }
+  const stores = stack.use(createStoreWatch(events, probes))
+  stores.start()
   const owned = stack.move()
   return {
     captures,
@@ -185,7 +188,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: () => healthOf({ database, queue, clients }, lifecycle.stop),
+    health: () => healthOf({ stores, clients }, lifecycle.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

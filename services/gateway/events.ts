@@ -6,6 +6,7 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import { proxyAdvice } from './http/identification/clients.ts'
 import type { StreamEnd } from './live/event-stream.ts'
 
@@ -94,6 +95,7 @@ export type Events = ReturnType<typeof createEvents>
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const count = declare(metrics)
   return {
+    ...createStoreEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line

@@ -62,6 +62,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
 /** Declares the streams, then runs the ledger's loops until `stop` aborts. Resolves once running turns are finished. */
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
   await setUpStreams(ledger)
+  ledger.stores.start()
   using _wakeups = ledger.queue.subscribe(relayWakeupSubject, () => {
     ledger.relayWakeup.notify()
     ledger.idleMonitor.markBusy()

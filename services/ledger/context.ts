@@ -1,11 +1,15 @@
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { probeStream } from '#shared/queue/stored.ts'
+import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
+import { probeStore } from '#shared/storage/probe-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
@@ -27,23 +31,25 @@ export type Ledger = Settings & {
   readonly database: Database
   readonly queue: Queue
   readonly objects: Pick<ObjectStore, 'delete' | 'list'>
+  readonly stores: Pick<StoreWatch, 'start'>
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayWakeup: Wakeup
   readonly idleMonitor: IdleMonitor
 }
 
-const databaseProbeMs = 1000
+type Stores = Pick<Ledger, 'database' | 'queue'> & { readonly objects: ObjectStore; readonly events: Events }
 
-const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async (): Promise<Health> => {
-  const answers = await database.ping(databaseProbeMs)
-  const connected = queue.isConnected()
-  return {
-    live: true,
-    ready: answers && connected && !stop.aborted,
-    detail: { database: answers ? 'answers' : 'is away', queue: connected ? 'connected' : 'is away' },
-  }
-}
+/** Reports reach the ledger by the stream of results, which only workers write to otherwise. */
+const watchStores = ({ database, queue, objects, events }: Stores): StoreWatch =>
+  createStoreWatch(events, {
+    postgresql: database.probe,
+    nats: async () => {
+      await probeStream(queue, capturesStream.name)
+      await probeStream(queue, resultsStream.name)
+    },
+    object_store: () => probeStore(objects),
+  })
 
 /** Opens the connections of a ledger; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
 export const openContext = async (config: Config, stop: AbortSignal) => {
@@ -55,6 +61,7 @@ export const openContext = async (config: Config, stop: AbortSignal) => {
   const inboxPrefix = inboxPrefixOf('ledger')
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
+  const stores = stack.use(watchStores({ database, queue, objects, events }))
   const owned = stack.move()
   return {
     ...config,
@@ -65,7 +72,8 @@ export const openContext = async (config: Config, stop: AbortSignal) => {
     metrics,
     relayWakeup: createWakeup(),
     idleMonitor: createIdleMonitor(),
-    health: healthOf(database, queue, stop),
+    stores,
+    health: (): Health => ({ live: true, ready: stores.areUp() && !stop.aborted, detail: stores.detail() }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -9,6 +9,7 @@ import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { IgnoreReason } from './reports/judge-reports.ts'
 import { traceEnd } from './trace-end.ts'
 
@@ -276,6 +277,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => ({
   ...captureEvents(log, metrics),
   ...outboxEvents(log, metrics),
   ...loopEvents(log, metrics),
+  ...createStoreEvents(log, metrics),
 })
 
 /** See `createEvents`. */

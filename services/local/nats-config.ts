@@ -58,9 +58,16 @@ export const accountsText = (passwords: QueuePasswords): string =>
 ${servicesText(passwords)}${poolAccounts.map((account) => poolText(account, passwords)).join('')}}
 `
 
-/** The configuration of the local NATS server: loopback only, JetStream in `storeFolder`. */
-export const natsConfig = (options: { port: number; storeFolder: string; passwords: QueuePasswords }): string =>
-  `listen: "127.0.0.1:${options.port}"
+/**
+ * The configuration of a NATS server of ours. `http` serves its health. By default it would refuse streams that are larger
+ * than 75 % of the space that is free at its start, which they rarely fill.
+ */
+export const natsConfig = (
+  to: { readonly listen: string; readonly http: string; readonly storeFolder: string },
+  passwords: QueuePasswords,
+): string =>
+  `listen: ${quote(to.listen)}
+http: ${quote(to.http)}
 max_payload: ${maxMessageBytes}
-jetstream { store_dir: ${quote(options.storeFolder)} }
-${accountsText(options.passwords)}`
+jetstream { store_dir: ${quote(to.storeFolder)}, max_file_store: 2TB }
+${accountsText(passwords)}`

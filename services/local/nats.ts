@@ -31,10 +31,10 @@ const isServing = (port: number): Promise<boolean> => succeeds(readGreeting({ ho
 /** Starts our own nats-server on loopback and waits until it serves. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startNats = async (facts: Facts, program: string, signal: AbortSignal): Promise<Child> => {
   const { folder, ports, secrets } = facts
-  const { nats: port } = ports
+  const { nats: port, natsHealth } = ports
   const [config, logPath] = [join(folder.nats, 'nats.conf'), join(folder.logs, 'nats.log')]
-  const settings = natsConfig({ port, passwords: secrets.queuePasswords, storeFolder: folder.nats })
-  await writeFile(config, settings, { mode: 0o600 })
+  const to = { listen: `127.0.0.1:${port}`, http: `127.0.0.1:${natsHealth}`, storeFolder: folder.nats }
+  await writeFile(config, natsConfig(to, secrets.queuePasswords), { mode: 0o600 })
   const child = await startChild({
     command: 'setpriv',
     cwd: '/',

@@ -13,7 +13,7 @@ import {
   webhooksEnv,
 } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
-import { healthProbe, untilUnresponsive } from './watchdog.ts'
+import { healthProbe, postgresProbe, untilStoreFails, untilUnresponsive } from './watchdog.ts'
 
 const logOf = ({ folder }: Facts, name: string) => join(folder.logs, `${name}.log`)
 
@@ -23,6 +23,8 @@ export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
   // Fast shutdown: open transactions are rolled back, nothing committed is lost.
   stopSignal: 'SIGINT',
   stopMs: 20_000,
+  untilUnresponsive: (_running, signal) =>
+    untilStoreFails(postgresProbe(facts.ports.postgres), facts.folder.postgres, signal),
   start: async (signal) => ({
     addresses: {},
     child: await startPostgres(
@@ -44,6 +46,8 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   name: 'nats',
   stopSignal: 'SIGTERM',
   stopMs: 10_000,
+  untilUnresponsive: (_running, signal) =>
+    untilStoreFails(healthProbe(`http://127.0.0.1:${facts.ports.natsHealth}`), facts.folder.nats, signal),
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 

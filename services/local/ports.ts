@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 
-const others = ['objects', 'egress', 'webhookEgress', 'postgres', 'nats'] as const
+const others = ['objects', 'egress', 'webhookEgress', 'postgres', 'nats', 'natsHealth'] as const
 
 /** Ports on loopback. They are stored because URLs signed in one run are used in the next. */
 export type Ports = Readonly<Record<'gateway' | (typeof others)[number], number>>

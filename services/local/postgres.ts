@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdir, open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -92,18 +92,29 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
 const pidFile = async (cluster: string): Promise<string[]> =>
   (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
 
+/** Kills the processes of a server that was killed: those that are frozen keep its memory, and no other server can start. */
+const killRemaining = async (isOurs: (pid: number) => Promise<boolean>): Promise<void> => {
+  const killOne = async (pid: number) => {
+    if (await isOurs(pid)) process.kill(pid, 'SIGKILL')
+  }
+  const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger)
+  await Promise.allSettled(pids.map(killOne))
+  await waitUntil(orphanStopMs, async () => !(await Promise.all(pids.map(isOurs))).includes(true))
+}
+
 /**
- * Stops a server of this cluster that outlived its parent; removes a stale `postmaster.pid`. Our lock on the data folder
- * excludes concurrent starts.
+ * Stops a server of this cluster that outlived its parent, or what is left of a killed one; removes a stale `postmaster.pid`.
+ * Our lock on the data folder excludes concurrent starts.
  */
 const stopOrphanedServer = async (cluster: string) => {
   const pid = Number((await pidFile(cluster))[0])
   if (!pid) return
-  const isOurs = async () => (await readlink(`/proc/${pid}/fd/3`).catch(() => '')) === cluster
-  if (await isOurs()) {
+  const isOurs = async (of: number) => (await readlink(`/proc/${of}/fd/3`).catch(() => '')) === cluster
+  if (await isOurs(pid)) {
     process.kill(pid, 'SIGINT')
-    await waitUntil(orphanStopMs, async () => !(await isOurs()))
+    await waitUntil(orphanStopMs, async () => !(await isOurs(pid)))
   } else {
+    await killRemaining(isOurs)
     await rm(join(cluster, 'postmaster.pid'), { force: true })
   }
 }

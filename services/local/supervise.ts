@@ -3,7 +3,7 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { type Child, stopChild } from './child.ts'
 
-const backOff = { firstMs: 250, lastMs: 30_000 }
+const backOff = { firstMs: 250, lastMs: 10_000 }
 /** After this uptime the back-off is reset. */
 const healthyMs = 30_000
 

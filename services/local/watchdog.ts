@@ -1,33 +1,84 @@
 import { once } from 'node:events'
+import { statfs } from 'node:fs/promises'
 import { get } from 'node:http'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 /** Sends one health check; rejects if the process does not respond, or when `signal` aborts. */
 export type Probe = (signal: AbortSignal) => Promise<unknown>
 
-/** Two consecutive failures mean that the event loop has been blocked for 10 s. */
 const probeMs = 5000
-const failuresMax = 2
+/** Two consecutive failures mean that the event loop has been blocked for 10 s. */
+const blockedAfter = 2
+/** A busy machine slows a store down without harm, and its restart interrupts every service. */
+const failedAfter = 4
+/** Free space that a store needs to start: a segment of PostgreSQL's WAL. */
+const startBytes = 16 * 1024 * 1024
 
-/** Probes `/healthz`, which responds as long as the event loop runs. */
+/** Probes `/healthz`: of a service it responds as long as the event loop runs, of NATS it fails once a stream could not be written to. */
 export const healthProbe =
   (probeUrl: string): Probe =>
   async (signal) => {
     // A new connection each time: the service may close a kept-alive one at the same moment.
     const [response] = await once(get(`${probeUrl}/healthz`, { agent: false, signal }), 'response', { signal })
     response.resume()
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
+  }
+
+/** The request whether a server of PostgreSQL encrypts, which it answers before it authenticates. */
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
+/** Probes the PostgreSQL on a port of loopback, which answers unless it is frozen: what it refuses on a full disk, it accepts later. */
+export const postgresProbe =
+  (port: number): Probe =>
+  async (signal) => {
+    const socket = connect(port, '127.0.0.1')
+    try {
+      socket.write(sslRequest)
+      await once(socket, 'data', { signal })
+    } finally {
+      socket.destroy()
+    }
   }
 
 /**
- * Resolves with the reason once `probe` has failed for 10 s; rejects when `signal` aborts. Counts failed probes, not
- * elapsed time: a suspend of the machine fails one probe at most.
+ * Resolves once `probe` has failed `failuresMax` times in a row, and `mayEnd`; rejects when `signal` aborts. Counts failed
+ * probes, not elapsed time: a suspend of the machine fails one probe at most.
  */
-export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, everyMs = probeMs): Promise<string> => {
-  for (let failures = 0; failures < failuresMax;) {
+const untilFailing = async (
+  probe: Probe,
+  signal: AbortSignal,
+  of: { readonly everyMs: number; readonly failuresMax: number; readonly mayEnd?: () => Promise<boolean> },
+): Promise<void> => {
+  const { everyMs, failuresMax, mayEnd = async () => true } = of
+  for (let failures = 0; failures < failuresMax || !(await mayEnd());) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
     const [responded] = await Promise.all([succeeds(probe(within)), sleep(everyMs, undefined, { signal })])
     failures = responded ? 0 : failures + 1
   }
-  return `the event loop has not answered for ${(everyMs * failuresMax) / 1000} s`
+}
+
+/** Resolves with the reason once a service has not answered for 10 s; rejects when `signal` aborts. */
+export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, everyMs = probeMs): Promise<string> => {
+  await untilFailing(probe, signal, { everyMs, failuresMax: blockedAfter })
+  return `the event loop has not answered for ${(everyMs * blockedAfter) / 1000} s`
+}
+
+/**
+ * Resolves with the reason once a store in `folder` has failed for 20 s and its disk has space: a restart on a full one does
+ * not help. Rejects when `signal` aborts.
+ */
+export const untilStoreFails = async (
+  probe: Probe,
+  folder: string,
+  signal: AbortSignal,
+  everyMs = probeMs,
+): Promise<string> => {
+  const hasSpace = async () => {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize >= startBytes
+  }
+  await untilFailing(probe, signal, { everyMs, failuresMax: failedAfter, mayEnd: hasSpace })
+  return `it has not answered or not accepted writes for ${(everyMs * failedAfter) / 1000} s`
 }

@@ -1,16 +1,16 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
+import { openConfiguredDatabase } from '#shared/db/connection.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { createStoreWatch } from '#shared/process/store-watch.ts'
 import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
 import { createEvents } from './events.ts'
 import { ReceiverAgent } from './receiver-agent.ts'
 
-const databaseProbeMs = 1000
 const leaseMs = 10_000
 const idleMs = 5000
 /** The contract's bounds of an attempt: for the connection, then for the whole response. */
@@ -19,11 +19,6 @@ export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
 const trustOf = async (path: string): Promise<SecureContext | undefined> => {
   const extra = await readExtraCertificates(path)
   return extra.length === 0 ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ...extra] })
-}
-
-const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {
-  const isUp = await database.ping(databaseProbeMs)
-  return { live: true, ready: isUp && !stop.aborted, detail: { database: isUp ? 'answers' : 'is away' } }
 }
 
 /** Opens the sender's dependencies; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
@@ -36,6 +31,8 @@ export const openContext = async (config: Config, stop: AbortSignal) => {
   const trust = await trustOf(config.extraCa)
   const database = stack.use(openConfiguredDatabase(config))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
+  const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))
+  stores.start()
   const owned = stack.move()
   return {
     database,
@@ -50,7 +47,7 @@ export const openContext = async (config: Config, stop: AbortSignal) => {
     idleMs,
     now: () => new Date(),
     random: () => Math.random(),
-    health: healthOf(database, stop),
+    health: (): Health => ({ live: true, ready: stores.areUp() && !stop.aborted, detail: stores.detail() }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

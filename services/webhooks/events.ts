@@ -1,6 +1,7 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
 /** An attempt that was made. Nothing about the receiver is logged: its URL is the caller's data. */
@@ -41,6 +42,7 @@ const declare = (metrics: Metrics) => ({
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const counts = declare(metrics)
   return {
+    ...createStoreEvents(log, metrics),
     attempted: ({ id, event, failure, status, ms, givenUp }: Attempted) => {
       counts.attempts.inc({ outcome: failure ?? 'delivered' })
       counts.seconds.observe(ms / 1000)

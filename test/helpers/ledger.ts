@@ -51,6 +51,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
       },
       list: async function* list() {},
     },
+    stores: { start: () => {} },
     events,
     relayWakeup: createWakeup(),
     idleMonitor: createIdleMonitor(),

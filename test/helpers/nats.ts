@@ -18,8 +18,8 @@ export type TestNats = AsyncDisposable & {
   readonly pid: number
   /** Stops the server and removes its folder. Idempotent. */
   readonly stop: () => Promise<void>
-  /** Kills the server as in a crash and restarts it on the same disk; resolves once it listens. */
-  readonly restart: () => Promise<void>
+  /** Kills the server as in a crash and restarts it on the same disk, with another limit if given; resolves once it listens. */
+  readonly restart: (maxFileStore?: string) => Promise<void>
   /** Like `restart`, with an empty disk: every stream and consumer is gone. */
   readonly wipe: () => Promise<void>
 }
@@ -27,11 +27,11 @@ export type TestNats = AsyncDisposable & {
 /** A test with cleanup functions, such as tap's `t`. */
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
-const configText = (folder: string, address: string, extra: string) => `
+const configText = (folder: string, address: string, extra: string, maxFileStore: string) => `
 listen: "${address}"
 ports_file_dir: "${folder}"
 max_payload: 8388608
-jetstream { store_dir: "${join(folder, 'store')}" }
+jetstream { store_dir: "${join(folder, 'store')}", max_file_store: ${maxFileStore} }
 ${extra}
 `
 
@@ -56,9 +56,9 @@ const listeningPort = async (folder: string, server: ChildProcess): Promise<numb
   throw new Error(`nats-server did not start within ${startMs} ms: ${log}`)
 }
 
-const launch = async (folder: string, address: string, extra: string) => {
+const launch = async (folder: string, address: string, extra: string, maxFileStore: string) => {
   const config = join(folder, 'nats.conf')
-  await writeFile(config, configText(folder, address, extra))
+  await writeFile(config, configText(folder, address, extra, maxFileStore))
   const program = existsSync(pinned) ? pinned : 'nats-server'
   const args = [...endWithParent.slice(1), program, '-c', config, '-l', join(folder, 'log')]
   const server = spawn(endWithParent[0], args, { stdio: 'ignore' })
@@ -68,17 +68,17 @@ const launch = async (folder: string, address: string, extra: string) => {
 
 /**
  * Starts nats-server on a free port of `host`, by default of loopback, with JetStream in a new folder. `config` is
- * added to its configuration file (for example users). Stopped at the test's end if `t` is given, else by the caller.
+ * added to its configuration file (for example users); `maxFileStore` is JetStream's limit. Stopped at the test's end if `t` is given, else by the caller.
  */
 export const startNats = async (
   t?: WithTeardown,
-  options: { config?: string; host?: string } = {},
+  options: { config?: string; host?: string; maxFileStore?: string } = {},
 ): Promise<TestNats> => {
   const folder = await mkdtemp(join(tmpdir(), 'nats-'))
-  const { config: extra = '', host = '127.0.0.1' } = options
-  let running = await launch(folder, `${host}:-1`, extra)
-  const again = async () => {
-    running = await launch(folder, `${host}:${running.port}`, extra)
+  const { config: extra = '', host = '127.0.0.1', maxFileStore = '2TB' } = options
+  let running = await launch(folder, `${host}:-1`, extra, maxFileStore)
+  const again = async (limit = maxFileStore) => {
+    running = await launch(folder, `${host}:${running.port}`, extra, limit)
   }
   const stop = async () => {
     await kill(running.server)
@@ -91,9 +91,9 @@ export const startNats = async (
       return running.server.pid ?? 0
     },
     stop,
-    restart: async () => {
+    restart: async (limit) => {
       await kill(running.server)
-      await again()
+      await again(limit)
     },
     wipe: async () => {
       await kill(running.server)

@@ -231,6 +231,27 @@ t.test('database: statements time out after ten seconds, and those of a migratio
   await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
+t.test(
+  'database: a probe needs space on the disk and a server that accepts writes, and anyone may run it',
+  async (t) => {
+    const database = await server.createDatabase()
+    await database.query('create role prober login')
+    const openAs = (options: string) => {
+      const url = new URL(database.url)
+      url.username = 'prober'
+      url.searchParams.set('options', options)
+      return openDatabase({ url: url.href, poolMax: 2 })
+    }
+    await using usual = openAs('')
+    await usual.probe()
+    await using readOnly = openAs('-c default_transaction_read_only=on')
+    await t.rejects(readOnly.probe(), { code: 'SERVICE_UNAVAILABLE', message: 'PostgreSQL is read-only' })
+    await database.query('alter role prober set temp_file_limit = 0')
+    await using full = openAs('')
+    await t.rejects(full.probe(), { code: 'SERVICE_UNAVAILABLE', message: /temporary file size exceeds/ })
+  },
+)
+
 t.test('database: an unreachable server is SERVICE_UNAVAILABLE, and is used again once it is back', async (t) => {
   const database = await server.createDatabase()
   t.equal(await database.ping(5000), true)

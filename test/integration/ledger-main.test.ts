@@ -43,7 +43,7 @@ t.test('ledger main: with its own permissions it creates streams, relays, purges
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error((await printed).join(''))
 
-  t.equal((await fetch(`${addresses['probeUrl']}/readyz`)).status, 200)
+  await eventually(async () => (await fetch(`${addresses['probeUrl']}/readyz`)).status === 200)
   const queue = await openQueue(t, ledgerUrl)
   const tenant = await createTenant(database)
   const capture = tenant.capture()

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { createStreamKeeper, setUpStreams } from '#ledger/keep-streams.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { publishStored, manage } from '#shared/queue/stored.ts'
-import { readStreams } from '#shared/queue/streams.ts'
+import { publishStored, manage, probeStream } from '#shared/queue/stored.ts'
+import { readStreams, unreadReports } from '#shared/queue/streams.ts'
 import { startedSubject } from '#shared/queue/subjects.ts'
-import { resultsStream } from '#shared/queue/topology.ts'
+import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -61,6 +62,48 @@ t.test('ledger streams: the results stream gets the configured size, or keeps it
   await setUpStreams({ ...ledger, resultsMaxBytes: 32 * mebibyte })
   t.equal(await size(), 32 * mebibyte, 'as configured')
 })
+
+t.test(
+  'ledger streams: without room on the disk of NATS existing streams are used, and new ones are refused with advice',
+  async (t) => {
+    const nats = await startNats(t)
+    const database = await server.createDatabase()
+    const ledger = createTestLedger(database, await openQueue(t, nats.url))
+    await setUpStreams(ledger)
+    await nats.restart('500MB')
+    await eventually(() => ledger.queue.isConnected())
+    await setUpStreams(ledger)
+    t.equal((await readStreams(ledger.queue)).length, 2)
+    const advice = {
+      code: 'CONFIGURATION',
+      message: /2048 MiB for the stream RESULTS: .*disk.*SHUTTERFLEET_RESULTS_MAX_BYTES/,
+    }
+    await t.rejects(setUpStreams({ ...ledger, resultsMaxBytes: 2048 * mebibyte }), advice)
+
+    const { streams } = await manage(ledger.queue)
+    await streams.delete(resultsStream.name)
+    await t.rejects(setUpStreams(ledger), { message: /1024 MiB/ })
+    await setUpStreams({ ...ledger, resultsMaxBytes: 100 * mebibyte })
+    t.equal((await readStreams(ledger.queue)).length, 2, 'created with a smaller size')
+  },
+)
+
+t.test(
+  'ledger streams: a probe stores a message in a stream, which the server removes, and no consumer receives',
+  async (t) => {
+    const ledger = await openLedger(t)
+    await t.rejects(probeStream(ledger.queue, capturesStream.name), { code: 'SERVICE_UNAVAILABLE' })
+    await setUpStreams(ledger)
+    const { streams } = await manage(ledger.queue)
+    for (const { name } of [capturesStream, resultsStream]) {
+      await Promise.all([probeStream(ledger.queue, name), probeStream(ledger.queue, name)])
+      const { state } = await streams.info(name)
+      t.equal(state.last_seq, 2)
+      t.equal(await unreadReports(ledger.queue), 0)
+      await eventually(async () => (await streams.info(name)).state.messages === 0)
+    }
+  },
+)
 
 t.test('ledger streams: the fill level of unread results is reported, before the oldest are lost', async (t) => {
   const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })

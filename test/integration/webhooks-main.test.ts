@@ -63,7 +63,7 @@ t.test('webhooks main: the delivery of a killed sender is delivered by another o
 
   const other = startProcess(t, settings)
   const { probeUrl = '' } = await other.announced
-  t.equal((await fetch(`${probeUrl}/readyz`)).status, 200)
+  await eventually(async () => (await fetch(`${probeUrl}/readyz`)).status === 200)
   const isDelivered = async () =>
     (await database.query(`select from webhook_delivery where state = 'delivered'`)).length === 1
   await eventually(isDelivered, { withinMs: 30_000 })

@@ -20,7 +20,7 @@ podAffinity:
           shutterfleet.dev/images: "true"
 {{- end }}
 
-{{- /* A StatefulSet with a single replica: dict of root, component, image, user, args, env, port, key, data, scratch, probe */}}
+{{- /* A StatefulSet with a single replica: dict of root, component, image, user, args, env, port, key, data, scratch, probe, liveness */}}
 {{- define "shutterfleet.server" -}}
 {{- $root := .root -}}
 {{- $name := printf "%s-%s" (include "shutterfleet.fullname" $root) .component -}}
@@ -61,6 +61,16 @@ spec:
             {{- include "shutterfleet.env" . | nindent 12 }}
           {{- end }}
           ports: [{ name: server, containerPort: {{ .port }} }]
+          startupProbe:
+            {{- toYaml .probe | nindent 12 }}
+            periodSeconds: 2
+            timeoutSeconds: 3
+            failureThreshold: 300
+          livenessProbe:
+            {{- toYaml .liveness | nindent 12 }}
+            periodSeconds: 5
+            timeoutSeconds: 5
+            failureThreshold: 4
           readinessProbe:
             {{- toYaml .probe | nindent 12 }}
             periodSeconds: 2

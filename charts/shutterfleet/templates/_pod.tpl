@@ -8,6 +8,7 @@ A pod: dict of
   files         settings read from files: { NAME: { secret, key } }
   ports         { name: port }
   probes        whether it serves /livez and /readyz; such pods are also spread and scraped
+  ready         port of the readiness probe, if not that of the probes
   podName       whether the pod's name is passed as a setting
   token         service account whose token is mounted
   account       service account without a token, if not that of the services
@@ -127,7 +128,7 @@ livenessProbe:
   timeoutSeconds: 5
   failureThreshold: 2
 readinessProbe:
-  httpGet: { path: /readyz, port: probe }
+  httpGet: { path: /readyz, port: {{ .ready | default "probe" }} }
   periodSeconds: 2
   timeoutSeconds: 3
   failureThreshold: 2

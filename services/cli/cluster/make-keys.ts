@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { accountsText, type QueuePasswords } from '#local/nats-config.ts'
+import { natsConfig, type QueuePasswords } from '#local/nats-config.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
-import { maxMessageBytes } from '#shared/queue/topology.ts'
 
 /** The data of a Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string>>
@@ -40,14 +39,10 @@ const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
   const urlOf = ({ name }: { name: QueueUserName }) => kept[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
   const urls = queueUsers.map((user) => [user.name, urlOf(user)] as const)
   const passwords = Object.fromEntries(urls.map(([name, url]) => [name, new URL(url).password])) as QueuePasswords
-  const settings = `listen: 0.0.0.0:4222
-http: 0.0.0.0:8222
-max_payload: ${maxMessageBytes}
-jetstream { store_dir: /data }
-`
+  const to = { listen: '0.0.0.0:4222', http: '0.0.0.0:8222', storeFolder: '/data' }
   return {
     ...Object.fromEntries(urls.map(([name, url]) => [natsUrlKey(name), url])),
-    'nats.conf': settings + accountsText(passwords),
+    'nats.conf': natsConfig(to, passwords),
   }
 }
 

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { readVersion } from '#local/find-programs.ts'
 import { readGreeting } from '#local/nats.ts'
 import { openDatabase } from '#shared/db/connection.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { probeStream } from '#shared/queue/stored.ts'
+import { readStreams } from '#shared/queue/streams.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
@@ -35,7 +38,8 @@ const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) =>
   if (url === undefined) return versionOf(postgresBin && join(postgresBin, 'postgres'))
   await using database = openDatabase({ url, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
-  return `${row?.version.split(' ').slice(0, 2).join(' ')}, answers`
+  await database.probe()
+  return `${row?.version.split(' ').slice(0, 2).join(' ')}, accepts writes`
 }
 
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
@@ -49,7 +53,14 @@ const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
   if (!jetstream) throw new Error(`nats-server ${version} without JetStream`)
   if (max_payload < maxMessageBytes)
     throw new Error(`its max_payload is ${max_payload}, the largest captures need ${maxMessageBytes}`)
-  return `nats-server ${version}, answers`
+  await using queue = await connectQueue({
+    url: natsUrl,
+    name: 'doctor',
+    inboxPrefix: '_INBOX_doctor',
+    notice: () => {},
+  })
+  for (const { name } of await readStreams(queue)) await probeStream(queue, name)
+  return `nats-server ${version}, accepts writes`
 }
 
 const filesIn = (folder: string): ObjectStore =>

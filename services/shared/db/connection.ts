@@ -39,6 +39,8 @@ export type Database = Sql &
     readonly subscribe: (channel: string, notified: () => void) => Listening
     /** Whether PostgreSQL responds within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
+    /** Writes and commits, and leaves no row; throws if PostgreSQL cannot. Needs free space: a small row may fit where there is none. */
+    readonly probe: () => Promise<void>
     /** The mapper that owns the pool; only `shared/db` uses it. */
     readonly orm: MikroORM
   }
@@ -173,6 +175,16 @@ const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise
   }
 }
 
+/** A temporary file takes space from the disk; a message in the WAL, which nobody reads, makes the commit wait for the disk. */
+const writeAndRemove = async (sql: Sql): Promise<void> => {
+  await sql.query(`set local work_mem = '64kB'`)
+  await sql.query('select count(*) from generate_series(1, 5000)')
+  const [row] = await sql.query<{ readOnly: string }>(
+    `select current_setting('transaction_read_only') as "readOnly", pg_logical_emit_message(true, 'shutterfleet', '')`,
+  )
+  if (row?.readOnly !== 'off') throw new AppError('SERVICE_UNAVAILABLE', { message: 'PostgreSQL is read-only' })
+}
+
 const runEntities = async <T>(
   fork: SqlEntityManager,
   bound: string | undefined,
@@ -261,6 +273,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       )
       return Promise.race([answered, pause(timeoutMs, false, { ref: false })])
     },
+    probe: () => withPool((pool) => runOnce(pool, begin, writeAndRemove)),
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       // Closing a pool that is opening its first connection never resolves.

@@ -10,6 +10,7 @@ import {
   poolWakeupSubject,
   poolStateSubject,
   poolReportFilters,
+  probeFilter,
   resultFilter,
   startedFilter,
   undrainSubject,
@@ -83,6 +84,7 @@ const operator: QueueUser = { name: 'operator', publish: [everything], subscribe
 const gateway = user('gateway', {
   publish: [
     captureFilter(),
+    probeFilter(capturesStream.name),
     relayWakeupSubject,
     ...pools.map(poolWakeupSubject),
     accountInfo,
@@ -97,6 +99,7 @@ const ledger = user('ledger', {
     `${api}.>`,
     acks(resultsStream.name, ledgerConsumer.durable_name),
     captureFilter(),
+    ...streams.map(probeFilter),
     eventFilter,
     ...pools.flatMap((pool) => [backlogSubject(pool), poolWakeupSubject(pool)]),
   ],

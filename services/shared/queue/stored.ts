@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { jetstream, jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
 import { InvalidArgumentError } from '@nats-io/transport-node'
 import { AppError } from '#shared/errors/app-error.ts'
 import { traceHeaders, type Queue } from './connection.ts'
+import { probeFilter } from './subjects.ts'
 
 const publishTimeoutMs = 5000
+const probeBytes = 4096
 const readTimeoutMs = 2000
 /** JetStream's error code of "maximum messages per subject exceeded". */
 const subjectFull = 10_077
@@ -16,19 +19,25 @@ export type Stored = 'stored' | 'stands'
 /**
  * Publishes to a stream. Returns `stands`, and stores nothing, if its one message of this subject is stored already.
  * Throws `CONFIGURATION` if the message exceeds the server's `max_payload`; any other failure throws `SERVICE_UNAVAILABLE`
- * after at most five seconds and means "unknown". `first`: stores only if the stream has no message of the subject.
+ * after at most five seconds and means "unknown". `first`: stores only if the stream has no message of the subject. `ttl`: the server removes the message after
+ * this time, such as `1s`.
  */
 export const publishStored = async (
   queue: Queue,
   subject: string,
   data: Uint8Array,
-  { traceparent, first = false }: { readonly traceparent?: string | undefined; readonly first?: boolean } = {},
+  {
+    traceparent,
+    first = false,
+    ttl,
+  }: { readonly traceparent?: string | undefined; readonly first?: boolean; readonly ttl?: string } = {},
 ): Promise<Stored> => {
   const headers = traceHeaders(traceparent)
   try {
     await jetstream(queue.connection).publish(subject, data, {
       timeout: publishTimeoutMs,
       ...(headers && { headers }),
+      ...(ttl !== undefined && { ttl }),
       ...(first && { expect: { lastSubjectSequence: 0 } }),
     })
     return 'stored'
@@ -40,6 +49,16 @@ export const publishStored = async (
     }
     throw new AppError('SERVICE_UNAVAILABLE', { message: `publish ${subject}: ${String(cause)}`, cause })
   }
+}
+
+/**
+ * Stores a message that the server removes after a second. A stream that could not be written to once refuses every later
+ * message until its server restarts, so each stream is probed. The message is larger than a page of a disk: a small one may
+ * fit where there is no space.
+ */
+export const probeStream = async (queue: Queue, stream: string): Promise<void> => {
+  const subject = probeFilter(stream).replace('*', randomUUID())
+  await publishStored(queue, subject, Buffer.alloc(probeBytes), { ttl: '1s' })
 }
 
 /** Returns the newest stored message of an exact subject; undefined if there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */

@@ -1,4 +1,11 @@
-import { type ConsumerConfig, JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type ConsumerConfig,
+  JetStreamApiError,
+  type JetStreamManager,
+  type StreamConfig,
+  type StreamInfo,
+} from '@nats-io/jetstream'
 import { lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
@@ -13,26 +20,46 @@ import {
 } from './topology.ts'
 
 const streamMissing = 10_059
+/** JetStream's error code of "insufficient storage resources available": the limits of all streams exceed that of the server. */
+const storageExceeded = 10_047
 
 /** Default number of a stream's replicas on a cluster: the fewest that survive the loss of one. */
 const clusterReplicas = 3
 
 type Declared = Partial<StreamConfig> & { readonly name: string }
 
-/** Creates or updates a stream. `initial` applies only on creation, so that later changes by an operator are kept. */
-const declareStream = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
+/** The configuration of a stream; undefined if it does not exist. */
+const findStream = async ({ streams }: JetStreamManager, name: string): Promise<StreamInfo | undefined> => {
   try {
-    await manager.streams.update(wanted.name, wanted)
+    return await streams.info(name)
   } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.code !== streamMissing) throw error
-    await manager.streams.add({ ...initial, ...wanted })
+    if (error instanceof JetStreamApiError && error.code === streamMissing) return undefined
+    throw error
   }
+}
+
+/**
+ * Creates a stream, or updates it if it differs: a server whose disk has shrunk refuses every update. `initial` applies only on
+ * creation, so that later changes by an operator are kept.
+ */
+const declareStream = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
+  const config: object | undefined = (await findStream(manager, wanted.name))?.config
+  if (config === undefined) await manager.streams.add({ ...initial, ...wanted })
+  else if (!isDeepStrictEqual({ ...config, ...wanted }, config)) await manager.streams.update(wanted.name, wanted)
+}
+
+/** Adds advice to the error of a server that refuses for lack of storage. */
+const explainRefusal = (cause: unknown, resultsBytes: number): never => {
+  if (!(cause instanceof JetStreamApiError) || cause.code !== storageExceeded) throw cause
+  const need = `${Math.ceil(resultsBytes / 1024 ** 2)} MiB for the stream ${resultsStream.name}`
+  const publicMessage = `NATS refuses ${need}: its max_file_store is too small, by default 75 % of the disk space that was free at its start. Free space on the disk of its store_dir and restart it, raise max_file_store, or set a smaller SHUTTERFLEET_RESULTS_MAX_BYTES`
+  throw new AppError('CONFIGURATION', { publicMessage, cause })
 }
 
 /** As `declareStream`, with three replicas; if the cluster has no room for them, keeps the current number, or creates one. */
 const declareReplicas = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
-  const found = await readStream(manager, wanted.name)
-  if ((found?.replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
+  const found = await findStream(manager, wanted.name)
+  if ((found?.config.num_replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
   try {
     await declareStream(manager, { ...wanted, num_replicas: clusterReplicas }, initial)
   } catch (error) {
@@ -52,9 +79,13 @@ export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 
   const manager = await manage(queue)
   const declare = replicas === 0 && isClustered(queue) ? declareReplicas : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
-  await declare(manager, asStream({ ...capturesStream, ...copies }))
   const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }
-  await declare(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
+  try {
+    await declare(manager, asStream({ ...capturesStream, ...copies }))
+    await declare(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
+  } catch (error) {
+    explainRefusal(error, maxBytes || resultsMaxBytes)
+  }
   for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
   await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
 }
@@ -69,21 +100,17 @@ export type StreamState = {
   readonly lastSequence: number
 }
 
-const readStream = async ({ streams }: JetStreamManager, name: string): Promise<StreamState | undefined> => {
-  try {
-    const { config, state } = await streams.info(name)
-    return { name, replicas: config.num_replicas, lastSequence: state.last_seq }
-  } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === streamMissing) return undefined
-    throw error
-  }
-}
-
 /** Returns both streams, without those that do not exist. Throws if the server does not respond. */
 export const readStreams = async (queue: Queue): Promise<readonly StreamState[]> => {
   const manager = await manage(queue)
-  const found = await Promise.all([capturesStream, resultsStream].map(({ name }) => readStream(manager, name)))
-  return found.filter((stream) => stream !== undefined)
+  const found = await Promise.all([capturesStream, resultsStream].map(({ name }) => findStream(manager, name)))
+  return found
+    .filter((stream) => stream !== undefined)
+    .map(({ config, state }) => ({
+      name: config.name,
+      replicas: config.num_replicas,
+      lastSequence: state.last_seq,
+    }))
 }
 
 /** Whether a stream of a cluster has fewer replicas than `declareStreams` with these `replicas` sets. */

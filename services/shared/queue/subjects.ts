@@ -80,5 +80,8 @@ export const startedFilter = (pool: Pool): string => startedSubject({ pool, id: 
 /** The ledger's backlog report of a pool, published every second. Not stored. */
 export const backlogSubject = (pool: Pool): string => `backlog.${pool}`
 
+/** Subjects of the messages that only show whether a stream stores them. */
+export const probeFilter = (stream: string): string => `probe.${stream}.${any}`
+
 /** Wakes the ledger's relay. Not stored. */
 export const relayWakeupSubject = 'relay.nudge'

@@ -1,5 +1,5 @@
 import { type Lane, lanes, type Pool, pools } from '#shared/capture/lane.ts'
-import { captureFilter, reportFilters } from './subjects.ts'
+import { captureFilter, probeFilter, reportFilters } from './subjects.ts'
 
 const seconds = 1_000_000_000
 
@@ -12,24 +12,26 @@ export const maxMessageBytes = 8 * 1024 * 1024
 /** The stream of captures that wait for a worker. One message per subject: a second is rejected while the first is stored. */
 export const capturesStream = {
   name: 'CAPTURES',
-  subjects: [captureFilter()],
+  subjects: [captureFilter(), probeFilter('CAPTURES')],
   retention: 'workqueue',
   storage: 'file',
   discard: 'new',
   max_msgs_per_subject: 1,
   discard_new_per_subject: true,
   allow_direct: true,
+  allow_msg_ttl: true,
 } as const
 
 /** The stream of workers' reports. Two hours is longer than any capture's three attempts. Its size is `resultsMaxBytes` unless one is set. */
 export const resultsStream = {
   name: 'RESULTS',
-  subjects: [...reportFilters],
+  subjects: [...reportFilters, probeFilter('RESULTS')],
   retention: 'limits',
   storage: 'file',
   discard: 'old',
   max_age: 7200 * seconds,
   allow_direct: true,
+  allow_msg_ttl: true,
 } as const
 
 /** Largest size in bytes of a new results stream: reports of about a million captures. */

@@ -17,7 +17,7 @@ t.test('ports: are kept between runs, and unique', async (t) => {
   const path = join(t.testdir(), 'ports.json')
   const first = await choosePorts(path, 0)
   t.strictSame(await choosePorts(path, 0), first)
-  t.equal(new Set(Object.values(first)).size, 6)
+  t.equal(new Set(Object.values(first)).size, 7)
   t.ok(
     Object.values(first).every((port) => port < 32_768),
     'below the ephemeral ports of the kernel',

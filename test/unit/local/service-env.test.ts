@@ -52,7 +52,7 @@ const facts: Facts = {
     },
     webhookKeys: { public: 'public of webhooks', private: 'private of webhooks' },
   },
-  ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, nats: 5 },
+  ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, natsHealth: 1, nats: 5 },
   databaseUrl: 'postgres://database',
   directUrl: 'postgres://database',
   natsUrlOf: (user) => `nats://${user}`,

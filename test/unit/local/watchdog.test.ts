@@ -1,8 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { startNodeProcess } from '#local/node-process.ts'
 import { supervise } from '#local/supervise.ts'
-import { healthProbe, untilUnresponsive } from '#local/watchdog.ts'
+import { healthProbe, postgresProbe, untilStoreFails, untilUnresponsive } from '#local/watchdog.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
 const everyMs = 20
@@ -28,6 +30,36 @@ t.test('watchdog: a probe that times out has failed', async (t) => {
   const probe = (signal: AbortSignal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
   t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
+})
+
+t.test('watchdog: four failures in a row mean a failed store, three do not', async (t) => {
+  const { probe, probed } = createProbe([false, false, false, true, false, false, false, false])
+  t.match(await untilStoreFails(probe, t.testdir(), never, everyMs), 'has not answered or not accepted writes')
+  t.equal(probed(), 8)
+})
+
+t.test('watchdog: a failed store on a disk without space is left alone', async (t) => {
+  const stop = new AbortController()
+  const { probe, probed } = createProbe([])
+  // The file system of processes has no space.
+  const watching = untilStoreFails(probe, '/proc', stop.signal, everyMs)
+  await eventually(() => probed() > 8)
+  stop.abort()
+  await t.rejects(watching)
+})
+
+t.test('watchdog: PostgreSQL is probed by a request that it answers before it authenticates', async (t) => {
+  const sent = Promise.withResolvers<string>()
+  const server = createServer((socket) =>
+    socket.on('data', (bytes) => (sent.resolve(bytes.toString('hex')), socket.end('N'))),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await postgresProbe(port)(never)
+  t.equal(await sent.promise, '0000000804d2162f')
+  server.close()
+  await t.rejects(postgresProbe(port)(never))
 })
 
 t.test('watchdog: ends with its signal', async (t) => {

@@ -1,0 +1,72 @@
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { pause } from './pause.ts'
+import { within } from './within.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+
+/** A store that services write to. */
+type StoreName = 'postgresql' | 'nats' | 'object_store'
+/** Writes to a store, and leaves nothing behind; rejects if the store refuses. */
+type StoreProbe = () => Promise<unknown>
+
+/** Longest time of a write. */
+const probeMs = 5000
+/** Each probe of an object store in a cloud is billed. */
+const everyMs: Readonly<Record<StoreName, number>> = { postgresql: 5000, nats: 5000, object_store: 15_000 }
+const retryMs = 1000
+
+/** The event of a probe of a store, for each service that probes some. */
+export const createStoreEvents = (log: Logger, metrics: Metrics) => {
+  const up = metrics.gauge({ name: 'store_up', help: '1 while writes to the store succeed, else 0', labels: ['store'] })
+  const failures = metrics.counter({
+    name: 'store_probe_failures_total',
+    help: 'Probes that could not write to the store',
+    labels: ['store'],
+  })
+  const down = new Set<StoreName>()
+  return {
+    storeProbed: (store: StoreName, failure: AppError | undefined) => {
+      up.set({ store }, failure ? 0 : 1)
+      if (!failure) return down.delete(store) && log.info({ store }, 'store accepts writes again')
+      failures.inc({ store })
+      if (!down.has(store)) log.error({ store, err: failure }, 'store refuses writes, not ready until it accepts them')
+      return down.add(store)
+    },
+  }
+}
+
+/** Whether the stores that a service needs accept writes. */
+export type StoreWatch = ReturnType<typeof createStoreWatch>
+
+/** From `start` until disposed probes each store every few seconds, one write at a time: one without an end fails every `boundMs`. */
+export const createStoreWatch = (
+  events: { readonly storeProbed: (store: StoreName, failure: AppError | undefined) => unknown },
+  probes: Readonly<Partial<Record<StoreName, StoreProbe>>>,
+  boundMs = probeMs,
+) => {
+  const stop = new AbortController()
+  const all = Object.entries(probes) as [StoreName, StoreProbe][]
+  const states = new Map<string, string>(all.map(([store]) => [store, 'not probed yet']))
+  const tooLate = () => new AppError('SERVICE_UNAVAILABLE', { message: `no answer to a write for ${boundMs / 1000} s` })
+  const run = async ([store, probe]: [StoreName, StoreProbe]) => {
+    let running: Promise<unknown> | undefined
+    while (!stop.signal.aborted) {
+      running ??= probe().finally(() => (running = undefined))
+      const failure = await within(running, boundMs, tooLate).then(() => undefined, toAppError)
+      if (stop.signal.aborted) return
+      states.set(store, failure ? `refuses writes: ${failure.message}` : 'ok')
+      events.storeProbed(store, failure)
+      await pause(failure ? retryMs : everyMs[store], stop.signal)
+    }
+  }
+  return {
+    start: (): void => {
+      for (const each of all) void run(each)
+    },
+    /** Whether all stores accepted the last write; false before the first. */
+    areUp: (): boolean => [...states.values()].every((state) => state === 'ok'),
+    /** By store `ok`, or why it is not. */
+    detail: (): Readonly<Record<string, string>> => Object.fromEntries(states),
+    [Symbol.dispose]: (): void => stop.abort(),
+  }
+}
