@@ -1,5 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '#shared/db/connection.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -49,9 +47,6 @@ const completeAll = async (t: Test, of: System, ids: readonly string[]) => {
   t.same(counts, { completed: ids.length })
   t.comment(`first ${Math.round(firstMs ?? 0)} ms, all ${Math.round(performance.now() - began)} ms after the return`)
 }
-
-const held = async () =>
-  / 1$/m.test((await system.metrics('worker-1')).match(/^shutterfleet_worker_held.*store.*$/m)?.[0] ?? '')
 
 const outage = async (t: Test, fault: Fault) => {
   store.fail(() => fault)

@@ -12,7 +12,7 @@ export type NextAttempt = {
   readonly attempt: number
   /** How often it was handed back because its browser ended or its connections broke. */
   readonly handBacks: number
-  /** Whether it was handed back before, so that the address sealed for it may be used up. */
+  /** Whether it was handed back before, so that its sealed address may have been used. */
   readonly isRepeat: boolean
 }
 

@@ -108,7 +108,7 @@ export const runAttempt = async (
   { egress, store }: { readonly egress: EgressLink; readonly store: Store },
   running: Attempt,
 ): Promise<AttemptEnd> => {
-  const { id, accountId, attempt, handBacks, sealed, endsAt, before } = running
+  const { id, accountId, attempt, handBacks, isRepeat, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
@@ -130,7 +130,7 @@ export const runAttempt = async (
   const { shot, timings } = outcome
   const finish = async (): Promise<AttemptResult | NotStored> => {
     const storing = performance.now()
-    const upload = new ImageUpload(store, { id, image: shot }, running.isRepeat ? undefined : sealed.puts[attempt - 1])
+    const upload = new ImageUpload(store, { id, image: shot, put: sealed.puts[attempt - 1], isOwn: !isRepeat })
     const completed = (objectKey: string): AttemptResult => {
       const all = { ...timings, store: Math.round(performance.now() - storing), total: total() }
       return { result: completedResult(running, shot, { objectKey, timings: all }) }

@@ -31,6 +31,14 @@ const heldAfterTries = 2
 
 type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
 
+/** The image of the capture `id`, and its first address; `isOwn`: no other run of the capture was given it. */
+export type ImageToStore = {
+  readonly id: string
+  readonly image: Image
+  readonly put: Put | undefined
+  readonly isOwn: boolean
+}
+
 /** Where and how a worker stores images. */
 export type Store = {
   /** Requests a new address for an image; undefined if its capture is no longer open. Throws `SERVICE_UNAVAILABLE`. */
@@ -74,18 +82,21 @@ const isTransient = (status: number) => status >= 500 || status === 408 || statu
  */
 export class ImageUpload {
   readonly #store: Store
-  readonly #capture: { readonly id: string; readonly image: Image }
+  readonly #capture: Pick<ImageToStore, 'id' | 'image'>
   /** Undefined: the next try requests one. */
   #put: Put | undefined
+  /** Whether no other run of the capture was given this address. */
+  #isOwn: boolean
   /** Whether an earlier try may have stored the image at this address. */
   #isUncertain = false
   #isClosed = false
   #fault = 'no time was left'
 
-  constructor(store: Store, capture: { readonly id: string; readonly image: Image }, put: Put | undefined) {
+  constructor(store: Store, { put, isOwn, ...capture }: ImageToStore) {
     this.#store = store
     this.#capture = capture
     this.#put = put
+    this.#isOwn = isOwn
   }
 
   /** Why the image is not stored, for logs. */
@@ -127,16 +138,14 @@ export class ImageUpload {
   }
 
   async #retry(endsAt: number, mayRetry: () => boolean, signal?: AbortSignal): Promise<string | undefined> {
-    let retryMs = firstRetryMs
-    for (let leftMs = endsAt - performance.now(); leftMs > 0; leftMs = endsAt - performance.now()) {
-      const key = await this.#try(leftMs)
+    for (let retryMs = firstRetryMs; performance.now() < endsAt; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+      const key = await this.#try(endsAt - performance.now())
       if (key !== undefined) {
         this.#store.holds.release('store')
         return key
       }
-      if (this.#isClosed || !mayRetry()) return undefined
-      await delay(Math.min(retryMs, Math.max(0, endsAt - performance.now())), undefined, { signal })
-      retryMs = Math.min(retryMs * 2, longestRetryMs)
+      if (this.#isClosed || !mayRetry() || performance.now() + retryMs >= endsAt) return undefined
+      await delay(retryMs, undefined, { signal })
     }
     return undefined
   }
@@ -145,7 +154,10 @@ export class ImageUpload {
     const { id, image } = this.#capture
     let status = 0
     try {
-      this.#put ??= await this.#store.sign(id)
+      if (!this.#put) {
+        this.#put = await this.#store.sign(id)
+        this.#isOwn = true
+      }
       if (!this.#put) {
         this.#isClosed = true
         this.#fault = 'the capture is no longer open'
@@ -157,7 +169,7 @@ export class ImageUpload {
       this.#isUncertain = this.#put !== undefined
       return undefined
     }
-    if (status < 300 || (status === 412 && this.#isUncertain)) return this.#put.key
+    if (status < 300 || (status === 412 && this.#isUncertain && this.#isOwn)) return this.#put.key
     this.#fault = `status ${status} ${http.STATUS_CODES[status] ?? ''}`.trimEnd()
     if (status === 413) {
       throw new AppError('RENDER_ERROR', {
