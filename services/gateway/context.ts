@@ -22,6 +22,7 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { createPublisher, type Publisher } from './capture/publisher.ts'
+import { signImages } from './capture/sign-images.ts'
 import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } from './capture/read-image.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './capture/follow-maintenance.ts'
@@ -141,6 +142,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
+  stack.use(signImages({ queue, database, objects, events }))
   const { waitersMax } = config
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const captures = capturesIn(database, config, nowMs)

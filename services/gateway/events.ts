@@ -130,7 +130,15 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       count.missing.inc()
       log.error({ capture: id }, 'the image of a completed capture is missing')
     },
-    uploaded: (status: number) => count.uploads.inc({ status: String(status) }),
+    /** A worker's request for a new address got no response; it is repeated. */
+    notSigned: (id: string, cause: unknown) =>
+      log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
+    /** `cause`: why the files driver could not store the image. */
+    uploaded: (status: number, cause?: unknown) => {
+      count.uploads.inc({ status: String(status) })
+      if (cause === undefined) return
+      log.error({ status, reason: String(cause) }, 'an image could not be written below SHUTTERFLEET_STORAGE_FOLDER')
+    },
     /** A proxy that is not trusted sent `X-Forwarded-For`; called once per process. */
     proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
     queueNotice: (notice: QueueNotice) => log.warn(notice, 'connection to NATS'),

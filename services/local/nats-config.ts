@@ -15,10 +15,10 @@ const quote = (text: string) => JSON.stringify(text)
 const list = (subjects: readonly string[]) => `[${subjects.map(quote).join(', ')}]`
 const lines = (texts: readonly string[]) => texts.map((text) => `      ${text}\n`).join('')
 
-const userText = ({ name, publish, subscribe }: QueueUser, passwords: QueuePasswords) =>
+const userText = ({ name, publish, subscribe, responds = false }: QueueUser, passwords: QueuePasswords) =>
   `{ user: ${name}, password: ${quote(passwords[name])}, permissions: {
         publish: ${list(publish)}
-        subscribe: ${list(subscribe)} } }`
+        subscribe: ${list(subscribe)}${responds ? '\n        allow_responses: true' : ''} } }`
 
 /** The services' exports to one pool's account only. */
 const exportTexts = ({ name, pulls, publishes, subscribes }: PoolAccount) => [

@@ -8,6 +8,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { Config } from './config.ts'
 import { LanePuller } from './delivery/lane-puller.ts'
+import { requestAddress } from './delivery/store-image.ts'
 import { createEvents, type Events } from './events.ts'
 import { findBrowsers } from './host/find-browsers.ts'
 import { openHostEnvironment } from './host/host-environment.ts'
@@ -66,13 +67,17 @@ export const createContext = async (
   const holds = reportedHolds(lifecycle, events)
   lifecycle.hold('egress', 'not checked yet')
   const egress = stack.use(linkEgress(config, holds))
+  const disposal = new AbortController()
+  stack.defer(() => disposal.abort())
+  const sign = (id: string) => requestAddress(queue, { pool, id })
+  const store = { sign, holds: { ...lifecycle, ...holds }, stop: disposal.signal }
   const slots = createSlots({ config, isolation, browsers, users, environment, events }, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(startHeartbeat(publish))
   const health = () => healthOf({ queue, lifecycle, slots })
   const probe = stack.use(await startProbeServer(config, { metrics, health }))
   void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
-  const worker = { queue, pool, pod, openingKeys, egress, events, puller, lifecycle, slots, service }
+  const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   const owned = stack.move()
   return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -25,10 +25,11 @@ import { nodeEnv } from './node-env.ts'
 
 const folder = resolve(import.meta.dirname, '../../services/worker')
 
-/** Accepts signed PUTs and stores bodies by path; rejects the first `refusals` with 503; delays responses while held. */
+/** Accepts signed PUTs and stores bodies by path; rejects the next `refusals` with a status; delays responses while held. */
 export const startObjectSink = async (host = '127.0.0.1') => {
   const objects = new Map<string, Buffer>()
   let refusals = 0
+  let refusal = 503
   let isHeld = false
   const held: (() => void)[] = []
   const server = createServer(async (request, response) => {
@@ -38,7 +39,7 @@ export const startObjectSink = async (host = '127.0.0.1') => {
     if (isHeld) await new Promise<void>((release) => held.push(release))
     if (refusals > 0) {
       refusals -= 1
-      response.writeHead(503).end()
+      response.writeHead(refusal).end()
     } else if (objects.has(key) && request.headers['if-none-match'] === '*') response.writeHead(412).end()
     else {
       objects.set(key, Buffer.concat(chunks))
@@ -50,8 +51,9 @@ export const startObjectSink = async (host = '127.0.0.1') => {
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     objects,
-    refuse: (times: number) => {
+    refuse: (times: number, status = 503) => {
       refusals = times
+      refusal = status
     },
     /** Delays the responses to PUTs until `release`. */
     hold: () => {

@@ -106,6 +106,13 @@ const egress: Running['egress'] = {
   [Symbol.dispose]: () => {},
 }
 
+/** A store whose signed addresses are never refused. */
+const store: Running['store'] = {
+  sign: async () => undefined,
+  holds: { hold: () => {}, release: () => {}, holds: () => new Map() },
+  stop: AbortSignal.abort(),
+}
+
 /** Mirrors main.ts and main-job.ts. */
 const work = async (
   options: InProcessWorkerOptions,
@@ -127,7 +134,7 @@ const work = async (
   stack.use(lifecycle)
   stack.use(startHeartbeat(sendHeartbeat))
   const puller = stack.use(new LanePuller(gate, spec.pool))
-  const running = { queue: gate, ...of, openingKeys, egress, events, puller, lifecycle, slots, service }
+  const running = { queue: gate, ...of, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   sendHeartbeat()
   if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
   else {

@@ -13,6 +13,8 @@ import {
   drainSubject,
   poolStateSubject,
   resultSubject,
+  signFilter,
+  signSubject,
   startedSubject,
 } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName, laneConsumers, resultsStream } from '#shared/queue/topology.ts'
@@ -46,6 +48,15 @@ const gateway = await connectAs('gateway')
 const controller = await connectAs('controller')
 const worker = await connectAs('worker_standard')
 const stealth = await connectAs('worker_stealth')
+
+// Responds to requests for addresses as the gateway does.
+for (const pool of ['standard', 'stealth'] as const) {
+  gateway.queue.subscribe(
+    signFilter(pool),
+    ({ subject, reply }) => gateway.queue.publish(reply ?? '', bytes(subject)),
+    'gateway',
+  )
+}
 
 const of = { pool: 'standard', lane: 'normal', accountId: 'a' } as const
 const subjectOf = (id: string) => captureSubject({ ...of, id })
@@ -90,6 +101,20 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
   t.equal(await unreadReports(ledger.queue), 2)
   t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
 })
+
+t.test(
+  'local queue permissions: a worker gets the response to its request for an address, for its pool only',
+  async (t) => {
+    const own = signSubject({ pool: 'standard', id: 'one' })
+    t.equal(textOf((await worker.queue.request(own, bytes(), 2000)).data), own)
+    t.match(
+      await refused('worker_stealth', (queue) => queue.publish(own, bytes(), { reply: queue.newInbox() })),
+      /sign/,
+    )
+    t.match(await refused('worker_standard', (queue) => void queue.subscribe(signFilter('standard'), () => {})), /sign/)
+    t.strictSame([worker.refusals, gateway.refusals], [[], []])
+  },
+)
 
 t.test('local queue permissions: the ledger receives pool states, and no worker can publish them', async (t) => {
   const received = Promise.withResolvers<string | undefined>()
@@ -171,6 +196,7 @@ const deputies = [
   { subject: `$JS.API.CONSUMER.MSG.NEXT.${capturesStream.name}.standard-normal`, body: '{"batch":1,"no_wait":true}' },
   { subject: started('deputy'), body: 'x' },
   { subject: result('deputy'), body: 'x' },
+  { subject: signSubject({ pool: 'standard', id: 'deputy' }), body: '' },
   { subject: `$JS.ACK.${capturesStream.name}.standard-normal.1.1.1.1.0`, body: '+NXT {"batch":1,"no_wait":true}' },
 ]
 /** Reply subjects where a response does harm. The results stream is deleted last, as responses need it. */

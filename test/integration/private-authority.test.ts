@@ -31,7 +31,7 @@ const program = `
   import { openDatabase } from '#shared/db/connection.ts'
   import { connectQueue } from '#shared/queue/connection.ts'
   import { createS3Store } from '#shared/storage/s3-store.ts'
-  import { storeImage } from '#worker/delivery/store-image.ts'
+  import { storeImage } from '#test/helpers/image-store.ts'
   const [postgres, nats, s3] = JSON.parse(process.argv[1])
   const store = createS3Store(s3)
   const image = { bytes: Buffer.from('image'), mimeType: 'image/png' }

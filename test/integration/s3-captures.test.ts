@@ -14,7 +14,8 @@ import { startSystem, type System, type TestRecord } from '#test/helpers/system.
 // Captures of a whole system that stores images in a bucket; `make test-s3` runs them on MinIO.
 
 const endMs = 60_000
-const start = (url: string) => startSystem(['--workers-max', '1'], { env: { SHUTTERFLEET_S3_URL: url } })
+const start = (url: string, env: Readonly<Record<string, string>> = {}) =>
+  startSystem(['--workers-max', '1'], { env: { ...env, SHUTTERFLEET_S3_URL: url } })
 
 const server = await startS3()
 const objects = createS3Store(server.url)
@@ -62,12 +63,20 @@ const charged = async (of: System) => {
   return ((await answer.json()) as { data: { screenshots_used: number } }).data.screenshots_used
 }
 
-/** Asserts that a capture fails with a service fault and is not charged. */
-const failsUncharged = async (t: Test, of: System) => {
+const workerMetrics = async (of: System): Promise<string> => {
+  const worker = (await of.readLocal()).services.find(({ name }) => name.startsWith('worker'))
+  return worker ? (await fetch(worker.metrics_url)).text() : ''
+}
+
+/** Creates a capture and waits until its worker is held because of the store. */
+const createHeld = async (t: Test, of: System): Promise<string> => {
   const before = await charged(of)
-  const { error } = await ended(of, await of.create({ ...newPage(), timeout: 5 }))
-  t.same(error, { code: 'JOB_FAILED', message: 'The image could not be stored.' })
+  const id = await of.create({ ...newPage(), timeout: 5 })
+  const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(of))
+  await eventually(isHeld, { withinMs: endMs, what: 'held by the store' })
+  t.equal((await of.record(id)).status, 'processing')
   t.equal(await charged(of), before)
+  return id
 }
 
 const isUnavailable = async (t: Test, of: System, id: string) => {
@@ -132,35 +141,35 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   await eventually(async () => (await keysOf(deleted)).length === 0)
 })
 
-t.test('s3 captures: with credentials that the store rejects captures fail and images are unavailable', async (t) => {
+t.test('s3 captures: with credentials that the store rejects captures wait and images are unavailable', async (t) => {
   const shown = await complete(system)
   await server.stop()
   await server.start('another-secret')
-  await failsUncharged(t, system)
+  const waits = await createHeld(t, system)
   await isUnavailable(t, system, shown)
   await server.stop()
   await server.start()
   t.equal((await imageOf(system, shown)).status, 200)
-  t.ok(await complete(system))
+  t.equal((await ended(system, waits)).status, 'completed')
 })
 
-t.test('s3 captures: a system whose credentials the store rejects fails to start with the reason', async (t) => {
+t.test('s3 captures: a system whose credentials the store rejects fails to start', async (t) => {
   const { href } = Object.assign(new URL(server.url), { password: 'wrong-secret' })
-  await t.rejects(start(href), { message: /the first capture failed.*The image could not be stored/ })
+  await t.rejects(start(href, { SHUTTERFLEET_SYNC_QUEUE_MS: '0' }), { message: /the first capture failed.*`doctor`/ })
 })
 
 const notHere = (!onMinio && 'the small server has no disk') || (process.getuid?.() !== 0 && 'mounts need root')
 
-t.test('s3 captures: a full store fails only captures, until it has room', { skip: notHere }, async (t) => {
+t.test('s3 captures: a full store lets captures wait until it has room', { skip: notHere }, async (t) => {
   await using store = await startMinio({ diskBytes: 64 * 1024 * 1024 })
   await using full = await start(store.url)
   const bucket = createS3Store(store.url)
   const [shown, deleted] = [await complete(full), await complete(full)]
   await t.rejects(writeFile(store.otherFile(), Buffer.alloc(64 * 1024 * 1024)), { code: 'ENOSPC' })
-  await failsUncharged(t, full)
+  const waits = await createHeld(t, full)
   t.equal((await imageOf(full, shown)).status, 200)
   t.equal((await full.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
   await eventually(async () => (await keysOf(deleted, bucket)).length === 0)
   await rm(store.otherFile())
-  t.ok(await complete(full))
+  t.equal((await ended(full, waits)).status, 'completed')
 })

@@ -7,6 +7,7 @@ import {
   captureCodec,
   resultCodec,
   sealedCodec,
+  signedCodec,
   startedCodec,
 } from '#shared/queue/messages.ts'
 import { generateSealingKeys, readSealingKey, seal } from '#shared/queue/seal.ts'
@@ -17,10 +18,12 @@ import {
   captureSubject,
   drainSubject,
   resultSubject,
+  signFilter,
   startedSubject,
   undrainSubject,
 } from '#shared/queue/subjects.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, resultOf, sendCapture, startedOf, startWorker } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
@@ -144,6 +147,45 @@ t.test('worker: retries a PUT that the store rejects temporarily', async (t) => 
   store.refuse(2)
   const { id } = await send({ html: 'x' })
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
+})
+
+// Contract: Service faults
+t.test(
+  'worker: while the store takes no image, an attempt is handed back uncounted, no capture is taken, and the image is stored late',
+  async (t) => {
+    store.refuse(Infinity, 507)
+    const first = await send({ html: 'first' }, { budgetMs: 7000 })
+    await eventually(async () => (await startedOf(queue, first.id))?.kind === 'handed-back', { what: 'handed back' })
+    const readiness = await fetch(`${worker.probeUrl}/readyz`)
+    t.match([readiness.status, await readiness.text()], [503, /"store":"images cannot be stored: status 507/])
+    t.match(
+      await (await fetch(`${worker.probeUrl}/metrics`)).text(),
+      /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m,
+    )
+    const waiting = await send({ html: 'second' })
+    const until = heartbeats + 2
+    await eventually(() => heartbeats >= until)
+    t.equal(await startedOf(queue, waiting.id), undefined)
+    t.equal(await resultOf(queue, first.id), undefined)
+    store.refuse(0)
+    t.match(await awaitResult(queue, first.id), { outcome: 'completed', attempt: 1, objectKey: first.keys[0] })
+    t.match(await awaitResult(queue, waiting.id), { outcome: 'completed', attempt: 1 })
+    t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 200)
+    await queueIsEmpty()
+  },
+)
+
+t.test('worker: a refused address is replaced by one that is requested from the gateway', async (t) => {
+  const asked: string[] = []
+  const fresh = newObjectKey(crypto.randomUUID(), new Date())
+  using _gateway = queue.subscribe(signFilter('standard'), ({ subject, reply }) => {
+    asked.push(subject)
+    queue.publish(reply ?? '', signedCodec.encode({ put: { key: fresh, url: `${store.url}/${fresh}` } }))
+  })
+  store.refuse(1, 403)
+  const { id } = await send({ html: 'x' })
+  t.match(await awaitResult(queue, id), { outcome: 'completed', attempt: 1, objectKey: fresh })
+  t.same(asked, [`sign.standard.${id}`])
 })
 
 t.test('slot: takes the next capture while one is being stored, and no third', async (t) => {

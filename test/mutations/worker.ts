@@ -31,8 +31,19 @@ const handBacks: readonly Mutation[] = [
     ['if (attempt < unendedMax)', 'if (attempt <= unendedMax)'],
   ]),
   ...against(`${unit}/delivery/read-progress.test.ts`, 'services/worker/delivery/read-progress.ts', [
-    ['attempt === next.attempt ? next.handBacks : 0', 'next.handBacks'],
-    ["kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : ", ''],
+    ['attempt === next.attempt ? next : { attempt, handBacks: 0, isRepeat: false }', '{ ...next, attempt }'],
+    ["kind === 'begun' ? { ...first, attempt: attempt + 1 } : ", ''],
+  ]),
+  ...against(`${unit}/delivery/store-image.test.ts`, 'services/worker/delivery/store-image.ts', [
+    ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isUncertain'],
+    ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isOwn'],
+    ['    if (!this.#isUncertain) this.#put = undefined\n', ''],
+    ['    if (key === undefined) this.#hold()\n', ''],
+    ["    if (!stop.aborted) holds.release('store')\n", ''],
+  ]),
+  ...against('test/integration/sign-images.test.ts', 'services/gateway/capture/sign-images.ts', [
+    [" and status in ('pending', 'processing')", ''],
+    [' and follows is null', ''],
   ]),
   ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/delivery/serve-delivery.ts', [
     ["  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })\n", ''],

@@ -16,6 +16,11 @@ type Dependencies = {
 
 class TooLarge extends Error {}
 
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
+
+/** Codes of the errors of an upload whose client is gone. */
+const aborts = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']
+
 const atMost = (bytesMax: number) => {
   let bytes = 0
   return new Transform({
@@ -34,8 +39,10 @@ const upload = async (deps: Dependencies, key: string, request: IncomingMessage)
     await pipeline(request, atMost(deps.objectBytesMax), sink)
   } catch (error) {
     await abandon()
+    if (error instanceof TooLarge) return 413
     // An aborted upload has no client to respond to; its 400 is only counted.
-    return error instanceof TooLarge ? 413 : 400
+    if (aborts.includes(codeOf(error))) return 400
+    throw error
   }
   return (await commit()) ? 201 : 412
 }
@@ -50,14 +57,21 @@ const serve = async (deps: Dependencies, request: IncomingMessage): Promise<numb
   return deps.files.mayPut(key, { expires, signature }) ? upload(deps, key, request) : 403
 }
 
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && (['ENOSPC', 'EDQUOT'].includes(codeOf(error)) || isFull(error.cause))
+
 /**
  * Serves the files driver's signed URLs: only `PUT /objects/<key>`. 201 stored, 403 unsigned or expired, 412 the key exists,
- * 413 too large. An aborted upload leaves nothing.
+ * 413 too large, 507 the disk is full, 503 it failed otherwise. An aborted upload leaves nothing.
  */
 export const createObjectsServer = (deps: Dependencies): Server => {
   const server = createServer(async (request, response) => {
-    const status = await serve(deps, request).catch(() => 503)
-    deps.events.uploaded(status)
+    let cause: unknown
+    const status = await serve(deps, request).catch((error: unknown) => {
+      cause = error
+      return isFull(error) ? 507 : 503
+    })
+    deps.events.uploaded(status, cause)
     response.writeHead(status, { 'content-length': '0' }).end()
   })
   server.requestTimeout = uploadMs

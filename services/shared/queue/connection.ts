@@ -24,8 +24,8 @@ export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
 export type Queue = AsyncDisposable & {
   /** Publishes without storing. Never throws: while disconnected the client buffers, up to its own limit. */
   readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
-  /** Subscribes to a subject until disposed. `onMessage` must not throw. */
-  readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
+  /** Subscribes to a subject until disposed; of the subscribers of a `group` one gets each message. `onMessage` must not throw. */
+  readonly subscribe: (filter: string, onMessage: (message: Incoming) => void, group?: string) => Disposable
   /** Sends a request and waits for one response. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
   readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Reply>
   /** Returns a new subject that only this service may subscribe to, for responses. */
@@ -118,8 +118,9 @@ export const connectQueue = async (options: {
       const withHeaders = traceHeaders(traceparent)
       connection.publish(subject, data, { ...(withHeaders && { headers: withHeaders }), ...(reply && { reply }) })
     },
-    subscribe: (filter, onMessage) => {
+    subscribe: (filter, onMessage, group) => {
       const subscription = connection.subscribe(filter, {
+        ...(group !== undefined && { queue: group }),
         callback: (error, message) => {
           if (!error) onMessage(toIncoming(message))
         },

@@ -167,16 +167,24 @@ export const poolStateCodec = message('pool state', {
   reason: text(40),
 })
 
+/** Key of an object and its signed PUT address. */
+const put = Type.Object({ key: text(300), url: text(8192) }, closed)
+
 /** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
   token: text(64),
-  /** Key and signed address of the object of attempt 1, 2, 3. */
-  puts: Type.Array(Type.Object({ key: text(300), url: text(8192) }, closed), { minItems: 1, maxItems: 10 }),
+  /** Those of attempt 1, 2, 3. */
+  puts: Type.Array(put, { minItems: 1, maxItems: 10 }),
 })
+
+/** The response to a request for a newly signed address; without `put` if the capture has ended, or is none of the pool. */
+export const signedCodec = message('signed', { put: Type.Optional(put) })
 
 /** See `sealedCodec`. */
 export type SealedPart = MessageOf<typeof sealedCodec>
+/** An address for one image. */
+export type Put = Static<typeof put>
 /** See `captureCodec`. */
 export type CaptureMessage = MessageOf<typeof captureCodec>
 /** See `startedCodec`. */

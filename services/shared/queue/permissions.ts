@@ -11,6 +11,7 @@ import {
   poolStateSubject,
   poolReportFilters,
   probeFilter,
+  signFilter,
   resultFilter,
   startedFilter,
   undrainSubject,
@@ -25,6 +26,8 @@ export type QueueUser = {
   readonly name: QueueUserName
   readonly publish: readonly string[]
   readonly subscribe: readonly string[]
+  /** Whether it may respond once to each request that it receives. */
+  readonly responds?: boolean
 }
 
 /**
@@ -53,13 +56,13 @@ const acks = (stream: string, consumer: string) => `$JS.ACK.${stream}.${consumer
 /** Inboxes of a user's connections. No other user may subscribe to them. */
 export const inboxPrefixOf = (name: QueueUserName): string => `_INBOX_${name}`
 
-const user = (name: QueueUserName, may: { publish: readonly string[]; subscribe: readonly string[] }): QueueUser => ({
+const user = (name: QueueUserName, may: Omit<QueueUser, 'name'>): QueueUser => ({
+  ...may,
   name,
-  publish: may.publish,
   subscribe: [...may.subscribe, `${inboxPrefixOf(name)}.>`],
 })
 
-/** Workers run hostile pages: they may pull captures of their own pool, report, and read reports back; nothing else. */
+/** Workers run hostile pages: they may pull captures of their own pool, report, read reports back, and request addresses for images; nothing else. */
 const poolAccount = (pool: Pool): PoolAccount => {
   const consumers = lanes.map((lane) => laneConsumerName(pool, lane))
   const reports = poolReportFilters(pool)
@@ -69,6 +72,7 @@ const poolAccount = (pool: Pool): PoolAccount => {
       ...consumers.map((consumer) => acks(capturesStream.name, consumer)),
       ...reports.flatMap((report) => [report, `${api}.DIRECT.GET.${resultsStream.name}.${report}`]),
       heartbeatSubject({ pool, pod: any }),
+      signFilter(pool),
     ],
     subscribes: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
   }
@@ -90,7 +94,8 @@ const gateway = user('gateway', {
     accountInfo,
     ...streams.map((stream) => `${api}.STREAM.INFO.${stream}`),
   ],
-  subscribe: [eventFilter, resultFilter],
+  subscribe: [eventFilter, resultFilter, ...pools.map(signFilter)],
+  responds: true,
 })
 
 /** The ledger alone creates, repairs and purges streams. */

@@ -25,6 +25,12 @@ export const startedSubject = (of: { pool: Pool; id: string }): string => `${sta
 /** Subject of a worker's report of an attempt's result. Stored. */
 export const resultSubject = (of: { pool: Pool; id: string }): string => `${result}.${of.pool}.${of.id}`
 
+/** Subject of a worker's request for a newly signed address for the image of a capture. Not stored. */
+export const signSubject = (of: { pool: Pool; id: string }): string => `sign.${of.pool}.${of.id}`
+
+/** All requests of a pool's workers for signed addresses. */
+export const signFilter = (pool: Pool): string => signSubject({ pool, id: any })
+
 /** Both kinds of report on all captures of one pool. */
 export const poolReportFilters = (pool: Pool): readonly string[] => [
   startedSubject({ pool, id: any }),

@@ -6,19 +6,26 @@ import { lastMessage } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 
-/** The number of the attempt to run, from 1, and how often it was handed back so far. */
-export type NextAttempt = { readonly attempt: number; readonly handBacks: number }
+/** The attempt to run. */
+export type NextAttempt = {
+  /** From 1. */
+  readonly attempt: number
+  /** How often it was handed back because its browser ended or its connections broke. */
+  readonly handBacks: number
+  /** Whether it was handed back before, so that its sealed address may have been used. */
+  readonly isRepeat: boolean
+}
 
 /** The progress of a delivered capture: ended, out of attempts, or its next attempt. */
 export type Progress = 'ended' | 'no-attempt-left' | NextAttempt
 
 /** Ignores a report that breaks its schema, as the ledger does. */
 const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
-  const first = { attempt: 1, handBacks: 0 }
+  const first = { attempt: 1, handBacks: 0, isRepeat: false }
   if (!stored) return first
   try {
     const { kind, attempt, handBacks = 0 } = startedCodec.decode(stored)
-    return kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : { attempt, handBacks }
+    return kind === 'begun' ? { ...first, attempt: attempt + 1 } : { attempt, handBacks, isRepeat: true }
   } catch (error) {
     if (error instanceof AppError) return first
     throw error
@@ -41,5 +48,5 @@ export const readProgress = async (
   const next = readStarted(started?.data)
   const attempt = Math.max(of.attempts + 1, next.attempt)
   if (attempt > maxAttempts) return 'no-attempt-left'
-  return { attempt, handBacks: attempt === next.attempt ? next.handBacks : 0 }
+  return attempt === next.attempt ? next : { attempt, handBacks: 0, isRepeat: false }
 }

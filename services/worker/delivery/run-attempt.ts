@@ -1,11 +1,11 @@
 import { endsBeforeMs, handBacksMax, unendedMax } from '#shared/capture/budget.ts'
-import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
+import { errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
 import type { Fault, Outcome, Shot } from '#worker/browser-host/protocol.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import type { NextAttempt } from './read-progress.ts'
-import { storeImage } from './store-image.ts'
+import { ImageUpload, type Store } from './store-image.ts'
 
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of its budget. */
 export type Attempt = NextAttempt & {
@@ -19,7 +19,7 @@ export type Attempt = NextAttempt & {
 
 /** A fault of the service that interrupted an attempt. */
 export type Interruption = {
-  readonly by: Fault
+  readonly by: Fault | 'store'
   /** For logs. */
   readonly detail: string
   /** Whether the attempt is handed back, with how often so far, or lost, so that the next one begins. */
@@ -29,8 +29,16 @@ export type Interruption = {
 /** The result of an attempt; `detail` is for logs. */
 export type AttemptResult = { readonly result: CompletedResult | FailedResult; readonly detail?: string }
 
+/**
+ * The attempt ended in time with an image that the store did not take. `late`, called after the hand-back, keeps trying while
+ * the worker is held, and resolves to the result if the image was stored in the end. Never throws.
+ */
+export type NotStored = { readonly interruption: Interruption; readonly late: () => Promise<AttemptResult | undefined> }
+
 /** How an attempt left its browser: interrupted, or with `finish`, which stores the image, if any, and never throws. */
-export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { readonly interruption: Interruption }
+export type AttemptEnd =
+  | { readonly finish: () => Promise<AttemptResult | NotStored> }
+  | { readonly interruption: Interruption }
 
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
@@ -73,39 +81,34 @@ const judge = (
   return { ...failed, ...endings[by] }
 }
 
-const completedResult = async (
-  { id, attempt, sealed, endsAt, before }: Attempt,
+const completedResult = (
+  { id, attempt, sealed, before }: Attempt,
   shot: Shot,
-  timings: Outcome['timings'],
-): Promise<CompletedResult> => {
-  const put = sealed.puts[attempt - 1]
-  if (!put) throw new AppError('JOB_FAILED', { message: `no signed address for attempt ${attempt}` })
-  const began = performance.now()
-  await storeImage(put, shot, endsAt - endsBeforeMs.store)
-  return {
-    id,
-    attempt,
-    token: sealed.token,
-    outcome: 'completed',
-    objectKey: put.key,
-    bytes: shot.bytes.byteLength,
-    sha256: shot.sha256,
-    width: shot.width,
-    height: shot.height,
-    ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
-    ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
-    timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
-    warnings: [...shot.warnings],
-    ...(shot.metadata && { metadata: shot.metadata }),
-  }
-}
+  { objectKey, timings }: { objectKey: string; timings: Partial<Timings> },
+): CompletedResult => ({
+  id,
+  attempt,
+  token: sealed.token,
+  outcome: 'completed',
+  objectKey,
+  bytes: shot.bytes.byteLength,
+  sha256: shot.sha256,
+  width: shot.width,
+  height: shot.height,
+  ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
+  ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
+  timings: { ...before, ...timings },
+  warnings: [...shot.warnings],
+  ...(shot.metadata && { metadata: shot.metadata }),
+})
 
-/**
- * Runs one attempt until its browser is free for the next capture. The image of an interrupted attempt is not stored,
- * since it would use up the attempt's only signed address. Never throws.
- */
-export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
-  const { id, accountId, attempt, sealed, endsAt, before } = running
+/** Runs one attempt until its browser is free for the next capture. The image of an interrupted attempt is not stored. Never throws. */
+export const runAttempt = async (
+  host: Host,
+  { egress, store }: { readonly egress: EgressLink; readonly store: Store },
+  running: Attempt,
+): Promise<AttemptEnd> => {
+  const { id, accountId, attempt, handBacks, isRepeat, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
@@ -125,15 +128,26 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
     return { finish: async () => end }
   }
   const { shot, timings } = outcome
-  const store = async (): Promise<AttemptResult> => {
+  const finish = async (): Promise<AttemptResult | NotStored> => {
+    const storing = performance.now()
+    const upload = new ImageUpload(store, { id, image: shot, put: sealed.puts[attempt - 1], isOwn: !isRepeat })
+    const completed = (objectKey: string): AttemptResult => {
+      const all = { ...timings, store: Math.round(performance.now() - storing), total: total() }
+      return { result: completedResult(running, shot, { objectKey, timings: all }) }
+    }
     try {
-      const result = await completedResult(running, shot, timings)
-      return { result: { ...result, timings: { ...result.timings, total: total() } } }
+      const key = await upload.storeBy(endsAt - endsBeforeMs.store)
+      if (key !== undefined) return completed(key)
     } catch (thrown) {
       const error = toAppError(thrown)
       const { publicMessage: message, message: detail, blame } = error
       return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, blame, timings, detail })
     }
+    const late = async () => {
+      const key = await upload.storeLate()
+      return key === undefined ? undefined : completed(key)
+    }
+    return { interruption: { by: 'store', detail: upload.fault, fate: { kind: 'handed-back', handBacks } }, late }
   }
-  return { finish: store }
+  return { finish }
 }

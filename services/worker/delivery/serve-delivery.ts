@@ -23,7 +23,8 @@ import type { Events } from '#worker/events.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import { readProgress } from './read-progress.ts'
-import { runAttempt } from './run-attempt.ts'
+import { type Interruption, type NotStored, runAttempt } from './run-attempt.ts'
+import type { Store } from './store-image.ts'
 
 /** A day; the longest reported wait. */
 const longestMs = 86_400_000
@@ -68,6 +69,7 @@ export type Worker = {
   readonly pod: string
   readonly openingKeys: readonly OpeningKey[]
   readonly egress: EgressLink
+  readonly store: Store
   readonly events: Pick<Events, 'dropped' | 'begun' | 'ended' | 'interrupted' | 'lost'>
 }
 
@@ -98,6 +100,22 @@ const nakAndPause = (delivery: Delivery): Promise<void> => {
   return delay(redeliveryMs)
 }
 
+const reportLateMs = 10_000
+
+/**
+ * Reports an image that was stored after its attempt was handed back. If another run of the capture has completed since, the
+ * ledger removes the image. Never throws.
+ */
+const reportLate = async ({ queue, pool, events }: Worker, { late }: NotStored): Promise<void> => {
+  const stored = await late()
+  if (!stored) return
+  const { result } = stored
+  await reportResult(queue, result, { pool, endsAt: performance.now() + reportLateMs }).then(
+    () => events.ended(result),
+    (error: unknown) => events.lost(result.id, toAppError(error)),
+  )
+}
+
 /**
  * Reports that an attempt begins, and runs it. The start of the first attempt is stored only if the capture has no started
  * message yet; if it has one, or the ledger recorded a start, the progress is read. Returns the storing, reporting and
@@ -122,7 +140,9 @@ const runInBrowser = async (
   const { attempts, budgetMs } = readable?.message ?? { attempts: 0, budgetMs: 0 }
   const endsAt = performance.now() + budgetMs
   const isFirst = readable && attempts === 0 && (await publishStarted({ attempt: 1, kind: 'begun' }, true)) === 'stored'
-  const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
+  const progress = isFirst
+    ? { attempt: 1, handBacks: 0, isRepeat: false }
+    : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)
   const { attempt } = progress
   if (!readable) {
@@ -134,20 +154,29 @@ const runInBrowser = async (
   const before = { queue: received.queue, claim: Math.round(performance.now() - received.at) }
   const accountId = accountIdOfCapture(delivery.subject)
   const running = { id, accountId, ...progress, sealed: readable.sealed, endsAt, before }
-  const end = await runAttempt(host, worker.egress, running)
-  if ('finish' in end) {
-    return async () => {
-      const { result, detail } = await end.finish()
-      await reportResult(queue, result, { pool, endsAt })
-      events.ended(result, detail)
-      delivery.ack()
-    }
+  const interrupt = async (interruption: Interruption) => {
+    const { fate } = interruption
+    if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
+    events.interrupted({ id, attempt }, interruption)
+    await nakAndPause(delivery)
   }
-  const { fate } = end.interruption
-  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
-  events.interrupted({ id, attempt }, end.interruption)
-  await nakAndPause(delivery)
-  return undefined
+  const end = await runAttempt(host, worker, running)
+  if ('interruption' in end) {
+    await interrupt(end.interruption)
+    return undefined
+  }
+  return async () => {
+    const finished = await end.finish()
+    if ('interruption' in finished) {
+      await interrupt(finished.interruption)
+      void reportLate(worker, finished)
+      return
+    }
+    const { result, detail } = finished
+    await reportResult(queue, result, { pool, endsAt })
+    events.ended(result, detail)
+    delivery.ack()
+  }
 }
 
 /**

@@ -3,8 +3,13 @@ import http from 'node:http'
 import https from 'node:https'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { type Put, signedCodec } from '#shared/queue/messages.ts'
+import { signSubject } from '#shared/queue/subjects.ts'
+import type { PullGate } from '#worker/lifecycle/pull-gate.ts'
 
 const depthMax = 4
 
@@ -16,13 +21,39 @@ export const describeError = (thrown: unknown, depth = 1): string => {
 }
 
 const firstRetryMs = 200
-const longestRetryMs = 2000
+const longestRetryMs = 5000
 const responseMs = 10_000
+const signMs = 2000
+/** Longest time for which an image is retried after its attempt was handed back. */
+const lateMs = 3_600_000
+/** Failed tries of one image after which the worker is held; a single one may be a lost connection. */
+const heldAfterTries = 2
 
 type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
 
-/** A presigned URL for one object. */
-type Put = { readonly key: string; readonly url: string }
+/** The image of the capture `id`, and its first address; `isOwn`: no other run of the capture was given it. */
+export type ImageToStore = {
+  readonly id: string
+  readonly image: Image
+  readonly put: Put | undefined
+  readonly isOwn: boolean
+}
+
+/** Where and how a worker stores images. */
+export type Store = {
+  /** Requests a new address for an image; undefined if its capture is no longer open. Throws `SERVICE_UNAVAILABLE`. */
+  readonly sign: (captureId: string) => Promise<Put | undefined>
+  readonly holds: Pick<PullGate, 'hold' | 'release' | 'holds'>
+  /** Ends the retries of images whose attempts were handed back. */
+  readonly stop: AbortSignal
+}
+
+/** `Store.sign` by a request to the gateway. */
+export const requestAddress = async (
+  queue: Pick<Queue, 'request'>,
+  of: { readonly pool: Pool; readonly id: string },
+): Promise<Put | undefined> =>
+  signedCodec.decode((await queue.request(signSubject(of), new Uint8Array(), signMs)).data).put
 
 /** Resolves to the status. Does not use `fetch`, which copies the bytes and takes a millisecond longer. */
 const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): Promise<number> => {
@@ -41,25 +72,114 @@ const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): 
   return response.statusCode ?? 0
 }
 
+/** Whether a retry with the same address may succeed. */
+const isTransient = (status: number) => status >= 500 || status === 408 || status === 429
+
 /**
- * Puts an image to its presigned URL and retries transient failures until `endsAt` (on `performance`'s clock). Status 412,
- * the object exists, counts as success only after an earlier try that may have stored it. Throws `JOB_FAILED`.
+ * The upload of one image. Whatever the store responds except 413 is a fault of the service: it is retried, with a new address
+ * if the store refused the last one (expired, other credentials, a key that another run of the attempt has used). While
+ * images fail the worker is held; the first one that is stored releases it.
  */
-export const storeImage = async (put: Put, image: Image, endsAt: number): Promise<void> => {
-  const publicMessage = 'The image could not be stored.'
-  let last = 'no time was left'
-  let isUncertain = false
-  for (let retryMs = firstRetryMs; performance.now() < endsAt; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
-    try {
-      const status = await tryPut(put.url, image, endsAt - performance.now())
-      if (status < 300 || (status === 412 && isUncertain)) return
-      last = `status ${status}`
-      if (status < 500 && status !== 408 && status !== 429) break
-    } catch (error) {
-      last = describeError(error) + trustAdvice(error)
-    }
-    isUncertain = true
-    await delay(retryMs)
+export class ImageUpload {
+  readonly #store: Store
+  readonly #capture: Pick<ImageToStore, 'id' | 'image'>
+  /** Undefined: the next try requests one. */
+  #put: Put | undefined
+  /** Whether no other run of the capture was given this address. */
+  #isOwn: boolean
+  /** Whether an earlier try may have stored the image at this address. */
+  #isUncertain = false
+  #isClosed = false
+  #fault = 'no time was left'
+
+  constructor(store: Store, { put, isOwn, ...capture }: ImageToStore) {
+    this.#store = store
+    this.#capture = capture
+    this.#put = put
+    this.#isOwn = isOwn
   }
-  throw new AppError('JOB_FAILED', { message: `PUT ${put.key}: ${last}`, publicMessage })
+
+  /** Why the image is not stored, for logs. */
+  get fault(): string {
+    return this.#fault
+  }
+
+  /**
+   * Resolves to the key once the image is stored; to undefined, and holds the worker, if it is not by `endsAt` (on
+   * `performance`'s clock). Throws `RENDER_ERROR` if the store rejects the image as too large.
+   */
+  async storeBy(endsAt: number): Promise<string | undefined> {
+    let tries = 0
+    const mayRetry = () => {
+      tries += 1
+      if (tries >= heldAfterTries) this.#hold()
+      return true
+    }
+    const key = await this.#retry(endsAt, mayRetry)
+    if (key === undefined) this.#hold()
+    return key
+  }
+
+  /**
+   * Continues after the attempt was handed back, an hour at most, until the worker is no longer held: so the image in hand is
+   * what probes the store. Then tries once more. Resolves to the key, or to undefined.
+   */
+  async storeLate(): Promise<string | undefined> {
+    const { holds, stop } = this.#store
+    const isHeld = () => holds.holds().has('store')
+    const key = await this.#retry(performance.now() + lateMs, isHeld, stop).catch(() => undefined)
+    // Nothing is left to probe with but the next capture.
+    if (!stop.aborted) holds.release('store')
+    return key
+  }
+
+  #hold() {
+    this.#store.holds.hold('store', `images cannot be stored: ${this.#fault}`)
+  }
+
+  async #retry(endsAt: number, mayRetry: () => boolean, signal?: AbortSignal): Promise<string | undefined> {
+    for (let retryMs = firstRetryMs; performance.now() < endsAt; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+      const key = await this.#try(endsAt - performance.now())
+      if (key !== undefined) {
+        this.#store.holds.release('store')
+        return key
+      }
+      if (this.#isClosed || !mayRetry() || performance.now() + retryMs >= endsAt) return undefined
+      await delay(retryMs, undefined, { signal })
+    }
+    return undefined
+  }
+
+  async #try(leftMs: number): Promise<string | undefined> {
+    const { id, image } = this.#capture
+    let status = 0
+    try {
+      if (!this.#put) {
+        this.#put = await this.#store.sign(id)
+        this.#isOwn = true
+      }
+      if (!this.#put) {
+        this.#isClosed = true
+        this.#fault = 'the capture is no longer open'
+        return undefined
+      }
+      status = await tryPut(this.#put.url, image, leftMs)
+    } catch (error) {
+      this.#fault = describeError(error) + trustAdvice(error)
+      this.#isUncertain = this.#put !== undefined
+      return undefined
+    }
+    if (status < 300 || (status === 412 && this.#isUncertain && this.#isOwn)) return this.#put.key
+    this.#fault = `status ${status} ${http.STATUS_CODES[status] ?? ''}`.trimEnd()
+    if (status === 413) {
+      throw new AppError('RENDER_ERROR', {
+        message: `PUT ${this.#put.key}: ${image.bytes.byteLength} bytes, ${this.#fault}`,
+        publicMessage:
+          'The image is larger than the service stores; capture a smaller part of the page, or as jpeg or webp.',
+      })
+    }
+    this.#isUncertain = isTransient(status)
+    if (!this.#isUncertain) this.#put = undefined
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 /** Why a worker that is not drained may not pull captures. */
-export type HoldCause = 'egress' | 'browser'
+export type HoldCause = 'egress' | 'browser' | 'store'
 
 /** Creates an open gate: the worker may pull captures while it is not draining and has no holds. */
 export const createPullGate = () => {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,8 +15,9 @@ import { eventually } from '#test/helpers/eventually.ts'
 const id = '22222222-2222-4222-8222-222222222222'
 const image = Buffer.from('an image')
 
-const start = async (t: Test, objectBytesMax = 1000) => {
+const start = async (t: Test, objectBytesMax = 1000, diskBytes = 0) => {
   const folder = await mkdtemp(join(tmpdir(), 'objects-'))
+  if (diskBytes > 0) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', folder])
   let now = new Date()
   let filesUrl = ''
   const files = createFilesStore({
@@ -34,12 +36,13 @@ const start = async (t: Test, objectBytesMax = 1000) => {
   t.teardown(async () => {
     server.close()
     server.closeAllConnections()
+    if (diskBytes > 0) execFileSync('umount', [folder])
     await rm(folder, { recursive: true, force: true })
   })
   const put = async (url: string, body: Buffer | ReadableStream = image) =>
     (await fetch(url, { method: 'PUT', body, duplex: 'half' })).status
   const kept = async () => (await readdir(folder, { recursive: true })).filter((path) => /[0-9a-f]{32}/.test(path))
-  return { files, put, kept, statuses, later: (ms: number) => (now = new Date(now.getTime() + ms)) }
+  return { files, folder, put, kept, statuses, later: (ms: number) => (now = new Date(now.getTime() + ms)) }
 }
 
 t.test('objects endpoint: stores a PUT to a signed address, once', async (t) => {
@@ -103,4 +106,28 @@ t.test('objects endpoint: an aborted upload leaves no file', async (t) => {
   await eventually(async () => statuses.length > 0 && (await kept()).length === 0)
   t.same(statuses, [400])
   t.equal(await put(url), 201)
+})
+
+const notRoot = process.getuid?.() !== 0 && 'mounts need root'
+const mebibyte = 1024 * 1024
+
+t.test('objects endpoint: an upload to a full disk is 507 and leaves no file', { skip: notRoot }, async (t) => {
+  const { files, folder, put, kept, statuses } = await start(t, 4 * mebibyte, 2 * mebibyte)
+  const url = await files.signPut(newObjectKey(id, new Date()), 60)
+  t.equal(await put(url.replace(/.$/, 'x')), 403)
+  await writeFile(join(folder, 'other'), Buffer.alloc(1.9 * mebibyte))
+  t.equal(await put(url, Buffer.alloc(mebibyte / 4)), 507)
+  // The connection breaks while the client still sends.
+  await put(url, Buffer.alloc(3 * mebibyte)).catch(() => {})
+  await eventually(() => statuses.length === 3)
+  t.same(statuses, [403, 507, 507])
+  t.same(await kept(), [])
+  await rm(join(folder, 'other'))
+  t.equal(await put(url), 201)
+})
+
+t.test('objects endpoint: an upload that cannot be written for another reason is 503', async (t) => {
+  const { files, folder, put } = await start(t)
+  await writeFile(join(folder, 'uploads'), 'not a folder')
+  t.equal(await put(await files.signPut(newObjectKey(id, new Date()), 60)), 503)
 })

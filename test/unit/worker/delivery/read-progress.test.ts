@@ -24,37 +24,42 @@ const queueWith = (stored: {
   }) as unknown as Queue
 
 const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
-  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0 } },
-  { name: 'the attempts of the message count', stored: {}, attempts: 1, want: { attempt: 2, handBacks: 0 } },
+  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0, isRepeat: false } },
+  {
+    name: 'the attempts of the message count',
+    stored: {},
+    attempts: 1,
+    want: { attempt: 2, handBacks: 0, isRepeat: false },
+  },
   {
     name: 'the last report counts',
     stored: { started: { kind: 'begun', attempt: 1 } },
     attempts: 0,
-    want: { attempt: 2, handBacks: 0 },
+    want: { attempt: 2, handBacks: 0, isRepeat: false },
   },
   {
     name: 'the larger of message and report counts',
     stored: { started: { kind: 'begun', attempt: 1 } },
     attempts: 2,
-    want: { attempt: 3, handBacks: 0 },
+    want: { attempt: 3, handBacks: 0, isRepeat: false },
   },
   {
     name: 'a handed-back attempt does not count',
     stored: { started: { kind: 'handed-back', attempt: 2 } },
     attempts: 0,
-    want: { attempt: 2, handBacks: 0 },
+    want: { attempt: 2, handBacks: 0, isRepeat: true },
   },
   {
     name: 'the number of hand-backs of the attempt is kept',
     stored: { started: { kind: 'handed-back', attempt: 2, handBacks: 3 } },
     attempts: 1,
-    want: { attempt: 2, handBacks: 3 },
+    want: { attempt: 2, handBacks: 3, isRepeat: true },
   },
   {
     name: 'a later attempt has no hand-backs',
     stored: { started: { kind: 'handed-back', attempt: 1, handBacks: 3 } },
     attempts: 1,
-    want: { attempt: 2, handBacks: 0 },
+    want: { attempt: 2, handBacks: 0, isRepeat: false },
   },
   {
     name: 'there is no fourth attempt',
@@ -66,7 +71,7 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
     name: 'an unreadable report does not count',
     stored: { garbage: true },
     attempts: 1,
-    want: { attempt: 2, handBacks: 0 },
+    want: { attempt: 2, handBacks: 0, isRepeat: false },
   },
   { name: 'a result ends it', stored: { hasResult: true }, attempts: 0, want: 'ended' },
 ]

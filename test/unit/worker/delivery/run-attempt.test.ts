@@ -2,8 +2,9 @@ import t from 'tap'
 import { withDefaults } from '#shared/capture/options.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { startObjectSink } from '#test/helpers/browser-worker.ts'
+import { createImageStore } from '#test/helpers/image-store.ts'
 import type { Fault, Outcome } from '#worker/browser-host/protocol.ts'
-import { runAttempt } from '#worker/delivery/run-attempt.ts'
+import { type NotStored, runAttempt } from '#worker/delivery/run-attempt.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 
@@ -44,9 +45,20 @@ const interrupted = (by: Fault, isLoaded = false): Outcome => ({
 
 const before = { queue: 40, claim: 2 }
 
-const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number; stood?: boolean } = {}) => {
-  const { attempt = 1, handBacks = 0, stood = true } = of
+const run = async (
+  outcome: Outcome,
+  of: {
+    attempt?: number
+    handBacks?: number
+    isRepeat?: boolean
+    stood?: boolean
+    budgetMs?: number
+    used?: readonly string[]
+  } = {},
+) => {
+  const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000 } = of
   store.objects.clear()
+  for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
   const asked: { deadline?: number; judged?: [number, boolean] } = {}
   const host = {
     capture: async (_order: unknown, endsAt: number) => {
@@ -64,11 +76,17 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   }
   const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
-  const endsAt = performance.now() + 60_000
-  const left = await runAttempt(host, egress, { id, accountId: 'a', attempt, handBacks, sealed, endsAt, before })
+  const endsAt = performance.now() + budgetMs
+  const fresh = keyOf(9)
+  const images = createImageStore(async () => ({ key: fresh, url: `${store.url}/${fresh}` }))
+  const left = await runAttempt(
+    host,
+    { egress, store: images.store },
+    { id, accountId: 'a', attempt, handBacks, isRepeat, sealed, endsAt, before },
+  )
   const storedBefore = store.objects.size
   const end = 'finish' in left ? await left.finish() : left
-  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
+  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()], holds: images.holds.holds() }
 }
 
 t.test("deadline: the host gets the end of the attempt's budget, and subtracts its own margins", async (t) => {
@@ -83,10 +101,29 @@ t.test('image: is stored under the key of its attempt', async (t) => {
   t.same(stored, [keyOf(2)])
 })
 
+t.test(
+  'image: the repeat of a handed-back attempt gets a new address if the first run has used the sealed one',
+  async (t) => {
+    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [keyOf(2)] })
+    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(9) } })
+    t.same(stored, [keyOf(2), keyOf(9)])
+  },
+)
+
+t.test('image: if the store does not take it in time, the attempt is handed back and may still complete', async (t) => {
+  const left = await run(completed, { handBacks: 2, budgetMs: 0 })
+  const notStored = left.end as NotStored
+  const fate = { kind: 'handed-back', handBacks: 2 } as const
+  t.match(notStored.interruption, { by: 'store', detail: 'no time was left', fate })
+  t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
+  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: keyOf(1) } })
+  t.same([[...store.objects.keys()], left.holds.size], [[keyOf(1)], 0])
+})
+
 t.test('timings: begin with the stages before the attempt, for any outcome', async (t) => {
   for (const outcome of [completed, failed]) {
     const { end } = await run({ ...outcome, timings: { open: 1 } })
-    if ('interruption' in end) return t.fail('no result')
+    if (!('result' in end)) return t.fail('no result')
     t.match(Object.entries(end.result.timings).slice(0, 3), Object.entries({ ...before, open: 1 }))
   }
 })
@@ -94,7 +131,7 @@ t.test('timings: begin with the stages before the attempt, for any outcome', asy
 t.test('metadata: is reported, and absent if none was read', async (t) => {
   const metadata = { title: 'T', og: { title: 'T' } }
   const { end } = await run({ ...completed, shot: { ...completed.shot, metadata } })
-  if ('interruption' in end || end.result.outcome !== 'completed') return t.fail('no result')
+  if (!('result' in end) || end.result.outcome !== 'completed') return t.fail('no result')
   t.strictSame(end.result.metadata, metadata)
   t.ok(resultCodec.encode(end.result))
   const { end: without } = await run(completed)

@@ -5,6 +5,7 @@ import type { Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import { captureAgeMs, serveDelivery, type Worker } from '#worker/delivery/serve-delivery.ts'
+import { createImageStore } from '#test/helpers/image-store.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 
 // The example of RFC 9562, A.6: 22 February 2022, 19:22:22 GMT.
@@ -53,6 +54,7 @@ t.test(
       pod: 'pod',
       openingKeys: [],
       egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: () => {} },
+      store: createImageStore().store,
       events: {
         dropped: () => {},
         begun: () => {},
