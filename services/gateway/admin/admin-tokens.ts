@@ -21,9 +21,9 @@ export const adminActors = (single: string, named: readonly AdminToken[]): Reado
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Creates the check of tokens. A token is chosen by a person and may be guessed, so after too many wrong ones a client is
- * refused, even with a valid token, until its bucket is refilled: six seconds for one. Each token is compared with all
- * known ones, so that valid and wrong ones take the same time.
+ * Creates the check of tokens. A valid token always passes, as others behind the same proxy may have sent the wrong ones. After
+ * too many wrong tokens of a client, its further ones get `RATE_LIMIT_EXCEEDED` until its bucket is refilled: six seconds for
+ * one. Each token is compared with all known ones, so that valid and wrong ones take the same time.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
@@ -32,19 +32,15 @@ export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () =
     const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
     const publicMessage = "The administration's token is missing or wrong."
     if (given === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    const from = client()
-    const retryAfterSeconds = limit.take(from)
-    if (retryAfterSeconds > 0) {
-      const tooMany = `Too many wrong tokens from this address; try again in ${retryAfterSeconds} seconds.`
-      throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
-    }
     const hash = digest(given)
     const actor = known.reduce<Actor | undefined>(
       (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
       undefined,
     )
-    if (actor === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    limit.giveBack(from)
-    return actor
+    if (actor !== undefined) return actor
+    const retryAfterSeconds = limit.take(client())
+    if (retryAfterSeconds === 0) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const tooMany = `Too many wrong tokens from this address; try again in ${retryAfterSeconds} seconds.`
+    throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
   }
 }

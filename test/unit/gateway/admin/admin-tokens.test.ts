@@ -34,14 +34,14 @@ t.test('admin tokens: accepts several tokens at a time, each with the name of it
 })
 
 t.test(
-  'admin tokens: checks ten wrong tokens of a client, then rejects every token until Retry-After has passed',
+  'admin tokens: after ten wrong tokens of a client only valid ones pass until Retry-After has passed',
   async (t) => {
     const { clock, find, use } = start()
     for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
     const other = () => ({ network: 'a', site: 'a' })
     t.throws(() => find('Bearer guess', other), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 6 })
-    t.equal(use(alice), 'RATE_LIMIT_EXCEEDED', 'a valid token is rejected like a guess')
-    t.equal(use(alice, 'b'), 'admin:alice', 'others are not limited')
+    t.equal(use(alice), 'admin:alice', 'a valid token passes, as the guesses may be those of others behind the same proxy')
+    t.equal(use('guess', 'b'), 'INVALID_API_KEY', 'others are not limited')
     clock.ms += 6000
     t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])
   },

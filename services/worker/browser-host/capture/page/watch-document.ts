@@ -32,8 +32,9 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     resolve()
   }
 
-  session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request }) => {
-    if (frameId !== mainFrameId || requestId !== loaderId) return
+  session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request, type }) => {
+    // A document loaded ahead (speculation rules) is reported like a navigation, but for its type.
+    if (frameId !== mainFrameId || requestId !== loaderId || type !== 'Document') return
     requested = { loaderId, url: request.url, status: undefined, netError: undefined }
   })
   session.on('Network.responseReceived', ({ requestId, response }) => {

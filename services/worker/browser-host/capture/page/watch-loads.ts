@@ -6,8 +6,8 @@ type Kind = Protocol.Network.ResourceType
 /** Resources that change the picture once loaded. */
 const visual: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
 
-/** Requests that may last as long as the page. */
-const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'WebSocket'])
+/** Requests that may last as long as the page, or are not for it: what is loaded ahead. */
+const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Prefetch', 'WebSocket'])
 
 /** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {

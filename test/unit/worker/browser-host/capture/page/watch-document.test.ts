@@ -9,8 +9,8 @@ const watched = () => {
   const document = watchDocument({ on: events.on.bind(events) } as unknown as Session, 'main')
   return {
     document,
-    asks: (loaderId: string, url: string, frameId = 'main') =>
-      events.emit('Network.requestWillBeSent', { requestId: loaderId, loaderId, frameId, request: { url } }),
+    asks: (loaderId: string, url: string, frameId = 'main', type = 'Document') =>
+      events.emit('Network.requestWillBeSent', { requestId: loaderId, loaderId, frameId, type, request: { url } }),
     answers: (requestId: string, status: number) =>
       events.emit('Network.responseReceived', { requestId, response: { status } }),
     fails: (requestId: string, errorText: string) => events.emit('Network.loadingFailed', { requestId, errorText }),
@@ -36,6 +36,19 @@ t.test('watch document: reports address, status and failure of the last requeste
   t.match(document.requested(), { url: 'http://c.test/', status: undefined })
   fails('2', 'net::ERR_CONNECTION_REFUSED')
   t.match(document.requested(), { netError: 'ERR_CONNECTION_REFUSED' })
+})
+
+t.test('watch document: a document that is loaded ahead is not followed', async (t) => {
+  const { document, asks, answers, shows, fails } = watched()
+  asks('1', 'http://a.test/')
+  answers('1', 200)
+  shows('1', 'http://a.test/')
+  asks('2', 'http://ahead.test/', 'main', 'Prefetch')
+  t.notOk(document.isNavigating())
+  answers('2', 404)
+  fails('2', 'net::ERR_CONNECTION_RESET')
+  t.match(document.requested(), { url: 'http://a.test/', status: 200, netError: undefined })
+  t.ok(await isPending(document.cutOff))
 })
 
 t.test('watch document: a wait for the load event ends with that of the document shown last', async (t) => {
