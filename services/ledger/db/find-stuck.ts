@@ -12,14 +12,14 @@ export type OverdueCapture = {
   readonly unendedStarts: number
   /** Seconds since it was accepted. */
   readonly ageSeconds: number
-  /** Start of its budget; with the id, the sort key of overdue captures. */
-  readonly since: string
+  /** End of its budget, in UTC; with the id, the sort key of overdue captures. */
+  readonly deadline: string
 }
 
 const overdue = readStatement(import.meta.dirname, 'sql/find-overdue.sql')
 
 /**
- * Finds up to `limit` captures, the earliest `since` first and beginning behind `after`, if given: those whose latest attempt
+ * Finds up to `limit` captures, the earliest deadline first and beginning behind `after`, if given: those whose latest attempt
  * has less than `marginMs` of its budget left, and handed-back ones that were accepted `longestWaitSeconds` ago.
  */
 export const findOverdue = (
@@ -28,10 +28,10 @@ export const findOverdue = (
     readonly marginMs: number
     readonly longestWaitSeconds: number
     readonly limit: number
-    readonly after?: Pick<OverdueCapture, 'id' | 'since'> | undefined
+    readonly after?: Pick<OverdueCapture, 'id' | 'deadline'> | undefined
   },
 ): Promise<OverdueCapture[]> =>
-  database.query(overdue, [which.marginMs, which.limit, which.after?.since, which.after?.id, which.longestWaitSeconds])
+  database.query(overdue, [which.marginMs, which.limit, which.after?.deadline, which.after?.id, which.longestWaitSeconds])
 
 const unstarted = readStatement(import.meta.dirname, 'sql/find-unstarted.sql')
 

@@ -14,26 +14,39 @@ begin
     return 0;
   end if;
 
-  -- The room is read without a lock: while a capture waits, only this function admits, so the room can only grow.
-  select array_agg(t.capture_id order by t.turn, t.created_at, t.capture_id) into v_ids
+  -- Lanes, then captures, are chosen without locks, and only what is chosen is locked. While a capture waits, only this
+  -- function admits, so the room can only grow. No lane is read further than the turns that p_limit captures take, and
+  -- each lane looks up its own account, so that accounts without a waiting capture cost nothing.
+  with lane as materialized (
+    select m.account_id, m.pool, m.lane, p.weight,
+           greatest(0, least(p_limit,
+             case when count(*) over (partition by m.pool, m.lane) > 1 then p_window * p.weight
+                  else greatest(p_window * p.weight, m.processing) end - (m.admitted - m.processing))) as room,
+           m.waiting
+      from lane_meter m cross join lateral (
+        select p.weight from account a join plan p on p.slug = a.plan where a.id = m.account_id limit 1) as p
+     where m.stage = 2
+  ), depth as (
+    select coalesce(min(n.turns), p_limit) as turns from (
+      select d.turns from lane l cross join (select 2 ^ generate_series(0, 16) as turns) as d
+       where l.room > 0 group by d.turns having sum(least(l.room, l.waiting, d.turns * l.weight)) >= p_limit) as n
+  )
+  select array_agg(t.capture_id) into v_ids
     from (
-      select w.capture_id, w.created_at, (row_number() over lane - 1) / l.weight as turn
-        from (
-          select m.account_id, m.pool, m.lane, p.weight,
-                 case when count(*) over (partition by m.pool, m.lane) > 1 then p_window * p.weight
-                      else greatest(p_window * p.weight, m.processing) end - (m.admitted - m.processing) as room
-            from lane_meter m join account a on a.id = m.account_id join plan p on p.slug = a.plan
-           where m.stage = 2
-        ) as l
-       cross join lateral (
-          select o.capture_id, o.created_at from outbox o
+      select w.capture_id
+        from lane l cross join depth d cross join lateral (
+          select o.capture_id, o.created_at, (row_number() over (order by o.created_at, o.capture_id) - 1) / l.weight as turn
+            from outbox o
            where o.account_id = l.account_id and o.pool = l.pool and o.lane = l.lane and o.relay_at is null
-           order by o.created_at, o.capture_id limit greatest(0, least(l.room, p_limit)) for update skip locked
+           order by o.created_at, o.capture_id limit least(l.room, d.turns * l.weight)
         ) as w
-      window lane as (partition by l.account_id, l.pool, l.lane order by w.created_at, w.capture_id)
-       order by turn, w.created_at, w.capture_id limit p_limit
+       where l.room > 0
+       order by w.turn, w.created_at, w.capture_id limit p_limit
     ) as t;
-  if v_ids is null then
+  -- One that is ending or has just begun is locked, or is gone, and is left out.
+  v_ids := array(select o.capture_id from outbox o where o.capture_id = any (v_ids) and o.relay_at is null
+                  order by o.capture_id for update skip locked);
+  if cardinality(v_ids) = 0 then
     return 0;
   end if;
 
