@@ -48,7 +48,7 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
   return {
     log,
     metrics,
-    resolver: createResolver(config),
+    resolver: createResolver(config, events.nameLookedUp),
     rules: {
       allow: config.allowTargets,
       deny: config.denyCidrs,

@@ -68,12 +68,17 @@ const declare = (metrics: Metrics) => ({
     help: 'Requests for which no connection was made',
     labels: ['kind', 'way', 'refusal'],
   }),
+  names: metrics.counter({
+    name: 'egress_names_total',
+    help: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
+    labels: ['outcome'],
+  }),
 })
 
 /** Declares the metrics and creates the events of egress: one function each, log line and metric together. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const warn = warnOfOverload(log)
-  const { clients, cut, opened, ended, bytes, refused } = declare(metrics)
+  const { clients, cut, opened, ended, bytes, refused, names } = declare(metrics)
   return {
     listening: (address: string) => log.info({ address }, 'listening'),
     clientConnected: () => clients.inc(),
@@ -109,6 +114,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
       else log.info(line, 'request refused')
     },
+    nameLookedUp: (isAnswered: boolean) => names.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
     /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
     nat64Unknown: () =>
       log.warn(

@@ -34,6 +34,7 @@ const recorder = (events: RecordedEvents): Events => {
     opened: on('opened'),
     ended: on('ended'),
     refused: on('refused'),
+    nameLookedUp: on('nameLookedUp'),
     nat64Unknown: on('nat64Unknown'),
     draining: on('draining'),
   }

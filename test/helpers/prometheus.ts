@@ -24,6 +24,7 @@ export type EvaluatedRule = {
   readonly name: string
   readonly health: 'ok' | 'err' | 'unknown'
   readonly state?: 'inactive' | 'pending' | 'firing'
+  readonly labels: Readonly<Record<string, string>>
   /** ISO 8601. */
   readonly lastEvaluation: string
   readonly lastError?: string
@@ -56,12 +57,12 @@ const copyRules = async (folder: string, hurry: number): Promise<void> => {
 
 const configOf = (targets: readonly string[], ruleFiles: string) =>
   JSON.stringify({
-    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '1s' },
     rule_files: [ruleFiles],
     scrape_configs: [{ job_name: 'shutterfleet', static_configs: [{ targets }] }],
   })
 
-/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every second. `hurry`: see `copyRules`. */
+/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every two seconds. `hurry`: see `copyRules`. */
 export const startPrometheus = async (targets: readonly string[], { hurry = 1 } = {}): Promise<Prometheus> => {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
   const config = join(folder, 'prometheus.yml')

@@ -16,6 +16,8 @@ export type WatchedAlerts = AsyncDisposable & {
   readonly reaches: (expr: string, min: number) => Promise<void>
   /** Waits until all of `alerts` fire, and until any other would have fired; asserts that no other has fired since the start. */
   readonly expect: (t: Test, alerts: readonly string[]) => Promise<void>
+  /** Like `expect`, of critical alerts only: any warning may fire. */
+  readonly expectCritical: (t: Test, alerts: readonly string[]) => Promise<void>
 }
 
 /** Starts a Prometheus that scrapes the services of a system whose worker is ready, and evaluates the shipped rules. */
@@ -25,13 +27,22 @@ export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
     services.flatMap(({ metrics_url: url }) => (url ? [new URL(url).host] : [])),
     { hurry },
   )
-  const fired = new Set<string>()
+  const fired = new Map<string, string>()
   const evaluations = new Set<string>()
   const look = async () => {
     const rules = await prometheus.rules()
-    for (const { name, state } of rules) if (state === 'firing') fired.add(name)
+    for (const { name, state, labels } of rules) if (state === 'firing') fired.set(name, labels['severity'] ?? '')
     const [first] = rules
     if (first) evaluations.add(first.lastEvaluation)
+  }
+  /** Waits until all of `alerts` have fired, and until any other would have. */
+  const awaitAll = async (t: Test, alerts: readonly string[]) => {
+    await eventually(async () => (await look(), alerts.every((name) => fired.has(name))), {
+      withinMs,
+      what: `${alerts.join(', ')} fire`,
+    }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...fired.keys()].join(', ')}`))
+    evaluations.clear()
+    await eventually(async () => (await look(), evaluations.size > evaluationsMin), { withinMs, what: 'evaluations' })
   }
   return {
     prometheus,
@@ -41,13 +52,13 @@ export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
         what: `${expr} > ${min}`,
       }),
     expect: async (t, alerts) => {
-      await eventually(async () => (await look(), alerts.every((name) => fired.has(name))), {
-        withinMs,
-        what: `${alerts.join(', ')} fire`,
-      }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...fired].join(', ')}`))
-      evaluations.clear()
-      await eventually(async () => (await look(), evaluations.size > evaluationsMin), { withinMs, what: 'evaluations' })
-      t.strictSame([...fired].toSorted(), alerts.toSorted())
+      await awaitAll(t, alerts)
+      t.strictSame([...fired.keys()].toSorted(), alerts.toSorted())
+    },
+    expectCritical: async (t, alerts) => {
+      await awaitAll(t, alerts)
+      const critical = [...fired].flatMap(([name, severity]) => (severity === 'critical' ? [name] : []))
+      t.strictSame(critical.toSorted(), alerts.toSorted())
     },
     [Symbol.asyncDispose]: () => prometheus[Symbol.asyncDispose](),
   }

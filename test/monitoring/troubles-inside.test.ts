@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { startNats } from '#test/helpers/nats.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
@@ -15,36 +14,27 @@ const makeFolder = async () => {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
-t.test('alerts: without NATS captures stay in the outbox and do not start, and the pool is frozen', async (t) => {
-  await using nats = await startNats()
-  await using system = await startSystem([...oneWorker, '--nats', nats.url])
-  await using alerts = await watchAlerts(system)
-  await nats.stop()
-  await system.create({ html: '<h1>Nobody will see this</h1>' })
-  await alerts.expect(t, [
-    'ShutterfleetCapturesNotStarting',
-    'ShutterfleetOutboxNotPublished',
-    'ShutterfleetPoolFrozen',
-  ])
-})
+/** Writes a file until its disk is full. */
+const fill = async (path: string) => {
+  const isFull = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOSPC') throw error
+    return true
+  }
+  while (!(await appendFile(path, Buffer.alloc(4096)).then(() => false, isFull)));
+}
 
-t.test(
-  'alerts: with a full disk of the object store captures do not start, and none fails',
-  { skip: notRoot },
-  async (t) => {
-    await using folder = await makeFolder()
-    const objects = join(folder.path, 'objects')
-    const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=256k,mode=700 tmpfs ${objects}`
-    await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
-    await using alerts = await watchAlerts(system)
-    // Random pixels, so that the image takes megabytes.
-    const html = `<canvas width=1200 height=700></canvas><script>const c = document.querySelector('canvas').getContext('2d')
-    const i = c.createImageData(1200, 700); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
-    c.putImageData(i, 0, 0)</script>`
-    await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { html, timeout: 5 }))
-    await alerts.expect(t, ['ShutterfleetCapturesNotStarting'])
-  },
-)
+t.test('alerts: a full disk of the object store is the one critical alert', { skip: notRoot }, async (t) => {
+  await using folder = await makeFolder()
+  const objects = join(folder.path, 'objects')
+  const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=2m,mode=700 tmpfs ${objects}`
+  await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
+  await using alerts = await watchAlerts(system)
+  await fill(`/proc/${system.pid}/root${objects}/filler`)
+  await using _load = keepSending(2, () =>
+    system.post('/v1/screenshots/capture', { html: '<h1>A page</h1>', timeout: 5 }),
+  )
+  await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
+})
 
 t.test('alerts: in a crash loop workers are not ready and captures do not start', async (t) => {
   await using system = await startSystem(oneWorker)

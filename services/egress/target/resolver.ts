@@ -17,12 +17,29 @@ export const addressesInHosts = (hostsFile: string, name: string): readonly stri
 /** Each query is sent at most this often within the whole wait. */
 const tries = 2
 
-const answersWithin = async (waitMs: number, queries: readonly Promise<readonly string[]>[]): Promise<string[]> => {
+/** Errors of a query that no server answered; all others are a server's answer, or a name that cannot be queried. */
+const unansweredCodes = /^(ETIMEOUT|ECONNREFUSED|EREFUSED|ESERVFAIL)$/
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
+
+type Answer = { readonly addresses: readonly string[]; readonly isAnswered: boolean }
+
+const answerOf = (query: Promise<readonly string[]>): Promise<Answer> =>
+  query.then(
+    (addresses) => ({ addresses, isAnswered: true }),
+    (error: unknown) => ({ addresses: [], isAnswered: !unansweredCodes.test(codeOf(error)) }),
+  )
+
+const answersWithin = async (waitMs: number, queries: readonly Promise<readonly string[]>[]): Promise<Answer> => {
   const ended = new AbortController()
-  const late = setTimeout(waitMs, [], { signal: ended.signal }).catch(() => [])
-  const answers = await Promise.all(queries.map((query) => Promise.race([query.catch(() => []), late])))
+  const unanswered: Answer = { addresses: [], isAnswered: false }
+  const late = setTimeout(waitMs, unanswered, { signal: ended.signal }).catch(() => unanswered)
+  const answers = await Promise.all(queries.map((query) => Promise.race([answerOf(query), late])))
   ended.abort()
-  return answers.flat()
+  return {
+    addresses: answers.flatMap(({ addresses }) => addresses),
+    isAnswered: answers.some(({ isAnswered }) => isAnswered),
+  }
 }
 
 /** Sources of addresses. */
@@ -41,7 +58,7 @@ const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
 }
 
 /** Whether the name certainly has no such addresses; any other error is inconclusive. */
-const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test((error as NodeJS.ErrnoException).code ?? '')
+const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test(codeOf(error))
 
 /** Queries for IPv6 addresses only; undefined if no server responded within `dnsMs`. */
 export const createIpv6Query =
@@ -59,16 +76,21 @@ export const createIpv6Query =
 
 /**
  * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty, because only addresses that were checked
- * are dialled. Queries use absolute names, so that no search list changes a name.
+ * are dialled. Queries use absolute names, so that no search list changes a name. `looked` is called with whether any DNS server
+ * answered for a name.
  */
-export const createResolver = (sources: ResolverSources): Resolver => {
+export const createResolver = (
+  sources: ResolverSources,
+  looked: (isAnswered: boolean) => void = () => {},
+): Resolver => {
   const { dnsMs, hostsPath = '/etc/hosts' } = sources
   const resolve = async (name: string): Promise<readonly string[]> => {
     const dns = openDns(sources)
     const absolute = `${name}.`
-    const answers = await answersWithin(dnsMs, [dns.resolve4(absolute), dns.resolve6(absolute)])
+    const { addresses, isAnswered } = await answersWithin(dnsMs, [dns.resolve4(absolute), dns.resolve6(absolute)])
     dns.cancel()
-    return answers
+    looked(isAnswered)
+    return addresses
   }
   return {
     resolve,

@@ -31,7 +31,13 @@ export const findOverdue = (
     readonly after?: Pick<OverdueCapture, 'id' | 'deadline'> | undefined
   },
 ): Promise<OverdueCapture[]> =>
-  database.query(overdue, [which.marginMs, which.limit, which.after?.deadline, which.after?.id, which.longestWaitSeconds])
+  database.query(overdue, [
+    which.marginMs,
+    which.limit,
+    which.after?.deadline,
+    which.after?.id,
+    which.longestWaitSeconds,
+  ])
 
 const unstarted = readStatement(import.meta.dirname, 'sql/find-unstarted.sql')
 

@@ -380,6 +380,7 @@ const egress: Dashboard = {
   panels: [
     { title: 'Connections to targets', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'way'])] },
     { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['way', 'refusal'])] },
+    { title: 'Names looked up in DNS', unit: 'ops', queries: [rate('egress_names_total', ['outcome'])] },
     { title: 'Throughput', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
     { title: 'Open client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
     { title: 'Connections to targets ended, by cause', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },

@@ -38,6 +38,23 @@ t.test('resolver: a name that times out or does not exist has no addresses', asy
   t.same(await resolver.resolve(`${'a'.repeat(70)}.test`), [], 'not even an invalid name')
 })
 
+t.test(
+  'resolver: reports whether a server answered, which a name that does not exist or cannot be queried is',
+  async (t) => {
+    const reported: boolean[] = []
+    const look = async (address: string, name: string) => {
+      reported.length = 0
+      await createResolver({ dnsMs: 300, servers: [address] }, (isAnswered) => reported.push(isAnswered)).resolve(name)
+      return [...reported]
+    }
+    await using server = await startDnsServer({ 'late.test': 'silent', 'a.test': ['1.1.1.1'] })
+    for (const name of ['a.test', 'nowhere.test', `${'a'.repeat(70)}.test`])
+      t.same(await look(server.address, name), [true], name)
+    t.same(await look(server.address, 'late.test'), [false])
+    t.same(await look('127.0.0.9:1', 'a.test'), [false], 'no server listens there')
+  },
+)
+
 t.test('resolver: returns the addresses of both families', async (t) => {
   await using server = await startDnsServer({ 'a.test': ['1.1.1.1', '2606:4700::1111', '8.8.8.8'] })
   const { resolve } = createResolver({ dnsMs: 5000, servers: [server.address] })

@@ -40,7 +40,11 @@ t.test(
     for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
     const other = () => ({ network: 'a', site: 'a' })
     t.throws(() => find('Bearer guess', other), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 6 })
-    t.equal(use(alice), 'admin:alice', 'a valid token passes, as the guesses may be those of others behind the same proxy')
+    t.equal(
+      use(alice),
+      'admin:alice',
+      'a valid token passes, as the guesses may be those of others behind the same proxy',
+    )
     t.equal(use('guess', 'b'), 'INVALID_API_KEY', 'others are not limited')
     clock.ms += 6000
     t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])

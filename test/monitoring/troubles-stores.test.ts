@@ -1,0 +1,70 @@
+import t from 'tap'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { startSystem } from '#test/helpers/system.ts'
+import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
+
+const oneWorker = ['--workers-max', '1']
+const page = { html: '<h1>Nobody will see this</h1>' }
+
+/** Sends a signal to a process and all its descendants. */
+const signalTree = (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => {
+  for (const { pid: each } of processTree(pid)) process.kill(each, signal)
+}
+
+t.test('alerts: a frozen PostgreSQL, for which every request ends with 503, is the one critical alert', async (t) => {
+  await using postgres = await startPostgres()
+  const { url } = await postgres.createDatabase()
+  await using system = await startSystem([...oneWorker, '--postgres', url])
+  await using alerts = await watchAlerts(system)
+  signalTree(postgres.pid, 'SIGSTOP')
+  try {
+    await using _load = keepSending(4, () => system.post('/v1/screenshots', page))
+    await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
+  } finally {
+    signalTree(postgres.pid, 'SIGCONT')
+  }
+})
+
+t.test('alerts: a slow PostgreSQL makes requests late, which is the one critical alert', async (t) => {
+  await using postgres = await startPostgres()
+  const { url } = await postgres.createDatabase()
+  await using system = await startSystem([...oneWorker, '--postgres', url])
+  await using alerts = await watchAlerts(system)
+  // A disk that stalls every write looks like this to its clients.
+  let isStopped = false
+  const timer = setInterval(() => {
+    isStopped = !isStopped
+    signalTree(postgres.pid, isStopped ? 'SIGSTOP' : 'SIGCONT')
+  }, 1500)
+  try {
+    await using _load = keepSending(4, () => system.request('/v1/account/usage'))
+    await alerts.expectCritical(t, ['ShutterfleetRequestsLateFast'])
+  } finally {
+    clearInterval(timer)
+    signalTree(postgres.pid, 'SIGCONT')
+  }
+})
+
+t.test('alerts: a NATS server that is away is the one critical alert, while captures wait in the outbox', async (t) => {
+  await using nats = await startNats()
+  await using system = await startSystem([...oneWorker, '--nats', nats.url])
+  await using alerts = await watchAlerts(system)
+  await nats.stop()
+  await system.create(page)
+  await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
+})
+
+t.test('alerts: a frozen egress filter is the one critical alert, while workers take no captures', async (t) => {
+  await using system = await startSystem(oneWorker)
+  await using alerts = await watchAlerts(system)
+  const filters = processTree(system.pid).filter(({ command }) => command.includes('services/egress/main.ts'))
+  for (const { pid } of filters) process.kill(pid, 'SIGSTOP')
+  try {
+    await system.create(page)
+    await alerts.expectCritical(t, ['ShutterfleetServiceAbsent'])
+  } finally {
+    for (const { pid } of filters) process.kill(pid, 'SIGCONT')
+  }
+})
