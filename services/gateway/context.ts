@@ -105,6 +105,18 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
+const watchStores = ({
+  database,
+  queue,
+  objects,
+  events,
+}: Pick<Gateway, 'database' | 'objects' | 'events'> & { queue: Queue }) =>
+  createStoreWatch(events, {
+    postgresql: database.probe,
+    nats: () => probeStream(queue, capturesStream.name),
+    object_store: () => probeStore(objects),
+  })
+
 /** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
 const healthOf = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
   const ignored = clients.ignoredProxy()
@@ -152,12 +164,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
-  const probes = {
-    postgresql: database.probe,
-    nats: () => probeStream(queue, capturesStream.name),
-    object_store: () => probeStore(objects),
-  }
-  const stores = stack.use(createStoreWatch(events, probes))
+  const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()
   const owned = stack.move()
   return {

@@ -134,7 +134,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     notSigned: (id: string, cause: unknown) =>
       log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
     /** `cause`: why the files driver could not store the image. */
-    uploaded: (status: number, cause?: unknown) => {
+    uploaded: (status: number, cause?: Error) => {
       count.uploads.inc({ status: String(status) })
       if (cause === undefined) return
       log.error({ status, reason: String(cause) }, 'an image could not be written below SHUTTERFLEET_STORAGE_FOLDER')

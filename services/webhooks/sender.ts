@@ -77,6 +77,28 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   return { id, take, takenAt, at, ms, status, error: failure, nextMs }
 }
 
+/** Stores results; one that PostgreSQL rejects does not block the others. Returns the rejected ones. */
+const recordEach = async (
+  sender: Pick<Sender, 'database' | 'events'>,
+  results: readonly AttemptRecord[],
+  bounds: ReceiverBounds,
+): Promise<AttemptRecord[]> => {
+  try {
+    await recordAttempts(sender.database, results, bounds)
+    return []
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    if (error.code !== 'SERVER_ERROR') throw error
+    if (results.length === 1) {
+      sender.events.unrecordable(error)
+      return [...results]
+    }
+    const rejected: AttemptRecord[] = []
+    for (const result of results) rejected.push(...(await recordEach(sender, [result], bounds)))
+    return rejected
+  }
+}
+
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
   /** The take of each delivery in flight, by id. */
@@ -95,23 +117,8 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     notify()
   }
 
-  /** Stores results; one that PostgreSQL rejects does not block the others. Returns the rejected ones. */
-  const record = async (results: readonly AttemptRecord[]): Promise<AttemptRecord[]> => {
-    try {
-      await recordAttempts(sender.database, results, bounds)
-      return []
-    } catch (thrown) {
-      const error = toAppError(thrown)
-      if (error.code !== 'SERVER_ERROR') throw error
-      if (results.length === 1) return (sender.events.unrecordable(error), [...results])
-      const rejected: AttemptRecord[] = []
-      for (const result of results) rejected.push(...(await record([result])))
-      return rejected
-    }
-  }
-
   const write = async (results: readonly AttemptRecord[], handedBack: readonly TakenDelivery[]) => {
-    const rejected = await record(results)
+    const rejected = await recordEach(sender, results, bounds)
     // Those stay held and are retried: a lease that expired would send the delivery again.
     attempted = [...rejected, ...attempted.slice(results.length)]
     await handBackDeliveries(sender.database, handedBack, egressRetryMs)

@@ -67,7 +67,8 @@ t.test('webhooks takers: a sender whose lease was taken over changes nothing', a
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/twice'))
   const take = async () => {
     const [taken] = await takeDeliveries(s.database, bounds)
-    return taken ?? t.fail('nothing was taken')
+    if (!taken) throw new Error('nothing was taken')
+    return taken
   }
   const late = await take()
   await s.database.query('update webhook_delivery set leased_until = now()')

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { Events } from '#gateway/events.ts'
 
@@ -66,9 +67,9 @@ const isFull = (error: unknown): boolean =>
  */
 export const createObjectsServer = (deps: Dependencies): Server => {
   const server = createServer(async (request, response) => {
-    let cause: unknown
+    let cause: AppError | undefined
     const status = await serve(deps, request).catch((error: unknown) => {
-      cause = error
+      cause = toAppError(error)
       return isFull(error) ? 507 : 503
     })
     deps.events.uploaded(status, cause)

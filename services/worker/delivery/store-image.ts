@@ -176,6 +176,7 @@ export class ImageUpload {
         message: `PUT ${this.#put.key}: ${image.bytes.byteLength} bytes, ${this.#fault}`,
         publicMessage:
           'The image is larger than the service stores; capture a smaller part of the page, or as jpeg or webp.',
+        blame: 'caller',
       })
     }
     this.#isUncertain = isTransient(status)
