@@ -83,7 +83,7 @@ export const cleanRun = (count: number): DoctoredRun => {
     ],
     snapshot: {
       captures: kept.map(rowOf),
-      deleted: gone.map((n) => ({ id: idOf(n), account, staysCharged: true })),
+      deleted: gone.map(() => ({ account, staysCharged: true })),
       usage: [{ account, reserved: 0, settled: count }],
       quotas: { [account]: count },
       deliveries: kept.map((n) => ({ captureId: idOf(n), path: webhook, state: 'delivered', attempts: 2 })),

@@ -16,8 +16,8 @@ export type CaptureRow = {
   readonly isExpired: boolean
 }
 
-/** A deleted row: whether its charge stays, recorded by a trigger at the deletion. */
-export type DeletedRow = { readonly id: string; readonly account: string; readonly staysCharged: boolean }
+/** A deleted capture: whether its charge stays, recorded by a trigger at the deletion. */
+export type DeletedRow = { readonly account: string; readonly staysCharged: boolean }
 
 /** A row of `webhook_delivery`; `path` is that of its receiver. */
 export type DeliveryRow = {

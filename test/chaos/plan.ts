@@ -1,0 +1,55 @@
+import { seeded } from '#test/helpers/seeded.ts'
+import { faults, type StoreKind } from './faults.ts'
+
+/** A fault to inject, `atMs` after the load began, for `forMs`. */
+export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
+
+const whats = ['create', 'create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota'] as const
+const afterwards = ['download', 'link', 'delete', 'delete-early', 'list', 'nothing'] as const
+const sources = ['html', 'site'] as const
+const receivers = ['ok', 'twice', 'dead'] as const
+
+/** One step of the load: what is requested, and what the client does with the capture. */
+export type PlannedStep = {
+  readonly atMs: number
+  readonly what: (typeof whats)[number]
+  readonly source: (typeof sources)[number]
+  readonly receiver: (typeof receivers)[number]
+  readonly then: (typeof afterwards)[number]
+}
+
+/** All decisions of a run. */
+export type Plan = {
+  readonly seed: number
+  readonly store: StoreKind
+  readonly faults: readonly PlannedFault[]
+  readonly load: readonly PlannedStep[]
+}
+
+const steps = { first: 10, more: 7, everyMs: 700 }
+const names = Object.keys(faults)
+
+/** The decisions of the run with this seed; `only` names its faults. Pure: the same arguments give the same plan. */
+export const planRun = (seed: number, only?: readonly string[]): Plan => {
+  const below = seeded(seed * 7919)
+  const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
+  const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
+  const chosen = only ?? [...new Set(drawn)]
+  const stores = chosen.flatMap((name) => faults[name]?.store ?? [])
+  // Faults of different stores cannot meet: the first one decides.
+  const store = stores[0] ?? pick(['files', 's3'] as const)
+  const possible = chosen.filter((name) => (faults[name]?.store ?? store) === store)
+  const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
+    atMs: n * steps.everyMs + below(steps.everyMs),
+    what: pick(whats),
+    source: pick(sources),
+    receiver: pick(receivers),
+    then: pick(afterwards),
+  }))
+  return {
+    seed,
+    store,
+    faults: possible.map((name) => ({ name, atMs: 500 + below(4000), forMs: pick(faults[name]?.durationsMs ?? [0]) })),
+    load,
+  }
+}

@@ -1,0 +1,111 @@
+// Runs the real system under seeded faults; scripts/run-chaos.sh gives it namespaces and a folder of its own.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type StoreKind, faults } from './faults.ts'
+import { type Plan, planRun } from './plan.ts'
+import { type Ran, runPlan } from './run-plan.ts'
+import { startWorld, type World } from './world.ts'
+
+/** Hard limit of a run, its start of the system included. */
+const runMs = 300_000
+/** Runs that share an installation. */
+const worldRuns = 15
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    folder: { type: 'string', default: '' },
+    runs: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    fault: { type: 'string', multiple: true },
+  },
+})
+const kept = join(import.meta.dirname, '../../.tools/chaos')
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+const describe = ({ store, faults: planned }: Plan): string =>
+  `${store}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
+
+/** One fault after the other on the driver that needs it, or the given seeds. */
+const plans = (): Plan[] => {
+  const seed = Number(values.seed)
+  if (positionals[0] === 'representative')
+    return Object.keys(faults).map((name, index) => planRun(seed + index, [name]))
+  return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, values.fault))
+}
+
+const report = async ({ plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran): Promise<void> => {
+  const name = `seed ${plan.seed}`.padEnd(10)
+  console.log(
+    `${name} ${describe(plan).padEnd(58)} ${captures} captures, ${violations.length} violations, recovery ${seconds(recoveryMs)}`,
+  )
+  if (violations.length === 0) return
+  for (const { invariant, what } of violations) console.log(`           ${invariant}: ${what}`)
+  await mkdir(kept, { recursive: true })
+  const path = join(kept, `${plan.seed}.json`)
+  await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
+  console.log(`           history: ${path}`)
+}
+
+/** Keeps one installation for runs of the same driver; a violation or an error ends it. */
+const createWorlds = (folder: string) => {
+  let current: World | undefined
+  let started = 0
+  let left = 0
+  const end = async () => {
+    const ending = current
+    current = undefined
+    try {
+      await ending?.[Symbol.asyncDispose]()
+    } catch (error) {
+      console.error(error)
+    }
+  }
+  return {
+    end,
+    of: async (kind: StoreKind): Promise<World> => {
+      if (current?.kind !== kind || left === 0) {
+        await end()
+        started += 1
+        left = worldRuns
+        current = await startWorld(join(folder, String(started)), kind)
+      }
+      left -= 1
+      return current
+    },
+  }
+}
+
+const runAll = async (): Promise<boolean> => {
+  const worlds = createWorlds(values.folder)
+  const ended: Ran[] = []
+  let failed = 0
+  for (const plan of plans()) {
+    try {
+      const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
+      const ran = await Promise.race([worlds.of(plan.store).then((world) => runPlan(world, plan)), late])
+      await report(ran)
+      ended.push(ran)
+      if (ran.verdict.violations.length === 0) continue
+    } catch (error) {
+      console.log(`seed ${plan.seed} ${describe(plan)}: did not finish:`, error)
+    }
+    failed += 1
+    await worlds.end()
+  }
+  await worlds.end()
+  const recoveries = ended.map(({ verdict }) => verdict.recoveryMs).toSorted((one, other) => one - other)
+  const median = recoveries[Math.floor(recoveries.length / 2)] ?? 0
+  console.log(
+    `${ended.length} runs, ${failed} failed; recovery: median ${seconds(median)}, worst ${seconds(recoveries.at(-1) ?? 0)}`,
+  )
+  return failed === 0
+}
+
+// The end of this process ends its process namespace, with everything in it.
+process.once('SIGINT', () => process.exit(130))
+process.once('SIGTERM', () => process.exit(143))
+process.exit((await runAll()) ? 0 : 1)
