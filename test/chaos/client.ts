@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { isTerminal } from './checks/facts.ts'
 import { type Exchange, isSuccess, type Operation, sha256, type Sight } from './history.ts'
 import type { CaptureStatus } from './snapshot.ts'
@@ -72,8 +73,10 @@ const entriesOf = ({ data, ...flat }: Body): Entry[] => {
 }
 
 const readJson = (body: Body, { hasRetention = false }: Account) => {
-  const failed = body.error?.screenshot_id
-  const ended: Sight[] = failed === undefined ? [] : [{ id: failed, status: 'failed', errorCode: body.error?.code }]
+  const { code = '', screenshot_id: id } = body.error ?? {}
+  // Other errors name the id of a capture that may or may not have been accepted.
+  const hasEnded = id !== undefined && (captureErrorCodes as readonly string[]).includes(code)
+  const ended: Sight[] = hasEnded ? [{ id, status: 'failed', errorCode: code }] : []
   const data = Array.isArray(body.data) ? undefined : body.data
   return {
     captures: [...entriesOf(body).flatMap((entry) => sightOf(entry, hasRetention)), ...ended],

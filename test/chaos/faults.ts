@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
-import { rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
 import type { StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
 import type { World } from './world.ts'
@@ -20,7 +23,7 @@ export type Fault = {
 }
 
 /** Processes of a one-machine installation that the nemesis stops. */
-export const processNames = [
+const processNames = [
   'gateway',
   'ledger',
   'controller',
@@ -70,8 +73,8 @@ const fill = (folder: 'nats' | 'postgres' | 'objects', store?: StoreKind): Fault
   durationsMs: outageMs,
   begin: async (world) => {
     const path = join(world.dataDir, folder, 'filler')
-    const { bavail, bsize } = await statfs(join(world.dataDir, folder))
-    await run('fallocate', ['-l', String(bavail * bsize), path])
+    // Ends with an error, because the disk is full; ignored.
+    await run('dd', ['if=/dev/zero', `of=${path}`, 'bs=16k']).catch(() => {})
     return () => rm(path, { force: true })
   },
 })
@@ -125,6 +128,24 @@ const loseDisk: Fault = {
   },
 }
 
+/** Reports a failure of each capture that begins, as a worker would that does not have its token. */
+const forgeResults: Fault = {
+  durationsMs: [8000],
+  begin: async (world) => {
+    const { nats_url: url } = await world.system.readLocal()
+    const queue = await connectQueue({ url, name: 'forger', inboxPrefix: '_INBOX.forger', notice: () => {} })
+    const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
+      const { id, attempt } = startedCodec.decode(data)
+      const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', message: 'forged', timings: {} } as const
+      queue.publish(resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...forged, outcome: 'failed' }))
+    })
+    return async () => {
+      subscription[Symbol.dispose]()
+      await queue[Symbol.asyncDispose]()
+    }
+  },
+}
+
 /** Moves the calendar of all processes but NATS, which is linked statically. */
 const jump = (seconds: number): Fault => ({
   durationsMs: outageMs,
@@ -153,6 +174,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'store answers 507': refuse({ status: 507 }),
   'store resets': refuse('reset'),
   'store takes half': refuse('half'),
+  'store confirms late': refuse({ responseMs: 3000 }),
   'slow store': refuse({ waitMs: 2000 }),
   'slow nats': disturb('nats', slow),
   'slow postgres': disturb('postgres', slow),
@@ -164,6 +186,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   ),
   'nats loses writes': loseWrites,
   'nats loses its disk': loseDisk,
+  'forged results': forgeResults,
   'clock forward': jump(90),
   'clock back': jump(-90),
 }

@@ -27,18 +27,19 @@ export type Plan = {
 }
 
 const steps = { first: 10, more: 7, everyMs: 700 }
-const names = Object.keys(faults)
+/** Consecutive seeds with the same driver, because they can share an installation. */
+const seedsPerStore = 10
+
+const isPossible = (name: string, store: StoreKind) => (faults[name]?.store ?? store) === store
 
 /** The decisions of the run with this seed; `only` names its faults. Pure: the same arguments give the same plan. */
 export const planRun = (seed: number, only?: readonly string[]): Plan => {
   const below = seeded(seed * 7919)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
+  const bySeed: StoreKind = Math.floor(seed / seedsPerStore) % 2 === 0 ? 'files' : 's3'
+  const store = only?.flatMap((name) => faults[name]?.store ?? [])[0] ?? bySeed
+  const names = Object.keys(faults).filter((name) => isPossible(name, store))
   const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
-  const chosen = only ?? [...new Set(drawn)]
-  const stores = chosen.flatMap((name) => faults[name]?.store ?? [])
-  // Faults of different stores cannot meet: the first one decides.
-  const store = stores[0] ?? pick(['files', 's3'] as const)
-  const possible = chosen.filter((name) => (faults[name]?.store ?? store) === store)
   const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
     atMs: n * steps.everyMs + below(steps.everyMs),
     what: pick(whats),
@@ -49,7 +50,11 @@ export const planRun = (seed: number, only?: readonly string[]): Plan => {
   return {
     seed,
     store,
-    faults: possible.map((name) => ({ name, atMs: 500 + below(4000), forMs: pick(faults[name]?.durationsMs ?? [0]) })),
+    faults: [...new Set(only?.filter((name) => isPossible(name, store)) ?? drawn)].map((name) => ({
+      name,
+      atMs: 500 + below(4000),
+      forMs: pick(faults[name]?.durationsMs ?? [0]),
+    })),
     load,
   }
 }

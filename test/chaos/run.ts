@@ -3,6 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { check } from './check.ts'
+import { cleanLimits, cleanRun } from './clean-run.ts'
 import { type StoreKind, faults } from './faults.ts'
 import { type Plan, planRun } from './plan.ts'
 import { type Ran, runPlan } from './run-plan.ts'
@@ -17,9 +19,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     folder: { type: 'string', default: '' },
-    runs: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
     fault: { type: 'string', multiple: true },
+    'until-failure': { type: 'boolean', default: false },
   },
 })
 const kept = join(import.meta.dirname, '../../.tools/chaos')
@@ -48,6 +51,21 @@ const report = async ({ plan, verdict: { violations, captures, recoveryMs }, ...
   const path = join(kept, `${plan.seed}.json`)
   await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
   console.log(`           history: ${path}`)
+}
+
+const quantile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+
+/** A row for each fault: runs with it (a pair counts for both), those with violations, and the recovery. */
+const summary = (ended: readonly Ran[]): string => {
+  const rows = Object.keys(faults).flatMap((name) => {
+    const runs = ended.filter(({ plan }) => plan.faults.some((fault) => fault.name === name))
+    if (runs.length === 0) return []
+    const failed = runs.filter(({ verdict }) => verdict.violations.length > 0).length
+    const recoveries = runs.map(({ verdict }) => verdict.recoveryMs).toSorted((one, other) => one - other)
+    const [median, worst] = [quantile(recoveries, 0.5), quantile(recoveries, 1)].map(seconds)
+    return [`| ${name} | ${runs.length} | ${failed} | ${median} | ${worst} |`]
+  })
+  return ['| Fault | Runs | With violations | Recovery, median | Worst |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
 /** Keeps one installation for runs of the same driver; a violation or an error ends it. */
@@ -95,17 +113,24 @@ const runAll = async (): Promise<boolean> => {
     }
     failed += 1
     await worlds.end()
+    if (values['until-failure']) break
   }
   await worlds.end()
-  const recoveries = ended.map(({ verdict }) => verdict.recoveryMs).toSorted((one, other) => one - other)
-  const median = recoveries[Math.floor(recoveries.length / 2)] ?? 0
-  console.log(
-    `${ended.length} runs, ${failed} failed; recovery: median ${seconds(median)}, worst ${seconds(recoveries.at(-1) ?? 0)}`,
-  )
+  console.log(summary(ended))
+  console.log(`${ended.length} runs ended, ${failed} failed`)
   return failed === 0
+}
+
+/** Times the checker on the history of 100,000 captures. */
+const measure = (): boolean => {
+  const { history, snapshot } = cleanRun(100_000)
+  const beganMs = performance.now()
+  const { violations, captures } = check(history, snapshot, cleanLimits)
+  console.log(`${captures} captures, ${history.length} events: ${seconds(performance.now() - beganMs)}`)
+  return violations.length === 0
 }
 
 // The end of this process ends its process namespace, with everything in it.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
-process.exit((await runAll()) ? 0 : 1)
+process.exit((positionals[0] === 'measure' ? measure() : await runAll()) ? 0 : 1)

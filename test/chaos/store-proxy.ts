@@ -3,26 +3,28 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How the object store responds: with a status, by a reset, after half of the upload, or late. */
-export type StoreMode = 'pass' | 'reset' | 'half' | { readonly status: number } | { readonly waitMs: number }
+/** How the object store responds: with a status, by a reset, after half of the upload, late, or at once but with a late response. */
+export type StoreMode =
+  | 'pass'
+  | 'reset'
+  | 'half'
+  | { readonly status: number }
+  | { readonly waitMs: number }
+  | { readonly responseMs: number }
 
 /** A proxy in front of an S3 server. */
 export type StoreProxy = AsyncDisposable & { readonly url: string; readonly set: (mode: StoreMode) => void }
 
-const passOn = (upstream: URL, request: IncomingMessage, response: ServerResponse, bytesMax: number) => {
-  const onward = httpRequest(
-    {
-      host: upstream.hostname,
-      port: upstream.port,
-      method: request.method,
-      path: request.url,
-      headers: request.headers,
-    },
-    (answer) => {
+type Bounds = { readonly upstream: URL; readonly bytesMax: number; readonly responseMs: number }
+
+const passOn = ({ upstream, bytesMax, responseMs }: Bounds, request: IncomingMessage, response: ServerResponse) => {
+  const { method, url: path, headers } = request
+  const onward = httpRequest({ host: upstream.hostname, port: upstream.port, method, path, headers }, (answer) => {
+    void delay(responseMs).then(() => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
-    },
-  )
+    })
+  })
   onward.on('error', () => response.destroy())
   response.on('close', () => onward.destroy())
   let bytes = 0
@@ -40,6 +42,8 @@ const passOn = (upstream: URL, request: IncomingMessage, response: ServerRespons
 export const startStoreProxy = async (storeUrl: string): Promise<StoreProxy> => {
   const upstream = new URL(storeUrl)
   let mode: StoreMode = 'pass'
+  /** Uploaded keys: the small server of tests overwrites objects despite If-None-Match, which real stores heed. */
+  const uploaded = new Set<string>()
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     request.on('error', () => {})
     const now = mode
@@ -51,10 +55,18 @@ export const startStoreProxy = async (storeUrl: string): Promise<StoreProxy> => 
         .writeHead(now.status, { 'content-type': 'application/xml' })
         .end('<Error><Code>Refused</Code></Error>')
     }
-    if (typeof now === 'object') await delay(now.waitMs)
+    if (typeof now === 'object' && 'waitMs' in now) await delay(now.waitMs)
+    const key = request.url?.split('?')[0] ?? ''
+    if (request.headers['if-none-match'] !== undefined && uploaded.has(key)) {
+      request.resume()
+      await once(request, 'end')
+      return response.writeHead(412).end()
+    }
+    if (request.method === 'PUT' && now !== 'half') uploaded.add(key)
     const length = Number(request.headers['content-length'] ?? 0)
     const bytesMax = now === 'half' && request.method === 'PUT' ? Math.floor(length / 2) : Infinity
-    return passOn(upstream, request, response, bytesMax)
+    const responseMs = typeof now === 'object' && 'responseMs' in now ? now.responseMs : 0
+    return passOn({ upstream, bytesMax, responseMs }, request, response)
   }
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())

@@ -2,6 +2,7 @@ import t from 'tap'
 import { check, invariants } from '#test/chaos/check.ts'
 import { cleanLimits, cleanRun, type DoctoredRun, idOf, imageOf, keyOf } from '#test/chaos/clean-run.ts'
 import type { Exchange } from '#test/chaos/history.ts'
+import { planRun } from '#test/chaos/plan.ts'
 import type { CaptureRow } from '#test/chaos/snapshot.ts'
 
 const count = 8
@@ -175,7 +176,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
 
 t.test('chaos checker: accepts a clean history', async (t) => {
   const { history, snapshot } = cleanRun(count)
-  t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 7, captures: count })
+  t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 6, captures: count })
 })
 
 for (const [invariant, what, change] of doctored) {
@@ -193,4 +194,9 @@ t.test('chaos checker: every invariant rejects a doctored history', async (t) =>
     invariants.map(({ name }) => name).filter((name) => !names.has(name)),
     [],
   )
+})
+
+t.test('chaos plan: a seed repeats its decisions, and other seeds decide otherwise', async (t) => {
+  t.strictSame(planRun(7), planRun(7))
+  t.not(JSON.stringify(planRun(7).load), JSON.stringify(planRun(8).load))
 })

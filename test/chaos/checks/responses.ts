@@ -1,3 +1,4 @@
+import { maxAttempts, unendedMax } from '#shared/capture/budget.ts'
 import { isSuccess } from '#test/chaos/history.ts'
 import { type CaptureFacts, creates, type Facts, type Invariant, isTerminal, type Observation } from './facts.ts'
 
@@ -115,16 +116,17 @@ const endsInTime: Invariant = {
     }),
 }
 
-const acceptableFailures: ReadonlySet<string> = new Set(['RENDER_ERROR', 'JOB_FAILED'])
+/** Attempts after which a fault of ours may end a capture: both that never ended, or all. */
+const attemptsBefore: Readonly<Record<string, number>> = { RENDER_ERROR: unendedMax, JOB_FAILED: maxAttempts }
 
 const faultsAreNotBlamed: Invariant = {
   name: 'nobody is blamed for a fault',
-  rule: 'A fault of the service ends no capture of a good page; its last resort, after all attempts, is an error of ours.',
+  rule: 'A fault of the service ends no capture of a good page before its attempts are used up, and then as an error of ours.',
   broken: ({ captures }) =>
     [...captures.values()].flatMap(({ id, row, accepted }) => {
-      if (row?.status !== 'failed' || accepted?.operation === undefined) return []
-      const code = row.errorCode ?? ''
-      return acceptableFailures.has(code) && row.attempts > 1 ? [] : [`${id}: ${code} at attempt ${row.attempts}`]
+      if (row?.status !== 'failed' || !accepted) return []
+      const isUsedUp = row.attempts >= (attemptsBefore[row.errorCode ?? ''] ?? Infinity)
+      return isUsedUp ? [] : [`${id}: ${row.errorCode} at attempt ${row.attempts}`]
     }),
 }
 
