@@ -7,6 +7,9 @@ import { createSandbox } from '#test/mutations/sandbox.ts'
 import { type Guard, guards } from './guards.ts'
 
 const runsMax = 20
+/** Aborts on a signal, which the running chaos gets too; the copy of the code is removed then. */
+const interrupted = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort())
 
 /** Runs chaos in a folder until it fails; returns the number of runs, or undefined if none failed. */
 const runsUntilFailure = async (folder: string, { faults }: Guard): Promise<number | undefined> => {
@@ -21,7 +24,9 @@ const runsUntilFailure = async (folder: string, { faults }: Guard): Promise<numb
     console.log(`  ${line}`)
     if (line.startsWith('seed ')) runs += 1
   }
-  return (await exited) === 0 ? undefined : runs
+  const code = await exited
+  interrupted.signal.throwIfAborted()
+  return code === 0 ? undefined : runs
 }
 
 const tryGuard = async (guard: Guard): Promise<boolean> => {

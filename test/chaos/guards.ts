@@ -9,20 +9,6 @@ export type Guard = Pick<Mutation, 'file' | 'find' | 'replace'> & {
 /** Guards without which chaos must fail within 20 runs. */
 export const guards: readonly Guard[] = [
   {
-    name: 'terminal guard',
-    faults: ['kill ledger', 'part ledger from nats'],
-    file: 'services/ledger/reports/judge-reports.ts',
-    find: "  ended: status === 'completed' || status === 'failed' ? status : undefined,\n",
-    replace: '  ended: undefined,\n',
-  },
-  {
-    name: 'reaper',
-    faults: ['nats loses its disk', 'kill worker'],
-    file: 'services/ledger/app.ts',
-    find: "    loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),\n",
-    replace: '',
-  },
-  {
     name: 'token of a result',
     faults: ['forged results'],
     file: 'services/ledger/reports/judge-reports.ts',
@@ -30,10 +16,24 @@ export const guards: readonly Guard[] = [
     replace: 'if (!timingSafeEqual(hash, hash))',
   },
   {
+    name: 'terminal guard',
+    faults: ['nats loses writes'],
+    file: 'services/ledger/reports/judge-reports.ts',
+    find: "  ended: status === 'completed' || status === 'failed' ? status : undefined,\n",
+    replace: '  ended: undefined,\n',
+  },
+  {
     name: 'object per attempt',
     faults: ['store confirms late', 'kill worker'],
     file: 'services/gateway/capture/prepare-capture.ts',
     find: 'const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))',
     replace: 'const keys = Array<string>(maxAttempts).fill(newObjectKey(id, deps.now()))',
+  },
+  {
+    name: 'reaper',
+    faults: ['nats loses its disk', 'kill worker'],
+    file: 'services/ledger/app.ts',
+    find: "    loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),\n",
+    replace: '',
   },
 ]

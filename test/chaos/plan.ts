@@ -32,12 +32,12 @@ const seedsPerStore = 10
 
 const isPossible = (name: string, store: StoreKind) => (faults[name]?.store ?? store) === store
 
-/** The decisions of the run with this seed; `only` names its faults. Pure: the same arguments give the same plan. */
-export const planRun = (seed: number, only?: readonly string[]): Plan => {
+/** The decisions of the run with this seed; `only` names its faults, `on` its driver. Pure: the same arguments give the same plan. */
+export const planRun = (seed: number, only?: readonly string[], on?: StoreKind): Plan => {
   const below = seeded(seed * 7919)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
   const bySeed: StoreKind = Math.floor(seed / seedsPerStore) % 2 === 0 ? 'files' : 's3'
-  const store = only?.flatMap((name) => faults[name]?.store ?? [])[0] ?? bySeed
+  const store = on ?? only?.flatMap((name) => faults[name]?.store ?? [])[0] ?? bySeed
   const names = Object.keys(faults).filter((name) => isPossible(name, store))
   const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
   const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
@@ -57,4 +57,19 @@ export const planRun = (seed: number, only?: readonly string[]): Plan => {
     })),
     load,
   }
+}
+
+/** Runs in which each fault happens once, in pairs; those of one driver follow each other. */
+export const planRepresentative = (seed: number): Plan[] => {
+  const storeOf = (name: string, index: number): StoreKind => faults[name]?.store ?? (index % 2 === 0 ? 'files' : 's3')
+  const stores = Map.groupBy(
+    Object.keys(faults).map((name, index) => ({ name, store: storeOf(name, index) })),
+    ({ store }) => store,
+  )
+  const pairs = [...stores].flatMap(([store, all]) =>
+    all.flatMap((_, index) =>
+      index % 2 === 0 ? [{ store, names: all.slice(index, index + 2).map(({ name }) => name) }] : [],
+    ),
+  )
+  return pairs.map(({ store, names }, index) => planRun(seed + index, names, store))
 }

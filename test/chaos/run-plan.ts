@@ -17,6 +17,9 @@ const recoveryMs = 60_000
 /** Time of a run after its load and faults: two attempts and the recovery. */
 const patienceMs = 2 * budgetMs + recoveryMs
 
+/** Longer than a message waits that a worker has not acknowledged (15 s). */
+const leastSettleMs = 40_000
+
 const limits: Limits = {
   recoveryMs,
   webhookAttempts: webhookRetries.length + 1,
@@ -73,7 +76,7 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
   history.push(...spans)
   await loaded
   const accounts = Object.values(clients).map(({ account }) => account)
-  await settle(world, accounts, Math.max(20_000, untilMs - performance.now()))
+  await settle(world, accounts, Math.max(leastSettleMs, untilMs - performance.now()))
   await readAtEnd(clients, performance.now() + 20_000)
   const ids = new Set(history.flatMap((event) => (event.kind === 'exchange' ? event.captures.map(({ id }) => id) : [])))
   const snapshot = await takeSnapshot(world, { accounts, quotas: { [clients.edge.account]: edgeQuota }, ids })

@@ -1,12 +1,12 @@
 // Runs the real system under seeded faults; scripts/run-chaos.sh gives it namespaces and a folder of its own.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
 import { type StoreKind, faults } from './faults.ts'
-import { type Plan, planRun } from './plan.ts'
+import { type Plan, planRepresentative, planRun } from './plan.ts'
 import { type Ran, runPlan } from './run-plan.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -32,15 +32,14 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const describe = ({ store, faults: planned }: Plan): string =>
   `${store}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
 
-/** One fault after the other on the driver that needs it, or the given seeds. */
+/** Each fault once, or the given seeds. */
 const plans = (): Plan[] => {
   const seed = Number(values.seed)
-  if (positionals[0] === 'representative')
-    return Object.keys(faults).map((name, index) => planRun(seed + index, [name]))
+  if (positionals[0] === 'representative') return planRepresentative(seed)
   return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, values.fault))
 }
 
-const report = async ({ plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran): Promise<void> => {
+const report = async (world: World, { plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran) => {
   const name = `seed ${plan.seed}`.padEnd(10)
   console.log(
     `${name} ${describe(plan).padEnd(58)} ${captures} captures, ${violations.length} violations, recovery ${seconds(recoveryMs)}`,
@@ -50,7 +49,9 @@ const report = async ({ plan, verdict: { violations, captures, recoveryMs }, ...
   await mkdir(kept, { recursive: true })
   const path = join(kept, `${plan.seed}.json`)
   await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
-  console.log(`           history: ${path}`)
+  const logs = join(kept, `${plan.seed}-logs`)
+  await cp(join(world.dataDir, 'logs'), logs, { recursive: true })
+  console.log(`           history: ${path}, logs: ${logs}`)
 }
 
 const quantile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
@@ -104,8 +105,9 @@ const runAll = async (): Promise<boolean> => {
   for (const plan of plans()) {
     try {
       const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
-      const ran = await Promise.race([worlds.of(plan.store).then((world) => runPlan(world, plan)), late])
-      await report(ran)
+      const world = await Promise.race([worlds.of(plan.store), late])
+      const ran = await Promise.race([runPlan(world, plan), late])
+      await report(world, ran)
       ended.push(ran)
       if (ran.verdict.violations.length === 0) continue
     } catch (error) {

@@ -1,6 +1,6 @@
 import { connectQueue } from '#shared/queue/connection.ts'
 import { manage } from '#shared/queue/stored.ts'
-import { captureFilter, captureIdOf } from '#shared/queue/subjects.ts'
+import { accountIdOfCapture, captureFilter, captureIdOf } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
 import { meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
@@ -26,11 +26,21 @@ const openWork = `
        + (select count(*) from deletion where account_id = any ($1::uuid[]) and due_at < now())
        + (select count(*) from object_removal where not_before < now()) as count`
 
-/** Waits until nothing more is due for the accounts, at most `withinMs`; the checker judges what is left. */
-export const settle = async ({ database }: World, accounts: readonly string[], withinMs: number): Promise<void> => {
+/** Subjects of all messages in the stream. */
+const readMessages = async (world: World): Promise<string[]> => {
+  const { nats_url: url } = await world.system.readLocal()
+  await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+  const { streams } = await manage(queue)
+  const { state } = await streams.info(capturesStream.name, { subjects_filter: captureFilter() })
+  return Object.keys(state.subjects ?? {})
+}
+
+/** Waits until nothing more is due for the accounts and no message of theirs is left, at most `withinMs`; the checker judges what is left. */
+export const settle = async (world: World, accounts: readonly string[], withinMs: number): Promise<void> => {
   const isDone = async () => {
-    const [row] = await database.query<{ count: string | number }>(openWork, [accounts])
-    return Number(row?.count) === 0
+    const [row] = await world.database.query<{ count: string | number }>(openWork, [accounts])
+    if (Number(row?.count) > 0) return false
+    return !(await readMessages(world)).some((subject) => accounts.includes(accountIdOfCapture(subject)))
   }
   await eventually(isDone, { withinMs }).catch(() => {})
 }
@@ -45,14 +55,6 @@ const readObjects = async ({ objects }: World, ids: ReadonlySet<string>): Promis
     found.push({ key, captureId, sha256: sha256(Buffer.concat(parts)) })
   }
   return found
-}
-
-const readMessages = async (world: World): Promise<string[]> => {
-  const { nats_url: url } = await world.system.readLocal()
-  await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
-  const { streams } = await manage(queue)
-  const { state } = await streams.info(capturesStream.name, { subjects_filter: captureFilter() })
-  return Object.keys(state.subjects ?? {}).map(captureIdOf)
 }
 
 const captures = `
@@ -92,7 +94,7 @@ const readAll = async (world: World, scope: Scope): Promise<Snapshot> => {
     quotas: scope.quotas,
     removals: removals.map(({ key }) => key),
     objects: await readObjects(world, ids),
-    messages: (await readMessages(world)).filter((id) => ids.has(id)),
+    messages: (await readMessages(world)).map(captureIdOf).filter((id) => ids.has(id)),
     meterDifferences: differences.map((difference) => JSON.stringify(difference)),
   }
 }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { check, invariants } from '#test/chaos/check.ts'
 import { cleanLimits, cleanRun, type DoctoredRun, idOf, imageOf, keyOf } from '#test/chaos/clean-run.ts'
 import type { Exchange } from '#test/chaos/history.ts'
-import { planRun } from '#test/chaos/plan.ts'
+import { faults } from '#test/chaos/faults.ts'
+import { planRepresentative, planRun } from '#test/chaos/plan.ts'
 import type { CaptureRow } from '#test/chaos/snapshot.ts'
 
 const count = 8
@@ -199,4 +200,9 @@ t.test('chaos checker: every invariant rejects a doctored history', async (t) =>
 t.test('chaos plan: a seed repeats its decisions, and other seeds decide otherwise', async (t) => {
   t.strictSame(planRun(7), planRun(7))
   t.not(JSON.stringify(planRun(7).load), JSON.stringify(planRun(8).load))
+})
+
+t.test('chaos plan: the representative runs have each fault once', async (t) => {
+  const names = planRepresentative(1).flatMap((plan) => plan.faults.map(({ name }) => name))
+  t.strictSame(names.toSorted(), Object.keys(faults).toSorted())
 })
