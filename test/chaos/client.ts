@@ -69,7 +69,7 @@ const sightOf = (entry: Entry, hasRetention: boolean): Sight[] => {
 const entriesOf = ({ data, ...flat }: Body): Entry[] => {
   if (Array.isArray(data)) return data
   if (data?.screenshots) return data.screenshots
-  return [data ?? (flat.error ? {} : (flat as Entry))]
+  return [data ?? (flat.error ? {} : flat)]
 }
 
 const readJson = (body: Body, { hasRetention = false }: Account) => {

@@ -5,14 +5,11 @@ import { promisify } from 'node:util'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
-import type { StoreMode } from './store-proxy.ts'
+import type { StoreKind, StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
 import type { World } from './world.ts'
 
 const run = promisify(execFile)
-
-/** The driver of the object store. */
-export type StoreKind = 'files' | 's3'
 
 /** A fault; `begin` injects it and returns what ends it. */
 export type Fault = {

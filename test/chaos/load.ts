@@ -81,7 +81,7 @@ const begin = async (
 const imagePath = (id: string) => `/v1/screenshots/${id}/image`
 
 /** What clients do with a capture afterwards; after a deletion, everything that could still show it. */
-const after = async (client: Client, id: string, { then }: PlannedStep, untilMs: number): Promise<void> => {
+const after = async (client: Client, id: string, { followUp }: PlannedStep, untilMs: number): Promise<void> => {
   const read = (operation: 'image' | 'status') =>
     client.call({ operation, path: operation === 'image' ? imagePath(id) : `/v1/screenshots/${id}`, target: id })
   const list = () => client.call({ operation: 'list', path: '/v1/screenshots?per_page=100' })
@@ -94,18 +94,18 @@ const after = async (client: Client, id: string, { then }: PlannedStep, untilMs:
     )
   const readLink = async (url: string | undefined) =>
     url !== undefined && void (await client.call({ operation: 'linked-image', path: url, target: id }))
-  if (then === 'delete-early') {
+  if (followUp === 'delete-early') {
     await remove()
     await read('status')
     return
   }
   await client.awaitEnd(id, untilMs)
-  if (then === 'download') await read('image')
-  if (then === 'list') await list()
-  if (then !== 'link' && then !== 'delete') return
+  if (followUp === 'download') await read('image')
+  if (followUp === 'list') await list()
+  if (followUp !== 'link' && followUp !== 'delete') return
   const { url } = await link()
   await readLink(url)
-  if (then === 'link') return
+  if (followUp === 'link') return
   await remove()
   await Promise.all([read('status'), read('image'), readLink(url), list()])
 }

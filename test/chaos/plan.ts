@@ -1,5 +1,6 @@
 import { seeded } from '#test/helpers/seeded.ts'
-import { faults, type StoreKind } from './faults.ts'
+import { faults } from './faults.ts'
+import type { StoreKind } from './store-proxy.ts'
 
 /** A fault to inject, `atMs` after the load began, for `forMs`. */
 export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
@@ -15,7 +16,7 @@ export type PlannedStep = {
   readonly what: (typeof whats)[number]
   readonly source: (typeof sources)[number]
   readonly receiver: (typeof receivers)[number]
-  readonly then: (typeof afterwards)[number]
+  readonly followUp: (typeof afterwards)[number]
 }
 
 /** All decisions of a run. */
@@ -45,7 +46,7 @@ export const planRun = (seed: number, only?: readonly string[], on?: StoreKind):
     what: pick(whats),
     source: pick(sources),
     receiver: pick(receivers),
-    then: pick(afterwards),
+    followUp: pick(afterwards),
   }))
   return {
     seed,

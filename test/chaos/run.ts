@@ -5,9 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
-import { type StoreKind, faults } from './faults.ts'
+import { faults } from './faults.ts'
 import { type Plan, planRepresentative, planRun } from './plan.ts'
 import { type Ran, runPlan } from './run-plan.ts'
+import type { StoreKind } from './store-proxy.ts'
 import { startWorld, type World } from './world.ts'
 
 /** Hard limit of a run, its start of the system included. */
@@ -132,7 +133,4 @@ const measure = (): boolean => {
   return violations.length === 0
 }
 
-// The end of this process ends its process namespace, with everything in it.
-process.once('SIGINT', () => process.exit(130))
-process.once('SIGTERM', () => process.exit(143))
-process.exit((positionals[0] === 'measure' ? measure() : await runAll()) ? 0 : 1)
+process.exitCode = (positionals[0] === 'measure' ? measure() : await runAll()) ? 0 : 1

@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** The driver of the object store. */
+export type StoreKind = 'files' | 's3'
+
 /** How the object store responds: with a status, by a reset, after half of the upload, late, or at once but with a late response. */
 export type StoreMode =
   | 'pass'
@@ -19,12 +22,13 @@ type Bounds = { readonly upstream: URL; readonly bytesMax: number; readonly resp
 
 const passOn = ({ upstream, bytesMax, responseMs }: Bounds, request: IncomingMessage, response: ServerResponse) => {
   const { method, url: path, headers } = request
-  const onward = httpRequest({ host: upstream.hostname, port: upstream.port, method, path, headers }, (answer) => {
-    void delay(responseMs).then(() => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-  })
+  const answerLate = async (answer: IncomingMessage) => {
+    await delay(responseMs)
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  }
+  const to = { host: upstream.hostname, port: upstream.port, method, path, headers }
+  const onward = httpRequest(to, (answer) => void answerLate(answer))
   onward.on('error', () => response.destroy())
   response.on('close', () => onward.destroy())
   let bytes = 0
@@ -38,35 +42,38 @@ const passOn = ({ upstream, bytesMax, responseMs }: Bounds, request: IncomingMes
   request.on('end', () => onward.end())
 }
 
+const refuse = async (status: number, request: IncomingMessage, response: ServerResponse) => {
+  request.resume()
+  await once(request, 'end')
+  response.writeHead(status, { 'content-type': 'application/xml' }).end('<Error><Code>Refused</Code></Error>')
+}
+
+/** What a mode means for a request that the store gets. */
+const boundsOf = (mode: StoreMode, { method, headers }: IncomingMessage) => {
+  const { waitMs = 0, responseMs = 0 }: { waitMs?: number; responseMs?: number } = typeof mode === 'object' ? mode : {}
+  const isHalf = method === 'PUT' && mode === 'half'
+  return { waitMs, responseMs, bytesMax: isHalf ? Math.floor(Number(headers['content-length']) / 2) : Infinity }
+}
+
 /** Starts a proxy in front of the store of an `SHUTTERFLEET_S3_URL`; `url` is the same through the proxy. */
 export const startStoreProxy = async (storeUrl: string): Promise<StoreProxy> => {
   const upstream = new URL(storeUrl)
   let mode: StoreMode = 'pass'
   /** Uploaded keys: the small server of tests overwrites objects despite If-None-Match, which real stores heed. */
   const uploaded = new Set<string>()
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     request.on('error', () => {})
     const now = mode
-    if (now === 'reset') return request.socket.resetAndDestroy()
-    if (typeof now === 'object' && 'status' in now) {
-      request.resume()
-      await once(request, 'end')
-      return response
-        .writeHead(now.status, { 'content-type': 'application/xml' })
-        .end('<Error><Code>Refused</Code></Error>')
+    if (now === 'reset') return void request.socket.resetAndDestroy()
+    if (typeof now === 'object' && 'status' in now) return refuse(now.status, request, response)
+    const { waitMs, ...bounds } = boundsOf(now, request)
+    await delay(waitMs)
+    if (request.method === 'PUT') {
+      const key = request.url?.split('?')[0] ?? ''
+      if (uploaded.has(key)) return refuse(412, request, response)
+      if (bounds.bytesMax === Infinity) uploaded.add(key)
     }
-    if (typeof now === 'object' && 'waitMs' in now) await delay(now.waitMs)
-    const key = request.url?.split('?')[0] ?? ''
-    if (request.headers['if-none-match'] !== undefined && uploaded.has(key)) {
-      request.resume()
-      await once(request, 'end')
-      return response.writeHead(412).end()
-    }
-    if (request.method === 'PUT' && now !== 'half') uploaded.add(key)
-    const length = Number(request.headers['content-length'] ?? 0)
-    const bytesMax = now === 'half' && request.method === 'PUT' ? Math.floor(length / 2) : Infinity
-    const responseMs = typeof now === 'object' && 'responseMs' in now ? now.responseMs : 0
-    return passOn({ upstream, bytesMax, responseMs }, request, response)
+    passOn({ upstream, ...bounds }, request, response)
   }
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())

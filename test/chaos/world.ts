@@ -17,10 +17,9 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { keepDeleted } from '#test/helpers/meter-differences.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startS3 } from '#test/helpers/s3.ts'
-import { startSystem, type System } from '#test/helpers/system.ts'
+import { type LocalJson, startSystem, type System } from '#test/helpers/system.ts'
 import { type Certificate, makeCertificate, type Received, startReceiver } from '#test/helpers/webhook-receiver.ts'
-import type { StoreKind } from './faults.ts'
-import { startStoreProxy, type StoreProxy } from './store-proxy.ts'
+import { startStoreProxy, type StoreKind, type StoreProxy } from './store-proxy.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const run = promisify(execFile)
@@ -129,18 +128,16 @@ const startBehindProxies = async (folder: string, args: readonly string[], s3Url
     '2',
   ]
   const starting = startSystem([...flags, ...args, ...(s3Url === undefined ? [] : ['--s3', s3Url])], { env, dataDir })
-  const failed = starting.then(
-    () => new Promise<never>(() => {}),
-    (error: unknown) => Promise.reject(error),
-  )
   const readPorts = async () =>
     JSON.parse(await readFile(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
   const chosen = eventually(async () => (await readPorts()) !== undefined, { what: 'ports.json' })
-  await Promise.race([chosen, failed])
+  // Throws if it fails to start.
+  await Promise.race([chosen, starting])
   const ports = await readPorts()
-  let up: System | undefined
+  const readServices = async () =>
+    (JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson).services
   const clients = async () => {
-    const services = up ? (await up.readLocal().catch(() => ({ services: [] }))).services : []
+    const services = await readServices().catch(() => [])
     const known = new Map(services.map(({ pid, name }) => [pid, name]))
     for (const { pid, command } of processTree(process.pid)) {
       const [, service] = /services\/(\w+)\/main\.ts/.exec(command) ?? []
@@ -152,8 +149,7 @@ const startBehindProxies = async (folder: string, args: readonly string[], s3Url
     nats: await startTcpProxy(ports['nats'] ?? 0, clients),
     postgres: await startTcpProxy(ports['postgres'] ?? 0, clients),
   }
-  up = await starting
-  return { system: up, proxies }
+  return { system: await starting, proxies }
 }
 
 const startSite = () =>
