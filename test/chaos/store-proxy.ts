@@ -50,7 +50,8 @@ const refuse = async (status: number, request: IncomingMessage, response: Server
 
 /** What a mode means for a request that the store gets. */
 const boundsOf = (mode: StoreMode, { method, headers }: IncomingMessage) => {
-  const { waitMs = 0, responseMs = 0 }: { waitMs?: number; responseMs?: number } = typeof mode === 'object' ? mode : {}
+  const isSlow = typeof mode === 'object' && !('status' in mode)
+  const { waitMs = 0, responseMs = 0 }: { waitMs?: number; responseMs?: number } = isSlow ? mode : {}
   const isHalf = method === 'PUT' && mode === 'half'
   return { waitMs, responseMs, bytesMax: isHalf ? Math.floor(Number(headers['content-length']) / 2) : Infinity }
 }
