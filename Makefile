@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -38,6 +38,9 @@ test-contract: setup ## sends a gateway what its OpenAPI document allows and for
 
 test-mutations: setup ## breaks the code and sees a test fail: at each contract point (ARGS='a word of it'), or ARGS='--since main' at random
 	@exec node test/mutations/run.ts $(ARGS)
+
+chaos: setup ## runs the real system under seeded faults and checks what clients saw (root): RUNS=20 SEED=1; ARGS=representative: each fault once; ARGS=bite: without guards, it must fail
+	@scripts/run-chaos.sh $(ARGS) $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED))
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)

@@ -13,7 +13,8 @@ const copies = 2
 /** A copy of the code to inject faults into; removed when disposed. */
 export type Sandbox = AsyncDisposable & { readonly folder: string }
 
-const createSandbox = async (): Promise<Sandbox> => {
+/** Copies the code into a temporary folder. */
+export const createSandbox = async (): Promise<Sandbox> => {
   const folder = await mkdtemp(join(tmpdir(), 'mutations-'))
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true })
   for (const name of linked) await symlink(join(root, name), join(folder, name))

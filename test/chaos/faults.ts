@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
+import type { StoreKind, StoreMode } from './store-proxy.ts'
+import type { TcpMode } from './tcp-proxy.ts'
+import type { World } from './world.ts'
+
+const run = promisify(execFile)
+
+/** A fault; `begin` injects it and returns what ends it. */
+export type Fault = {
+  /** The driver that it needs; absent: either. */
+  readonly store?: StoreKind
+  readonly durationsMs: readonly number[]
+  readonly begin: (world: World) => Promise<() => Promise<void>>
+}
+
+/** Processes of a one-machine installation that the nemesis stops. */
+const processNames = [
+  'gateway',
+  'ledger',
+  'controller',
+  'worker',
+  'browser',
+  'egress',
+  'webhooks',
+  'webhook-egress',
+  'nats',
+  'postgres',
+] as const
+
+const nothing = async () => {}
+
+const signal = (pids: readonly number[], name: NodeJS.Signals) => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+const kill = (name: string, by: NodeJS.Signals = 'SIGKILL'): Fault => ({
+  durationsMs: [0],
+  begin: async (world) => {
+    signal(await world.pidsOf(name), by)
+    return nothing
+  },
+})
+
+const freeze = (name: string): Fault => ({
+  durationsMs: [500, 2000, 6000, 12_000, 25_000],
+  begin: async (world) => {
+    const pids = await world.treeOf(name)
+    signal(pids, 'SIGSTOP')
+    return async () => signal(pids, 'SIGCONT')
+  },
+})
+
+const outageMs = [3000, 8000, 15_000] as const
+
+/** Fills a disk to its last block. */
+const fill = (folder: 'nats' | 'postgres' | 'objects', store?: StoreKind): Fault => ({
+  ...(store && { store }),
+  durationsMs: outageMs,
+  begin: async (world) => {
+    const path = join(world.dataDir, folder, 'filler')
+    // Ends with an error, because the disk is full; ignored.
+    await run('dd', ['if=/dev/zero', `of=${path}`, 'bs=16k']).catch(() => {})
+    return () => rm(path, { force: true })
+  },
+})
+
+const refuse = (mode: StoreMode): Fault => ({
+  store: 's3',
+  durationsMs: outageMs,
+  begin: async (world) => {
+    world.store?.set(mode)
+    return async () => world.store?.set('pass')
+  },
+})
+
+const disturb = (server: 'nats' | 'postgres', mode: TcpMode, client?: string): Fault => ({
+  durationsMs: outageMs,
+  begin: async (world) => {
+    world.proxies[server].set(mode, client)
+    return async () => world.proxies[server].set('pass', client)
+  },
+})
+
+/** Kills NATS and lets it restart on the store of some seconds before: it syncs to the disk every two minutes. */
+const loseWrites: Fault = {
+  durationsMs: [1000, 3000],
+  begin: async (world) => {
+    const [store, old] = [join(world.dataDir, 'nats/jetstream'), join(world.dataDir, 'nats/old')]
+    const pids = await world.pidsOf('nats')
+    signal(pids, 'SIGSTOP')
+    await run('cp', ['-a', store, old])
+    signal(pids, 'SIGCONT')
+    return async () => {
+      const again = await world.pidsOf('nats')
+      signal(again, 'SIGSTOP')
+      await rename(store, join(world.dataDir, 'nats/lost'))
+      await rename(old, store)
+      signal(again, 'SIGKILL')
+      await rm(join(world.dataDir, 'nats/lost'), { recursive: true, force: true })
+    }
+  },
+}
+
+const loseDisk: Fault = {
+  durationsMs: [0],
+  begin: async (world) => {
+    const lost = join(world.dataDir, 'nats/lost')
+    const pids = await world.pidsOf('nats')
+    signal(pids, 'SIGSTOP')
+    await rename(join(world.dataDir, 'nats/jetstream'), lost)
+    signal(pids, 'SIGKILL')
+    return () => rm(lost, { recursive: true, force: true })
+  },
+}
+
+/** Reports a failure of each capture that begins, as a worker would that does not have its token. */
+const forgeResults: Fault = {
+  durationsMs: [8000],
+  begin: async (world) => {
+    const { nats_url: url } = await world.system.readLocal()
+    const queue = await connectQueue({ url, name: 'forger', inboxPrefix: '_INBOX.forger', notice: () => {} })
+    const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
+      const { id, attempt } = startedCodec.decode(data)
+      const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', message: 'forged', timings: {} } as const
+      queue.publish(resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...forged, outcome: 'failed' }))
+    })
+    return async () => {
+      subscription[Symbol.dispose]()
+      await queue[Symbol.asyncDispose]()
+    }
+  },
+}
+
+/** Moves the calendar of all processes but NATS, which is linked statically. */
+const jump = (seconds: number): Fault => ({
+  durationsMs: outageMs,
+  begin: async (world) => {
+    // In place and as long as before, because the processes have mapped it.
+    const write = (text: string) => writeFile(world.clockFile, text.padEnd(8), { flag: 'r+' })
+    await write(String(seconds))
+    return () => write('0')
+  },
+})
+
+const slow: TcpMode = { latencyMs: 150, bytesPerSecond: 100_000 }
+
+const natsClients = ['gateway', 'ledger', 'controller', 'worker'] as const
+const postgresClients = ['gateway', 'ledger', 'webhooks'] as const
+
+/** All faults by name. */
+export const faults: Readonly<Record<string, Fault>> = {
+  ...Object.fromEntries(processNames.map((name) => [`kill ${name}`, kill(name)])),
+  ...Object.fromEntries(processNames.map((name) => [`freeze ${name}`, freeze(name)])),
+  'restart postgres': kill('postgres', 'SIGINT'),
+  'fill nats': fill('nats'),
+  'fill postgres': fill('postgres'),
+  'fill objects': fill('objects', 'files'),
+  'store answers 403': refuse({ status: 403 }),
+  'store answers 507': refuse({ status: 507 }),
+  'store resets': refuse('reset'),
+  'store takes half': refuse('half'),
+  'store confirms late': refuse({ responseMs: 3000 }),
+  'slow store': refuse({ waitMs: 2000 }),
+  'slow nats': disturb('nats', slow),
+  'slow postgres': disturb('postgres', slow),
+  'reset nats': disturb('nats', 'reset'),
+  'reset postgres': disturb('postgres', 'reset'),
+  ...Object.fromEntries(natsClients.map((name) => [`part ${name} from nats`, disturb('nats', 'hold', name)])),
+  ...Object.fromEntries(
+    postgresClients.map((name) => [`part ${name} from postgres`, disturb('postgres', 'hold', name)]),
+  ),
+  'nats loses writes': loseWrites,
+  'nats loses its disk': loseDisk,
+  'forged results': forgeResults,
+  'clock forward': jump(90),
+  'clock back': jump(-90),
+}

@@ -1,0 +1,76 @@
+import { seeded } from '#test/helpers/seeded.ts'
+import { faults } from './faults.ts'
+import type { StoreKind } from './store-proxy.ts'
+
+/** A fault to inject, `atMs` after the load began, for `forMs`. */
+export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
+
+const whats = ['create', 'create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota'] as const
+const afterwards = ['download', 'link', 'delete', 'delete-early', 'list', 'nothing'] as const
+const sources = ['html', 'site'] as const
+const receivers = ['ok', 'twice', 'dead'] as const
+
+/** One step of the load: what is requested, and what the client does with the capture. */
+export type PlannedStep = {
+  readonly atMs: number
+  readonly what: (typeof whats)[number]
+  readonly source: (typeof sources)[number]
+  readonly receiver: (typeof receivers)[number]
+  readonly followUp: (typeof afterwards)[number]
+}
+
+/** All decisions of a run. */
+export type Plan = {
+  readonly seed: number
+  readonly store: StoreKind
+  readonly faults: readonly PlannedFault[]
+  readonly load: readonly PlannedStep[]
+}
+
+const steps = { first: 10, more: 7, everyMs: 700 }
+/** Consecutive seeds with the same driver, because they can share an installation. */
+const seedsPerStore = 10
+
+const isPossible = (name: string, store: StoreKind) => (faults[name]?.store ?? store) === store
+
+/** The decisions of the run with this seed; `only` names its faults, `on` its driver. Pure: the same arguments give the same plan. */
+export const planRun = (seed: number, only?: readonly string[], on?: StoreKind): Plan => {
+  const below = seeded(seed * 7919)
+  const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
+  const bySeed: StoreKind = Math.floor(seed / seedsPerStore) % 2 === 0 ? 'files' : 's3'
+  const store = on ?? only?.flatMap((name) => faults[name]?.store ?? [])[0] ?? bySeed
+  const names = Object.keys(faults).filter((name) => isPossible(name, store))
+  const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
+  const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
+    atMs: n * steps.everyMs + below(steps.everyMs),
+    what: pick(whats),
+    source: pick(sources),
+    receiver: pick(receivers),
+    followUp: pick(afterwards),
+  }))
+  return {
+    seed,
+    store,
+    faults: [...new Set(only?.filter((name) => isPossible(name, store)) ?? drawn)].map((name) => ({
+      name,
+      atMs: 500 + below(4000),
+      forMs: pick(faults[name]?.durationsMs ?? [0]),
+    })),
+    load,
+  }
+}
+
+/** Runs in which each fault happens once, in pairs; those of one driver follow each other. */
+export const planRepresentative = (seed: number): Plan[] => {
+  const storeOf = (name: string, index: number): StoreKind => faults[name]?.store ?? (index % 2 === 0 ? 'files' : 's3')
+  const stores = Map.groupBy(
+    Object.keys(faults).map((name, index) => ({ name, store: storeOf(name, index) })),
+    ({ store }) => store,
+  )
+  const pairs = [...stores].flatMap(([store, all]) =>
+    all.flatMap((_, index) =>
+      index % 2 === 0 ? [{ store, names: all.slice(index, index + 2).map(({ name }) => name) }] : [],
+    ),
+  )
+  return pairs.map(({ store, names }, index) => planRun(seed + index, names, store))
+}

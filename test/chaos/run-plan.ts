@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { check, type Verdict } from './check.ts'
+import type { Limits } from './checks/facts.ts'
+import { faults } from './faults.ts'
+import { type Delivery, type Exchange, type FaultSpan, sha256 } from './history.ts'
+import { budgetMs, createClients, readAtEnd, runLoad } from './load.ts'
+import type { Plan, PlannedFault } from './plan.ts'
+import type { Snapshot } from './snapshot.ts'
+import { settle, takeSnapshot } from './take-snapshot.ts'
+import { edgeQuota, webhookRetries, type World } from './world.ts'
+
+/**
+ * Recovery on top of a budget: a part that was killed is restarted within 30 s at the latest (back-off of the supervisor),
+ * and what it held is redelivered within another 30 s (ack wait of reports).
+ */
+const recoveryMs = 60_000
+/** Time of a run after its load and faults: two attempts and the recovery. */
+const patienceMs = 2 * budgetMs + recoveryMs
+
+/** Longer than a message waits that a worker has not acknowledged (15 s). */
+const leastSettleMs = 40_000
+
+const limits: Limits = {
+  recoveryMs,
+  webhookAttempts: webhookRetries.length + 1,
+  // An attempt takes at most 10 s to connect and 30 s to be answered.
+  lateDeliveryMs: 40_000,
+}
+
+/** What a run recorded, and what the checker says. */
+export type Ran = {
+  readonly plan: Plan
+  readonly history: readonly (Exchange | Delivery | FaultSpan)[]
+  readonly snapshot: Snapshot
+  readonly verdict: Verdict
+}
+
+const inject = async (world: World, { name, atMs, forMs }: PlannedFault): Promise<FaultSpan> => {
+  await delay(atMs)
+  const startMs = performance.now()
+  const end = await faults[name]!.begin(world)
+  try {
+    await delay(forMs)
+  } finally {
+    await end()
+  }
+  return { kind: 'fault', name, startMs, endMs: performance.now() }
+}
+
+const deliveryOf = (path: string, body: string, answered: number): Delivery => {
+  const { data } = JSON.parse(body) as { data: { id: string } }
+  return { kind: 'delivery', atMs: performance.now(), path, captureId: data.id, bodySha256: sha256(body), answered }
+}
+
+/** Runs a plan in a world: accounts of its own, load, faults, quiet, snapshot, check. */
+export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
+  const history: (Exchange | Delivery | FaultSpan)[] = []
+  const recording: World = {
+    ...world,
+    answerWebhooks: (answer) =>
+      world.answerWebhooks((request, nth) => {
+        const status = answer(request, nth)
+        history.push(deliveryOf(request.path, request.body, status))
+        return status
+      }),
+  }
+  const clients = await createClients(world, (exchange) => history.push(exchange))
+  const lastMs = Math.max(
+    0,
+    ...plan.faults.map(({ atMs, forMs }) => atMs + forMs),
+    ...plan.load.map(({ atMs }) => atMs),
+  )
+  const untilMs = performance.now() + lastMs + patienceMs
+  const loaded = runLoad(recording, clients, plan, untilMs)
+  const spans = await Promise.all(plan.faults.map((fault) => inject(world, fault)))
+  history.push(...spans)
+  await loaded
+  const accounts = Object.values(clients).map(({ account }) => account)
+  await settle(world, accounts, Math.max(leastSettleMs, untilMs - performance.now()))
+  await readAtEnd(clients, performance.now() + 20_000)
+  const ids = new Set(history.flatMap((event) => (event.kind === 'exchange' ? event.captures.map(({ id }) => id) : [])))
+  const snapshot = await takeSnapshot(world, { accounts, quotas: { [clients.edge.account]: edgeQuota }, ids })
+  return { plan, history, snapshot, verdict: check(history, snapshot, limits) }
+}

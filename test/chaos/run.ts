@@ -1,0 +1,136 @@
+// Runs the real system under seeded faults; scripts/run-chaos.sh gives it namespaces and a folder of its own.
+import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { check } from './check.ts'
+import { cleanLimits, cleanRun } from './clean-run.ts'
+import { faults } from './faults.ts'
+import { type Plan, planRepresentative, planRun } from './plan.ts'
+import { type Ran, runPlan } from './run-plan.ts'
+import type { StoreKind } from './store-proxy.ts'
+import { startWorld, type World } from './world.ts'
+
+/** Hard limit of a run, its start of the system included. */
+const runMs = 300_000
+/** Runs that share an installation. */
+const worldRuns = 15
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    folder: { type: 'string', default: '' },
+    runs: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    fault: { type: 'string', multiple: true },
+    'until-failure': { type: 'boolean', default: false },
+  },
+})
+const kept = join(import.meta.dirname, '../../.tools/chaos')
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+const describe = ({ store, faults: planned }: Plan): string =>
+  `${store}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
+
+/** Each fault once, or the given seeds. */
+const plans = (): Plan[] => {
+  const seed = Number(values.seed)
+  if (positionals[0] === 'representative') return planRepresentative(seed)
+  return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, values.fault))
+}
+
+const report = async (world: World, { plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran) => {
+  const name = `seed ${plan.seed}`.padEnd(10)
+  console.log(
+    `${name} ${describe(plan).padEnd(58)} ${captures} captures, ${violations.length} violations, recovery ${seconds(recoveryMs)}`,
+  )
+  if (violations.length === 0) return
+  for (const { invariant, what } of violations) console.log(`           ${invariant}: ${what}`)
+  await mkdir(kept, { recursive: true })
+  const path = join(kept, `${plan.seed}.json`)
+  await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
+  const logs = join(kept, `${plan.seed}-logs`)
+  await cp(join(world.dataDir, 'logs'), logs, { recursive: true })
+  console.log(`           history: ${path}, logs: ${logs}`)
+}
+
+const quantile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+
+/** A row for each fault: runs with it (a pair counts for both), those with violations, and the recovery. */
+const summary = (ended: readonly Ran[]): string => {
+  const rows = Object.keys(faults).flatMap((name) => {
+    const runs = ended.filter(({ plan }) => plan.faults.some((fault) => fault.name === name))
+    if (runs.length === 0) return []
+    const failed = runs.filter(({ verdict }) => verdict.violations.length > 0).length
+    const recoveries = runs.map(({ verdict }) => verdict.recoveryMs).toSorted((one, other) => one - other)
+    const [median, worst] = [quantile(recoveries, 0.5), quantile(recoveries, 1)].map(seconds)
+    return [`| ${name} | ${runs.length} | ${failed} | ${median} | ${worst} |`]
+  })
+  return ['| Fault | Runs | With violations | Recovery, median | Worst |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** Keeps one installation for runs of the same driver; a violation or an error ends it. */
+const createWorlds = (folder: string) => {
+  let current: World | undefined
+  let started = 0
+  let left = 0
+  const end = async () => {
+    const ending = current
+    current = undefined
+    try {
+      await ending?.[Symbol.asyncDispose]()
+    } catch (error) {
+      console.error(error)
+    }
+  }
+  return {
+    end,
+    of: async (kind: StoreKind): Promise<World> => {
+      if (current?.kind !== kind || left === 0) {
+        await end()
+        started += 1
+        left = worldRuns
+        current = await startWorld(join(folder, String(started)), kind)
+      }
+      left -= 1
+      return current
+    },
+  }
+}
+
+const runAll = async (): Promise<boolean> => {
+  const worlds = createWorlds(values.folder)
+  const ended: Ran[] = []
+  let failed = 0
+  for (const plan of plans()) {
+    try {
+      const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
+      const world = await Promise.race([worlds.of(plan.store), late])
+      const ran = await Promise.race([runPlan(world, plan), late])
+      await report(world, ran)
+      ended.push(ran)
+      if (ran.verdict.violations.length === 0) continue
+    } catch (error) {
+      console.log(`seed ${plan.seed} ${describe(plan)}: did not finish:`, error)
+    }
+    failed += 1
+    await worlds.end()
+    if (values['until-failure']) break
+  }
+  await worlds.end()
+  console.log(summary(ended))
+  console.log(`${ended.length} runs ended, ${failed} failed`)
+  return failed === 0
+}
+
+/** Times the checker on the history of 100,000 captures. */
+const measure = (): boolean => {
+  const { history, snapshot } = cleanRun(100_000)
+  const beganMs = performance.now()
+  const { violations, captures } = check(history, snapshot, cleanLimits)
+  console.log(`${captures} captures, ${history.length} events: ${seconds(performance.now() - beganMs)}`)
+  return violations.length === 0
+}
+
+process.exitCode = (positionals[0] === 'measure' ? measure() : await runAll()) ? 0 : 1

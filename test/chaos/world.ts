@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { findNats, findPostgres, programSearch } from '#local/find-programs.ts'
+import { readLocalSettings } from '#local/local-settings.ts'
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { defaultPlans } from '#local/default-plans.ts'
+import { createFilesStore } from '#shared/storage/files-store.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { createS3Store } from '#shared/storage/s3-store.ts'
+import { browsersOf } from '#test/helpers/bare-browser.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { keepDeleted } from '#test/helpers/meter-differences.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { startS3 } from '#test/helpers/s3.ts'
+import { type LocalJson, startSystem, type System } from '#test/helpers/system.ts'
+import { type Certificate, makeCertificate, type Received, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import { startStoreProxy, type StoreKind, type StoreProxy } from './store-proxy.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+/** Sizes of the disks, in memory. PostgreSQL needs 40 MB for a new cluster, and WAL files of 16 MB each. */
+const disks = { nats: '128m', postgres: '320m', objects: '48m' } as const
+const siteMs = 100
+/** Retention of the plan `brief`, the shortest that a plan may have. */
+const briefSeconds = 60
+/** Waits between attempts of a webhook. */
+export const webhookRetries = ['500ms', '1s', '2s'] as const
+/** Quota of the plan `edge`. */
+export const edgeQuota = 3
+
+/** A running one-machine installation with proxies before PostgreSQL, NATS and an S3 store, and disks that can be filled. */
+export type World = AsyncDisposable & {
+  readonly kind: StoreKind
+  readonly dataDir: string
+  readonly system: System
+  readonly database: Database
+  readonly objects: ObjectStore
+  readonly store: StoreProxy | undefined
+  readonly proxies: Readonly<Record<'nats' | 'postgres', TcpProxy>>
+  readonly clockFile: string
+  readonly siteUrl: string
+  readonly receiverUrl: string
+  /** Called for each webhook request; returns the status of its response. */
+  readonly answerWebhooks: (answer: (request: Received, nth: number) => number) => void
+  /** Ids of the main processes with this name. */
+  readonly pidsOf: (name: string) => Promise<number[]>
+  /** As `pidsOf`, with all their descendants. */
+  readonly treeOf: (name: string) => Promise<number[]>
+}
+
+const writeProgram = async (path: string, lines: readonly string[]) => {
+  await writeFile(path, ['#!/bin/sh', ...lines, ''].join('\n'))
+  await chmod(path, 0o755)
+}
+
+/** Programs that run PostgreSQL and NATS on 127.0.0.2, so that a proxy can take their place on 127.0.0.1. */
+const writePrograms = async (folder: string) => {
+  const search = programSearch(readLocalSettings({}, 2), process.env, root)
+  const [postgres, nats] = await Promise.all([findPostgres(search), findNats(search)])
+  if (postgres === undefined || nats === undefined) throw new Error("PostgreSQL or NATS is missing: run 'make setup'")
+  await mkdir(join(folder, 'bin'))
+  await symlink((await run('readlink', ['-f', join(postgres, 'initdb')])).stdout.trim(), join(folder, 'bin/initdb'))
+  await writeProgram(join(folder, 'bin/postgres'), [
+    'for arg do shift',
+    '  [ "$arg" != listen_addresses=127.0.0.1 ] || arg=listen_addresses=127.0.0.2',
+    '  set -- "$@" "$arg"',
+    'done',
+    `exec "$(readlink -f ${join(postgres, 'postgres')})" "$@"`,
+  ])
+  await writeProgram(join(folder, 'bin/nats-server'), [
+    `for arg do case $arg in */nats.conf) sed -i 's/^listen: "127.0.0.1:/listen: "127.0.0.2:/' "$arg";; esac; done`,
+    `exec ${nats} "$@"`,
+  ])
+}
+
+/** Preloads the movable clock into every process that starts from now on. Needs a C compiler; without one the clock stands. */
+const preloadClock = async (folder: string): Promise<string> => {
+  const [clockFile, library] = [join(folder, 'clock'), join(folder, 'clock.so')]
+  await writeFile(clockFile, '0       ')
+  const source = join(import.meta.dirname, 'clock.c')
+  await run('cc', ['-shared', '-fPIC', '-O1', `-DCLOCK_FILE="${clockFile}"`, '-o', library, source])
+  // The folder is an overlay of this run's mount namespace, so that no other process sees the file.
+  await writeFile('/etc/ld.so.preload', `${library}\n`)
+  return clockFile
+}
+
+const mountDisks = async (dataDir: string) => {
+  await mkdir(dataDir, { mode: 0o700 })
+  for (const [name, size] of Object.entries(disks)) {
+    const path = join(dataDir, name)
+    await mkdir(path, { mode: 0o700 })
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', path])
+  }
+}
+
+const plans = () => {
+  const unlimited = defaultPlans.find(({ slug }) => slug === 'unlimited')!
+  return [
+    unlimited,
+    { ...unlimited, slug: 'edge', name: 'Edge', screenshots_per_month: edgeQuota },
+    { ...unlimited, slug: 'brief', name: 'Brief', retention_seconds: briefSeconds },
+  ]
+}
+
+/** Starts `up`, and the proxies as soon as it has chosen its ports. */
+const startBehindProxies = async (folder: string, args: readonly string[], s3Url: string | undefined) => {
+  const dataDir = join(folder, 'data')
+  await mountDisks(dataDir)
+  await writeFile(join(folder, 'plans.json'), JSON.stringify(plans()))
+  const env = {
+    SHUTTERFLEET_POSTGRES_BIN: join(folder, 'bin'),
+    SHUTTERFLEET_NATS_SERVER: join(folder, 'bin/nats-server'),
+    // Fits onto the small disk.
+    SHUTTERFLEET_RESULTS_MAX_BYTES: String(32 * 1024 * 1024),
+  }
+  const flags = [
+    '--plans',
+    join(folder, 'plans.json'),
+    '--webhook-retries',
+    webhookRetries.join(),
+    '--workers-max',
+    '2',
+  ]
+  const starting = startSystem([...flags, ...args, ...(s3Url === undefined ? [] : ['--s3', s3Url])], { env, dataDir })
+  const readPorts = async () =>
+    JSON.parse(await readFile(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
+  const chosen = eventually(async () => (await readPorts()) !== undefined, { what: 'ports.json' })
+  // Throws if it fails to start.
+  await Promise.race([chosen, starting])
+  const ports = await readPorts()
+  const readServices = async () =>
+    (JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson).services
+  const clients = async () => {
+    const services = await readServices().catch(() => [])
+    const known = new Map(services.map(({ pid, name }) => [pid, name]))
+    for (const { pid, command } of processTree(process.pid)) {
+      const [, service] = /services\/(\w+)\/main\.ts/.exec(command) ?? []
+      if (service !== undefined && !known.has(pid)) known.set(pid, service)
+    }
+    return known
+  }
+  const proxies = {
+    nats: await startTcpProxy(ports['nats'] ?? 0, clients),
+    postgres: await startTcpProxy(ports['postgres'] ?? 0, clients),
+  }
+  return { system: await starting, proxies }
+}
+
+const startSite = () =>
+  listening(
+    createServer((request, response) => {
+      const send = () => response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>${request.url}</h1>`)
+      void delay(siteMs).then(send)
+    }),
+  )
+
+const startWebhooks = async (certificate: Certificate) => {
+  let answer: (request: Received, nth: number) => number = () => 200
+  const receiver = await startReceiver(certificate, (_path, nth) => answer(receiver.received.at(-1)!, nth))
+  return { receiver, answerWebhooks: (next: typeof answer) => (answer = next) }
+}
+
+const findProcesses = async (system: System, name: string): Promise<number[]> => {
+  if (name === 'browser') return browsersOf(system.pid).map(({ pid }) => pid)
+  if (name === 'worker') {
+    return processTree(system.pid).flatMap(({ pid, command }) =>
+      command.includes('services/worker/main.ts') ? pid : [],
+    )
+  }
+  return (await system.readLocal()).services.flatMap((service) => (service.name === name ? service.pid : []))
+}
+
+/** Starts a world in a folder that others may traverse. Must run in mount and process namespaces of its own (scripts/run-chaos.sh). */
+export const startWorld = async (folder: string, kind: StoreKind): Promise<World> => {
+  await using started = new AsyncDisposableStack()
+  await mkdir(folder, { mode: 0o755 })
+  await writePrograms(folder)
+  const clockFile = await preloadClock(folder)
+  const certificate = started.use(await makeCertificate(['localhost']))
+  const { receiver, answerWebhooks } = await startWebhooks(certificate)
+  // Its own check of bodies throws; the checker decides here.
+  started.defer(async () => {
+    try {
+      await receiver[Symbol.asyncDispose]()
+    } catch (error) {
+      console.error(error)
+    }
+  })
+  const site = started.use(await startSite())
+  const s3 = kind === 's3' ? started.use(await startS3()) : undefined
+  const store = s3 && started.use(await startStoreProxy(s3.url))
+  const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--allow-target', `127.0.0.1:${site.port}`]
+  const args = [...allowed, '--extra-ca', certificate.certPath]
+  const { system, proxies } = await startBehindProxies(folder, args, store?.url)
+  started.use(proxies.nats)
+  started.use(proxies.postgres)
+  started.defer(async () => void (await system.stop()))
+  const direct = (await system.readLocal()).database_url.replace('127.0.0.1', '127.0.0.2')
+  const database = started.use(openDatabase({ url: direct, poolMax: 3 }))
+  await database.query(keepDeleted)
+  const folderOfObjects = join(system.dataDir, 'objects')
+  const files = { folder: folderOfObjects, filesUrl: 'http://localhost', signingKey: 'AA==', now: () => new Date() }
+  const owned = started.move()
+  return {
+    kind,
+    dataDir: system.dataDir,
+    system,
+    database,
+    objects: s3 ? createS3Store(s3.url) : createFilesStore(files),
+    store,
+    proxies,
+    clockFile,
+    siteUrl: `http://127.0.0.1:${site.port}`,
+    receiverUrl: `https://127.0.0.1:${receiver.port}`,
+    answerWebhooks,
+    pidsOf: (name) => findProcesses(system, name),
+    treeOf: async (name) =>
+      (await findProcesses(system, name)).flatMap((pid) => processTree(pid).map((each) => each.pid)),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

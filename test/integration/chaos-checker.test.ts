@@ -1,0 +1,208 @@
+import t from 'tap'
+import { check, invariants } from '#test/chaos/check.ts'
+import { cleanLimits, cleanRun, type DoctoredRun, idOf, imageOf, keyOf } from '#test/chaos/clean-run.ts'
+import type { Exchange } from '#test/chaos/history.ts'
+import { faults } from '#test/chaos/faults.ts'
+import { planRepresentative, planRun } from '#test/chaos/plan.ts'
+import type { CaptureRow } from '#test/chaos/snapshot.ts'
+
+const count = 8
+/** A capture that is kept, and one that is deleted. */
+const [kept, gone] = [0, 3]
+
+const exchangeOf = ({ history }: DoctoredRun, operation: Exchange['operation'], n = kept): Exchange => {
+  const found = history.find(
+    (event) =>
+      event.kind === 'exchange' &&
+      event.operation === operation &&
+      (operation === 'usage' || event.target === idOf(n) || event.captures.some(({ id }) => id === idOf(n))),
+  )
+  return found as Exchange
+}
+
+const add = (run: DoctoredRun, exchange: Exchange, changes: Partial<Exchange>) =>
+  run.history.push({ ...exchange, startMs: 1000, endMs: 1001, ...changes })
+
+const changeRow = ({ snapshot }: DoctoredRun, changes: Partial<CaptureRow>) => {
+  snapshot.captures = snapshot.captures.map((row) => (row.id === idOf(kept) ? { ...row, ...changes } : row))
+}
+
+const changeDelivery = ({ snapshot }: DoctoredRun, changes: Partial<DoctoredRun['snapshot']['deliveries'][number]>) => {
+  snapshot.deliveries = snapshot.deliveries.map((row) => (row.captureId === idOf(kept) ? { ...row, ...changes } : row))
+}
+
+const settle = ({ snapshot }: DoctoredRun, settled: number) => {
+  snapshot.usage = snapshot.usage.map((usage) => ({ ...usage, settled }))
+}
+
+const object = (n: number, key = keyOf(n)) => ({ key, captureId: idOf(n), sha256: imageOf(n) })
+
+/** Changes that only the named invariant, or it among others, must reject. */
+const doctored: readonly (readonly [invariant: string, what: string, change: (run: DoctoredRun) => unknown])[] = [
+  [
+    'status moves forward',
+    'pending after completed',
+    (run) =>
+      add(run, exchangeOf(run, 'list'), { operation: 'status', captures: [{ id: idOf(kept), status: 'pending' }] }),
+  ],
+  [
+    'one end',
+    'failed after completed',
+    (run) =>
+      add(run, exchangeOf(run, 'list'), { captures: [{ id: idOf(kept), status: 'failed', errorCode: 'TIMEOUT' }] }),
+  ],
+  ['one end', 'another size', (run) => changeRow(run, { fileSize: 11 })],
+  ['same image', 'two digests', (run) => add(run, exchangeOf(run, 'image'), { imageSha256: 'other' })],
+  [
+    'repeat gives the same capture',
+    'another id',
+    (run) => add(run, exchangeOf(run, 'create'), { captures: [{ id: idOf(1), status: 'completed' }] }),
+  ],
+  ['accepted is kept', 'no row', (run) => (run.snapshot.captures = run.snapshot.captures.slice(1))],
+  ['ends in time', 'no end', (run) => changeRow(run, { status: 'processing', charge: 'reserved' })],
+  [
+    'ends in time',
+    'a late end',
+    (run) => {
+      run.history = run.history.filter((event) => event.kind !== 'exchange' || event.operation !== 'list')
+      add(run, exchangeOf(run, 'status'), {
+        startMs: 40_000,
+        endMs: 40_001,
+        captures: [{ id: idOf(kept), status: 'completed' }],
+      })
+    },
+  ],
+  [
+    'nobody is blamed for a fault',
+    'a first attempt',
+    (run) => changeRow(run, { status: 'failed', errorCode: 'RENDER_ERROR', charge: 'released' }),
+  ],
+  [
+    'nobody is blamed for a fault',
+    'the page',
+    (run) => changeRow(run, { status: 'failed', errorCode: 'TIMEOUT', charge: 'released', attempts: 3 }),
+  ],
+  ['usage is shown', 'one less', (run) => add(run, exchangeOf(run, 'usage'), { used: count - 1 })],
+  ['charged by its end', 'a failure charged', (run) => changeRow(run, { status: 'failed', errorCode: 'RENDER_ERROR' })],
+  ['charged by its end', 'a completion released', (run) => changeRow(run, { charge: 'released' })],
+  ['usage equals what ended', 'charged twice', (run) => settle(run, count + 1)],
+  ['usage equals what ended', 'never charged', (run) => settle(run, count - 1)],
+  ['quota holds', 'one above', (run) => (run.snapshot.quotas = { a: count - 1 })],
+  ['meters agree', 'a difference', (run) => (run.snapshot.meterDifferences = ['pending 1, counted 0'])],
+  ['nothing is left in the queue', 'a message', (run) => (run.snapshot.messages = [idOf(kept)])],
+  ['nothing is left in the queue', 'an outbox row', (run) => (run.snapshot.outbox = [idOf(gone)])],
+  ['one whole object', 'none', (run) => (run.snapshot.objects = run.snapshot.objects.slice(1))],
+  [
+    'one whole object',
+    'half of it',
+    (run) => (run.snapshot.objects = [{ ...object(kept), sha256: 'half' }, ...run.snapshot.objects.slice(1)]),
+  ],
+  [
+    'one object per attempt',
+    'a second one',
+    (run) => (run.snapshot.objects = [...run.snapshot.objects, object(kept, 'second')]),
+  ],
+  [
+    'nothing is readable after deletion',
+    'its status',
+    (run) => add(run, exchangeOf(run, 'status', gone), { captures: [{ id: idOf(gone), status: 'completed' }] }),
+  ],
+  [
+    'nothing is readable after deletion',
+    'by a link',
+    (run) => add(run, exchangeOf(run, 'image', gone), { operation: 'linked-image' }),
+  ],
+  ['nothing is readable after deletion', 'in a list', (run) => add(run, exchangeOf(run, 'list', gone), {})],
+  [
+    'nothing is stored after deletion',
+    'its object',
+    (run) => (run.snapshot.objects = [...run.snapshot.objects, object(gone)]),
+  ],
+  [
+    'nothing is stored after deletion',
+    'its row',
+    (run) => (run.snapshot.captures = [...run.snapshot.captures, { ...run.snapshot.captures[0]!, id: idOf(gone) }]),
+  ],
+  [
+    'nothing is readable after retention',
+    'downloaded after expires_at',
+    (run) => add(run, exchangeOf(run, 'image'), { startMs: 2000, endMs: 2001 }),
+  ],
+  [
+    'nothing is readable after retention',
+    'downloaded after a 410',
+    (run) => {
+      add(run, exchangeOf(run, 'image'), { startMs: 500, endMs: 501, status: 410, imageSha256: undefined })
+      add(run, exchangeOf(run, 'image'), { startMs: 600, endMs: 601 })
+    },
+  ],
+  ['webhooks are attempted', 'never queued', (run) => (run.snapshot.deliveries = run.snapshot.deliveries.slice(1))],
+  [
+    'webhooks are attempted',
+    'queued twice',
+    (run) => (run.snapshot.deliveries = [run.snapshot.deliveries[0]!, ...run.snapshot.deliveries]),
+  ],
+  ['webhooks are attempted', 'stuck', (run) => changeDelivery(run, { state: 'pending' })],
+  ['webhooks are attempted', 'given up early', (run) => changeDelivery(run, { state: 'failed', attempts: 1 })],
+  [
+    'webhooks are attempted',
+    'delivered without being accepted',
+    (run) => {
+      run.history = run.history.filter((event) => event.kind !== 'delivery' || event.answered !== 200)
+    },
+  ],
+  [
+    'same body',
+    'another body',
+    (run) => {
+      run.history.push({
+        kind: 'delivery',
+        path: '/hook',
+        captureId: idOf(kept),
+        atMs: 20,
+        bodySha256: 'other',
+        answered: 200,
+      })
+    },
+  ],
+  [
+    'no webhook after deletion',
+    'seconds later',
+    (run) => {
+      const sent = run.history.find((event) => event.kind === 'delivery' && event.captureId === idOf(gone))
+      if (sent?.kind === 'delivery') run.history.push({ ...sent, atMs: 5000 })
+    },
+  ],
+]
+
+t.test('chaos checker: accepts a clean history', async (t) => {
+  const { history, snapshot } = cleanRun(count)
+  t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 6, captures: count })
+})
+
+for (const [invariant, what, change] of doctored) {
+  t.test(`chaos checker: '${invariant}' rejects a history with ${what}`, async (t) => {
+    const run = cleanRun(count)
+    change(run)
+    const { violations } = check(run.history, run.snapshot, cleanLimits)
+    t.ok(violations.some((violation) => violation.invariant === invariant))
+  })
+}
+
+t.test('chaos checker: every invariant rejects a doctored history', async (t) => {
+  const names = new Set(doctored.map(([invariant]) => invariant))
+  t.strictSame(
+    invariants.map(({ name }) => name).filter((name) => !names.has(name)),
+    [],
+  )
+})
+
+t.test('chaos plan: a seed repeats its decisions, and other seeds decide otherwise', async (t) => {
+  t.strictSame(planRun(7), planRun(7))
+  t.not(JSON.stringify(planRun(7).load), JSON.stringify(planRun(8).load))
+})
+
+t.test('chaos plan: the representative runs have each fault once', async (t) => {
+  const names = planRepresentative(1).flatMap((plan) => plan.faults.map(({ name }) => name))
+  t.strictSame(names.toSorted(), Object.keys(faults).toSorted())
+})
