@@ -5,8 +5,8 @@ export const results: readonly Mutation[] = [
   {
     point: 'Time budget',
     file: 'services/ledger/db/sql/find-overdue.sql',
-    find: '(budget_ms - $1)',
-    replace: '(budget_ms + $1)',
+    find: "(now() at time zone 'utc') + $1",
+    replace: "(now() at time zone 'utc') - $1",
   },
   {
     point: 'Time budget',
