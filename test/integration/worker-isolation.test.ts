@@ -15,7 +15,7 @@ const become = ({ userId, groupId }: { userId: number; groupId: number }) => [
   ...['setpriv', `--reuid=${userId}`, `--regid=${groupId}`, '--clear-groups'],
 ]
 const nobody = { userId: 65_534, groupId: 65_534 }
-const slotUser = browserUsers?.bySlot[0]
+const slotUser = browserUsers?.all[0]
 
 /** The isolations to test: by root and by an ordinary user; only the latter if the tests do not run as root. */
 const ways = slotUser

@@ -72,7 +72,7 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // An error ends the host: no content was loaded yet, so the order is handed back.
-  const open = await within(host.pages.acquire(plan.emulation, order.isOfOtherAccount), openMs, tooLate)
+  const open = await within(host.pages.acquire(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   void host.report({ kind: 'opened', id })
   let isLoaded = false

@@ -10,7 +10,6 @@ import { storeImage } from './store-image.ts'
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of its budget. */
 export type Attempt = NextAttempt & {
   readonly id: string
-  readonly accountId: string
   readonly sealed: SealedPart
   readonly endsAt: number
   /** The stages before the attempt began. */
@@ -105,7 +104,7 @@ const completedResult = async (
  * since it would use up the attempt's only signed address. Never throws.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
-  const { id, accountId, attempt, sealed, endsAt, before } = running
+  const { id, attempt, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
@@ -116,7 +115,7 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
     }
   }
   const outages = egress.outages()
-  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt)
+  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt)
   const hasEgressFailed = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.isUpSince(outages, hasEgressFailed))
   if ('by' in outcome) return { interruption: outcome }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
-import { toAppError } from '#shared/errors/app-error.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Browsers, BrowserUser } from '#worker/browser-host/protocol.ts'
 import type { Config } from '#worker/config.ts'
 import type { Events } from '#worker/events.ts'
@@ -16,47 +16,124 @@ import { warmUp } from './warm-up.ts'
 
 type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
 
+/** The host that a slot uses, and its spare one. */
+export const hostsPerSlot = 2
+
 const retryMs = [200, 500, 1000, 2000, 5000]
 
-/** Runs one capture at a time, in a browser host that is replaced when it ends. */
+/** Which captures may share a host. */
+export type Sharing = {
+  readonly by: Config['shareBrowsers']
+  /** Whether a slot that serves this account needs a spare host, as another capture will not share the first one. */
+  readonly needsSpare: (accountId: string) => boolean
+}
+
+/**
+ * The sharing of a worker's slots. Under `account` no slot has a spare host until the worker has seen a second account: one
+ * that serves a single account pays for none.
+ */
+export const createSharing = (by: Sharing['by']): Sharing => {
+  let first: string | undefined
+  let hasSeveral = false
+  return {
+    by,
+    needsSpare: (accountId) => {
+      first ??= accountId
+      hasSeveral ||= accountId !== first
+      return by === 'capture' || (by === 'account' && hasSeveral)
+    },
+  }
+}
+
+/** Runs one capture at a time, in a browser host that is replaced when it ends, or when its account's or capture's turn does. */
 export type Slot = ReturnType<typeof createSlot>
 
 /** Creates a slot. `start` resolves to a warm host, or cleans up and rejects, which includes soon after `stop` aborts. */
-export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents) => {
+export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, sharing: Sharing, events: HostEvents) => {
+  const disposal = new AbortController()
   let current: Host | undefined
+  /** Of the captures of the current host. */
+  let served: string | undefined
+  let spare: Promise<Host> | undefined
   let coldSince: number | undefined
   const isWarm = () => current?.gone.aborted === false
+  const launch = async (stop: AbortSignal) => {
+    const began = performance.now()
+    try {
+      const host = await start(AbortSignal.any([stop, disposal.signal]))
+      events.hostUp(performance.now() - began)
+      return host
+    } catch (error) {
+      if (!stop.aborted && !disposal.signal.aborted) events.hostFailed(toAppError(error))
+      throw error
+    }
+  }
+  const prepareSpare = (stop: AbortSignal) => {
+    if (spare) return
+    const starting = launch(stop)
+    spare = starting
+    // One that fails is started again when it is needed.
+    starting.catch(() => {
+      if (spare === starting) spare = undefined
+    })
+  }
+  /** A used host shows nothing to the captures of others: it ends with all its processes before the next one is used. */
+  const mayServe = (accountId: string | undefined) =>
+    served === undefined ||
+    sharing.by === 'pool' ||
+    (sharing.by === 'account' && (accountId === undefined || accountId === served))
   const discard = async () => {
     const gone = current
     current = undefined
+    served = undefined
     await gone?.[Symbol.asyncDispose]()
+  }
+  const replace = async (stop: AbortSignal) => {
+    coldSince ??= performance.now()
+    await discard()
+    const ready = spare ?? launch(stop)
+    spare = undefined
+    current = await ready
+    coldSince = undefined
+  }
+  const dispose = async () => {
+    disposal.abort()
+    await Promise.all([
+      discard(),
+      spare?.then(
+        (host) => host[Symbol.asyncDispose](),
+        () => {},
+      ),
+    ])
   }
   return {
     isWarm,
+    /** Whether the current host serves captures of this account only. */
+    isOf: (accountId: string) => sharing.by === 'account' && served === accountId,
     /** Milliseconds for which the slot has been trying to start a host; 0 if it has one or needs none. */
     coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
-    /** Resolves to a warm host, which it starts if there is none, with retries. Undefined once `stop` aborts. */
-    host: async (stop: AbortSignal): Promise<Host | undefined> => {
+    /**
+     * Resolves to a warm host, which it starts if there is none, with retries. With an account, to one that may serve a capture
+     * of it, and counts as used then: undefined if the host that this needs fails to start. Undefined once `stop` aborts.
+     */
+    host: async (stop: AbortSignal, accountId?: string): Promise<Host | undefined> => {
       for (let failures = 0; !stop.aborted; failures += 1) {
-        if (current && !current.gone.aborted) return current
-        if (current) events.hostGone(String(current.gone.reason))
-        await discard()
-        const began = performance.now()
-        coldSince ??= began
+        if (current && !current.gone.aborted && mayServe(accountId)) {
+          served = accountId ?? served
+          if (accountId !== undefined && sharing.needsSpare(accountId)) prepareSpare(stop)
+          return current
+        }
+        if (current?.gone.aborted) events.hostGone(String(current.gone.reason))
         try {
-          const host = await start(stop)
-          current = host
-          coldSince = undefined
-          events.hostUp(performance.now() - began)
-        } catch (error) {
-          if (stop.aborted) return undefined
-          events.hostFailed(toAppError(error))
+          await replace(stop)
+        } catch {
+          if (stop.aborted || accountId !== undefined) return undefined
           await delay(retryMs[Math.min(failures, retryMs.length - 1)], undefined, { signal: stop }).catch(() => {})
         }
       }
       return undefined
     },
-    [Symbol.asyncDispose]: discard,
+    [Symbol.asyncDispose]: dispose,
   }
 }
 
@@ -117,7 +194,8 @@ export const createSlots = (
   { config, isolation, browsers, users, environment, events }: SlotDependencies,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
-  const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
+  const freeUsers = [...(users?.all ?? [])]
+  const startAs = async (user: BrowserUser | undefined, stop: AbortSignal) => {
     const folder = join(environment.folder, `host-${randomUUID().slice(0, 8)}`)
     const host = await startHost(
       {
@@ -127,8 +205,7 @@ export const createSlots = (
           ...(user && { user }),
           blockLists: environment.blockLists.folder,
           ...(environment.trust && { trust: environment.trust }),
-          isDedicated: config.shareBrowsers === 'account',
-          recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
+          recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           // The other half is for a page.
           recycleBytes: config.browserMemoryMax / 2,
@@ -144,8 +221,25 @@ export const createSlots = (
     )
     return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.kept }, stop)
   }
-  const counted = holdAfterFailures(events, holds)
-  return Array.from({ length: config.slots }, (_, slot) =>
-    createSlot((stop) => start(users?.bySlot[slot], stop), counted),
-  )
+  /** A user is free again once the host has ended with all its processes. */
+  const start = async (stop: AbortSignal) => {
+    const user = freeUsers.shift()
+    if (users && !user) throw new AppError('SERVICE_UNAVAILABLE', { message: 'every browser user still has a host' })
+    const release = () => void (user && freeUsers.push(user))
+    try {
+      const host = await startAs(user, stop)
+      return {
+        ...host,
+        [Symbol.asyncDispose]: async () => {
+          await host[Symbol.asyncDispose]()
+          release()
+        },
+      }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+  const [counted, sharing] = [holdAfterFailures(events, holds), createSharing(config.shareBrowsers)]
+  return Array.from({ length: config.slots }, () => createSlot(start, sharing, counted))
 }

@@ -65,7 +65,7 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + 60_000
-  const left = await runAttempt(host, egress, { id, accountId: 'a', attempt, handBacks, sealed, endsAt, before })
+  const left = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt, before })
   const storedBefore = store.objects.size
   const end = 'finish' in left ? await left.finish() : left
   return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
