@@ -69,7 +69,7 @@ export const workerSettings = {
     fallback: '',
   }),
   shareBrowsers: oneOf('WORKER_SHARE_BROWSERS', {
-    help: 'which captures may share a browser and its namespaces, each in its own context: all of the pool, those of one account, or none; with capture, and with account once a worker has served a second account, the next browser is kept ready, MEMORY for each slot',
+    help: 'which captures may share a browser and its namespaces, each in its own context: all of the pool, those of one account, or none; with capture, and with account once a worker has served a second account, the next browser is kept ready in each slot',
     fallback: 'account',
     values: ['pool', 'account', 'capture'],
   }),
