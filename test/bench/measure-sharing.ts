@@ -12,14 +12,15 @@ import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, sendCapture, startObjectSink, startWorker } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 
 const rounds = 3
 const captures = 30
 const changes = 10
-/** Enough for a host to start. */
-const spareMs = 3000
+/** Enough for a host to start after the burst. */
+const spareMs = 8000
 
 const teardowns: (() => Promise<void>)[] = []
 const nats = await startNats({ teardown: (end) => void teardowns.push(end) })
@@ -64,10 +65,14 @@ const rowOf = async (sharing: string, accountOf: (index: number) => string | und
   await Promise.all([call(), call()])
   const seconds = (performance.now() - began) / 1000
   const waits: number[] = []
+  const warmHosts = () => worker.log().split('browser host is warm').length
+  const changesHost = sharing === 'capture' || (sharing === 'account' && accountOf(0) !== accountOf(1))
+  await delay(spareMs)
   for (let index = 0; index < changes; index += 1) {
-    await delay(spareMs)
+    const warm = warmHosts()
     const { claim = 0, open = 0 } = await take(index)
     waits.push(claim + open)
+    if (changesHost) await eventually(() => warmHosts() > warm, { withinMs: 60_000, what: 'the next spare host' })
   }
   const bytes = processTree(worker.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
   return {

@@ -37,11 +37,11 @@ const pages = await startPages({
     for (const mark of searchParams.get('marks')?.split(',') ?? []) running?.marks.add(mark)
     response.end()
   },
-  '/seen': async (_request, response) => {
+  '/seen': (_request, response) => {
     const capture = running
     if (capture) capture.alive = plantedBelow(workerPid)
-    await eventually(() => (capture?.heard.size ?? 0) > 0, { what: 'the planted process of this browser' })
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
+    const answer = () => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
+    void eventually(() => (capture?.heard.size ?? 0) > 0, { what: 'the planted process of this browser' }).then(answer)
   },
 })
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })

@@ -45,6 +45,35 @@ export const createSharing = (by: Sharing['by']): Sharing => {
   }
 }
 
+/** Whether a host that served captures of the account `served`, if any, may be used, for a capture of `accountId` if it is known. */
+const mayServe = (by: Sharing['by'], served: string | undefined, accountId: string | undefined): boolean =>
+  served === undefined || by === 'pool' || (by === 'account' && (accountId === undefined || accountId === served))
+
+/** The host that a slot uses next. */
+const createSpare = (launch: (stop: AbortSignal) => Promise<Host>) => {
+  let spare: Promise<Host> | undefined
+  return {
+    /** Starts a host unless there is one. One that fails is started again when it is needed. */
+    prepare: (stop: AbortSignal) => {
+      if (spare) return
+      const starting = launch(stop)
+      spare = starting
+      starting.catch(() => {
+        if (spare === starting) spare = undefined
+      })
+    },
+    take: (): Promise<Host> | undefined => {
+      const taken = spare
+      spare = undefined
+      return taken
+    },
+    [Symbol.asyncDispose]: async () => {
+      const host = await spare?.catch(() => undefined)
+      await host?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
 /** Runs one capture at a time, in a browser host that is replaced when it ends, or when its account's or capture's turn does. */
 export type Slot = ReturnType<typeof createSlot>
 
@@ -52,9 +81,8 @@ export type Slot = ReturnType<typeof createSlot>
 export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, sharing: Sharing, events: HostEvents) => {
   const disposal = new AbortController()
   let current: Host | undefined
-  /** Of the captures of the current host. */
+  /** Account of the captures of the current host. */
   let served: string | undefined
-  let spare: Promise<Host> | undefined
   let coldSince: number | undefined
   const isWarm = () => current?.gone.aborted === false
   const launch = async (stop: AbortSignal) => {
@@ -68,20 +96,9 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, sharing:
       throw error
     }
   }
-  const prepareSpare = (stop: AbortSignal) => {
-    if (spare) return
-    const starting = launch(stop)
-    spare = starting
-    // One that fails is started again when it is needed.
-    starting.catch(() => {
-      if (spare === starting) spare = undefined
-    })
-  }
-  /** A used host shows nothing to the captures of others: it ends with all its processes before the next one is used. */
-  const mayServe = (accountId: string | undefined) =>
-    served === undefined ||
-    sharing.by === 'pool' ||
-    (sharing.by === 'account' && (accountId === undefined || accountId === served))
+  const spare = createSpare(launch)
+  const isFit = (accountId: string | undefined) => isWarm() && mayServe(sharing.by, served, accountId)
+  /** Resolves once the current host has ended with all its processes. */
   const discard = async () => {
     const gone = current
     current = undefined
@@ -91,20 +108,12 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, sharing:
   const replace = async (stop: AbortSignal) => {
     coldSince ??= performance.now()
     await discard()
-    const ready = spare ?? launch(stop)
-    spare = undefined
-    current = await ready
+    current = await (spare.take() ?? launch(stop))
     coldSince = undefined
   }
   const dispose = async () => {
     disposal.abort()
-    await Promise.all([
-      discard(),
-      spare?.then(
-        (host) => host[Symbol.asyncDispose](),
-        () => {},
-      ),
-    ])
+    await Promise.all([discard(), spare[Symbol.asyncDispose]()])
   }
   return {
     isWarm,
@@ -118,9 +127,9 @@ export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, sharing:
      */
     host: async (stop: AbortSignal, accountId?: string): Promise<Host | undefined> => {
       for (let failures = 0; !stop.aborted; failures += 1) {
-        if (current && !current.gone.aborted && mayServe(accountId)) {
+        if (isFit(accountId)) {
           served = accountId ?? served
-          if (accountId !== undefined && sharing.needsSpare(accountId)) prepareSpare(stop)
+          if (accountId !== undefined && sharing.needsSpare(accountId)) spare.prepare(stop)
           return current
         }
         if (current?.gone.aborted) events.hostGone(String(current.gone.reason))
