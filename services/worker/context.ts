@@ -12,7 +12,7 @@ import { requestAddress } from './delivery/store-image.ts'
 import { createEvents, type Events } from './events.ts'
 import { findBrowsers } from './host/find-browsers.ts'
 import { openHostEnvironment } from './host/host-environment.ts'
-import { createSlots } from './host/slots.ts'
+import { createSlots, hostsPerSlot } from './host/slots.ts'
 import { reserveBrowserUsers } from './isolation/browser-users.ts'
 import { checkIsolation } from './isolation/isolated.ts'
 import { linkEgress } from './lifecycle/egress-link.ts'
@@ -43,7 +43,7 @@ export const createContext = async (
   const { pool } = config
   const openingKeys = config.openingKeys.map(readOpeningKey)
   await using stack = new AsyncDisposableStack()
-  const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots))
+  const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots * hostsPerSlot))
   const browsers = findBrowsers(config)
   const binaries = Object.values(browsers.binaries)
   const isolation = { network: config.networkIsolation, isRoot: users !== undefined, browsers: binaries }

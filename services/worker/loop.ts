@@ -1,5 +1,4 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Delivery } from '#shared/queue/pull.ts'
 import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
 import { type LanePuller, laneTurnOf } from './delivery/lane-puller.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
@@ -20,8 +19,9 @@ export type Running = Worker & {
 export type Turn = {
   /** Argument of `laneOrder` for this turn. */
   readonly laneTurn: () => number
-  /** A warm host; undefined if `signal` aborts before one is warm. */
-  readonly host: () => Promise<Host | undefined>
+  /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
+  readonly host: (accountId?: string) => Promise<Host | undefined>
+  readonly slot: Pick<Slot, 'isOf'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
   /** Called when a capture has left its browser, while the worker still counts it as running. */
@@ -34,7 +34,7 @@ export type Turn = {
  */
 export const serveNext = async (
   running: Running,
-  { laneTurn, host, signal, onServed }: Turn,
+  { laneTurn, host, slot, signal, onServed }: Turn,
 ): Promise<Served | undefined> => {
   const { lifecycle, puller } = running
   await lifecycle.mayPull(signal)
@@ -43,8 +43,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const isOfSameAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.accountId()
-  const delivery = await puller.take(laneTurn(), pulling, isOfSameAccount)
+  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) => slot.isOf(accountIdOfCapture(subject)))
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()
@@ -52,7 +51,7 @@ export const serveNext = async (
   }
   const serving = lifecycle.serve(captureIdOf(delivery.subject))
   const began = performance.now()
-  const { ended } = await serveDelivery(running, warm, delivery)
+  const { ended } = await serveDelivery(running, host, delivery)
   onServed(performance.now() - began)
   return { ended: ended.then(() => serving[Symbol.dispose]()) }
 }
@@ -66,7 +65,8 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
   let nextTurn = laneTurnOf(running.pod)
   const laneTurn = () => nextTurn++
   const serveIn = async (slot: Slot) => {
-    const turn = { laneTurn, host: () => slot.host(stop), signal: stop, onServed: running.service.add }
+    const host = (accountId?: string) => slot.host(stop, accountId)
+    const turn = { laneTurn, host, slot, signal: stop, onServed: running.service.add }
     let ending = Promise.resolve()
     while (!stop.aborted) {
       const next = await serveNext(running, turn)
@@ -122,6 +122,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   const turn = {
     laneTurn: () => laneTurnOf(running.pod),
     host: () => warmHost(slot, signal, bounds.warmMs),
+    slot,
     signal,
     // Before the capture counts as ended, so that no heartbeat reports the worker as ready for another.
     onServed: running.lifecycle.drain,

@@ -6,9 +6,9 @@ import { serveOne } from './loop.ts'
 /** Bound on the start of the browser; the worker then exits with an error, which the controller sees. */
 const warmMs = 60_000
 
-// A single-use worker: its browser serves one capture, so that no other capture shares it.
 await runMain('worker', async (life) => {
-  const config = { ...readConfig(life.env), slots: 1 }
+  // A single-use worker: its browser serves one capture, so that it has nothing to share, and needs no spare one.
+  const config = { ...readConfig(life.env), slots: 1, shareBrowsers: 'pool' } as const
   await using worker = await createContext(config, life)
   await serveOne(worker, life.stop, { spareMs: config.spareSeconds * 1000, warmMs })
 })

@@ -1,8 +1,10 @@
-// Measures what it costs to share browsers less, in captures per second and processor time, two callers at a time, one slot:
+// Measures what it costs to share browsers less, one slot: captures per second and processor time with two callers at a time; then,
+// one capture at a time with the spare host warm, how long a capture waits until it has its host:
 // node test/bench/measure-sharing.ts
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
@@ -10,11 +12,15 @@ import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, sendCapture, startObjectSink, startWorker } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 
 const rounds = 3
 const captures = 30
+const changes = 10
+/** Enough for a host to start after the burst. */
+const spareMs = 8000
 
 const teardowns: (() => Promise<void>)[] = []
 const nats = await startNats({ teardown: (end) => void teardowns.push(end) })
@@ -40,8 +46,9 @@ const rowOf = async (sharing: string, accountOf: (index: number) => string | und
   const take = async (index: number) => {
     const accountId = accountOf(index) ?? crypto.randomUUID()
     const { id } = await sendCapture(to, { url: `${pages.url}/plain`, format: 'jpeg', timeout: 30 }, { accountId })
-    const { outcome } = await awaitResult(queue, id)
-    if (outcome !== 'completed') throw new Error(`capture ${index}: ${outcome}`)
+    const result = await awaitResult(queue, id)
+    if (result.outcome !== 'completed') throw new Error(`capture ${index}: ${result.outcome}`)
+    return result.timings
   }
   for (let index = 0; index < 4; index += 1) await take(index)
   using counted = countCpuByPart(worker.pid)
@@ -57,8 +64,23 @@ const rowOf = async (sharing: string, accountOf: (index: number) => string | und
   }
   await Promise.all([call(), call()])
   const seconds = (performance.now() - began) / 1000
+  const waits: number[] = []
+  const warmHosts = () => worker.log().split('browser host is warm').length
+  const changesHost = sharing === 'capture' || (sharing === 'account' && accountOf(0) !== accountOf(1))
+  await delay(spareMs)
+  for (let index = 0; index < changes; index += 1) {
+    const warm = warmHosts()
+    const { claim = 0, open = 0 } = await take(index)
+    waits.push(claim + open)
+    if (changesHost) await eventually(() => warmHosts() > warm, { withinMs: 60_000, what: 'the next spare host' })
+  }
   const bytes = processTree(worker.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
-  return { perSecond: captures / seconds, cpuMs: ((cpu() - before) * 1000) / captures, mib: bytes / 2 ** 20 }
+  return {
+    perSecond: captures / seconds,
+    cpuMs: ((cpu() - before) * 1000) / captures,
+    mib: bytes / 2 ** 20,
+    waits: waits.toSorted((a, b) => a - b),
+  }
 }
 
 const rows = [
@@ -69,13 +91,14 @@ const rows = [
 ] as const
 for (let round = 1; round <= rounds; round += 1) {
   for (const [name, sharing, accountOf] of rows) {
-    const { perSecond, cpuMs, mib } = await rowOf(sharing, accountOf)
+    const { perSecond, cpuMs, mib, waits } = await rowOf(sharing, accountOf)
     console.log(
       round,
       name,
       `${perSecond.toFixed(2)}/s`,
       `${cpuMs.toFixed(0)} ms of processor`,
       `${mib.toFixed(0)} MiB`,
+      `waits ${waits[changes / 2]} ms (median), ${waits.at(-1)} ms (worst)`,
     )
   }
 }

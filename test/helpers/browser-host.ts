@@ -97,7 +97,7 @@ export const startTestHost = (
     readonly startMs?: number
   } = {},
 ): Promise<Host> => {
-  const user = browserUsers?.bySlot[0]
+  const user = browserUsers?.all[0]
   names += 1
   const { network = 'namespace', trust, memoryMax = 2 ** 31, startMs = 240_000 } = more
   const start = {
@@ -107,7 +107,6 @@ export const startTestHost = (
       ...(user && { user }),
       blockLists: ownLists,
       ...(trust && { trust }),
-      isDedicated: false,
       recycleCaptures: 50,
       recycleMs: 600_000,
       recycleBytes: memoryMax / 2,
@@ -125,12 +124,8 @@ export const startTestHost = (
 }
 
 /** Takes one capture on a host, with the budget that a worker would set. */
-export const captureWith = (
-  host: Host,
-  parameters: CaptureParameters,
-  accountId: string = crypto.randomUUID(),
-): Promise<Outcome> => {
+export const captureWith = (host: Host, parameters: CaptureParameters): Promise<Outcome> => {
   const options = withDefaults(parameters)
   const endsAt = performance.now() + attemptBudgetMs(options)
-  return host.capture({ id: crypto.randomUUID(), accountId, options, online: true }, endsAt)
+  return host.capture({ id: crypto.randomUUID(), options, online: true }, endsAt)
 }

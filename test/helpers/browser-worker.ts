@@ -128,6 +128,9 @@ export const startWorker = async (
 /** A capture in the queue, as gateway and ledger publish it. */
 export type Sent = { readonly id: string; readonly token: string; readonly keys: readonly string[] }
 
+/** The account of captures that name none. */
+const soleAccountId = crypto.randomUUID()
+
 /** Publishes a capture; `over` overrides fields of the message. */
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
@@ -143,7 +146,7 @@ export const sendCapture = async (
   })
   await publishCapture(to.queue, {
     id,
-    accountId: over.accountId ?? crypto.randomUUID(),
+    accountId: over.accountId ?? soleAccountId,
     pool: over.pool ?? 'standard',
     lane: over.lane ?? 'normal',
     budgetMs: over.budgetMs ?? (options.timeout + options.delay + 20) * 1000,

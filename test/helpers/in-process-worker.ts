@@ -124,10 +124,7 @@ const work = async (
     await gate.open()
     return outcome
   }
-  const slot = slotOf(
-    { gone: gate.gone, accountId: () => undefined, capture, [Symbol.asyncDispose]: async () => {} },
-    startMs,
-  )
+  const slot = slotOf({ gone: gate.gone, capture, [Symbol.asyncDispose]: async () => {} }, startMs)
   const slots = Array.from({ length: spec.slots }, () => slot)
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
@@ -150,6 +147,7 @@ const slotOf = (host: Host, startMs: number): Slot => {
   const leftMs = () => Math.max(0, warmAt - performance.now())
   return {
     isWarm: () => leftMs() === 0,
+    isOf: () => false,
     coldForMs: leftMs,
     host: async (stop) => {
       const waitMs = Number.isFinite(startMs) ? leftMs() : neverMs

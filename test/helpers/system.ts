@@ -64,18 +64,26 @@ const environment = (more: Readonly<Record<string, string>>) => {
   return { ...rest, ...more }
 }
 
-/** `env` is added to the environment. `mount` is a shell command to run first, in a new mount namespace (root). */
-type Surroundings = { readonly env?: Readonly<Record<string, string>>; readonly mount?: string }
+/**
+ * `env` is added to the environment. `mount` is a shell command to run first, in a new mount namespace (root). `leaked` is a
+ * file descriptor that `up` inherits as number 20, beyond a gap.
+ */
+type Surroundings = {
+  readonly env?: Readonly<Record<string, string>>
+  readonly mount?: string
+  readonly leaked?: number | undefined
+}
 
 /** Starts `up`, and waits until it has printed its JSON document. Throws its output if it fails to start. */
-const launch = async (dataDir: string, args: readonly string[], { env, mount }: Required<Surroundings>) => {
+const launch = async (dataDir: string, args: readonly string[], { env = {}, mount = '', leaked }: Surroundings) => {
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
   const within = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
   const clean = ['env', '-u', 'NODE_OPTIONS', program]
   const up = spawn('setpriv', ['--pdeathsig', 'TERM', ...within, ...clean, ...command], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...Array<'ignore'>(17).fill('ignore'), leaked ?? 'ignore'],
     env: environment(env),
   })
+  if (!up.stdout || !up.stderr) throw new Error('no output')
   const errors = text(up.stderr)
   const ended = once(up, 'exit')
   const printed = await Promise.race([once(up.stdout, 'data'), ended.then(async () => [await errors])])
@@ -95,10 +103,10 @@ const launch = async (dataDir: string, args: readonly string[], { env, mount }: 
 /** Starts `bin/shutterfleet up` on a free port, in a temporary folder or in a given one that is kept. */
 export const startSystem = async (
   args: readonly string[] = [],
-  { env = {}, mount = '', ...options }: Surroundings & { dataDir?: string } = {},
+  { dataDir: givenDir, ...surroundings }: Surroundings & { dataDir?: string } = {},
 ): Promise<System> => {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
-  const up = await launch(dataDir, args, { env, mount })
+  const dataDir = givenDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
+  const up = await launch(dataDir, args, surroundings)
   const { base_url: baseUrl, api_key: apiKey, pid } = up
 
   const readLocal = async () => JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson
@@ -112,7 +120,7 @@ export const startSystem = async (
   }
   const stop = async () => {
     const exitCode = await up.stop()
-    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
+    if (givenDir === undefined) await rm(dataDir, { recursive: true, force: true })
     return exitCode
   }
   return {

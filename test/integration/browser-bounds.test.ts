@@ -59,7 +59,7 @@ t.test(
 )
 
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-const slotUser = browserUsers?.bySlot[0]
+const slotUser = browserUsers?.all[0]
 const inside = slotUser
   ? ['setpriv', `--reuid=${slotUser.userId}`, `--regid=${slotUser.groupId}`, '--clear-groups']
   : []

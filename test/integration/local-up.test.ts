@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,7 +22,10 @@ const isRunning = (pid: number) => processTree(pid).length > 0
 const allGone = (pids: readonly number[]) =>
   eventually(() => !pids.some(isRunning), { withinMs: 30_000, what: 'every process has ended' })
 
-let system = await startSystem([], { dataDir })
+const leakedFolder = t.testdir()
+const leaked = openSync(leakedFolder, 'r')
+let system = await startSystem([], { dataDir, leaked })
+closeSync(leaked)
 t.teardown(() => system.stop())
 const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres', 'webhook-egress', 'webhooks']
 
@@ -72,6 +76,24 @@ t.test('local up: captures a file, writes the image and prints the duration of e
   })
   t.equal((await readFile(image)).toString('latin1', 8, 12), 'WEBP')
   t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/webp\n.*navigate \d+ ms/)
+})
+
+/** Targets of the open file descriptors of a process; of one that has ended, none. */
+const openFiles = (pid: number): string[] => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+  } catch {
+    return []
+  }
+}
+
+t.test('local up: no service, database or browser inherits a folder that the caller has open', async (t) => {
+  const processes = processTree(system.pid)
+  t.ok(processes.some(({ command }) => command.includes('--type=')))
+  t.same(
+    processes.filter(({ pid }) => openFiles(pid).includes(leakedFolder)).map(({ command }) => command),
+    [],
+  )
 })
 
 t.test('local up: browsers cannot see the data folder', async (t) => {

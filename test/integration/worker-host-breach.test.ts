@@ -19,7 +19,13 @@ const captureWith = async (fault: string) => {
   })
   const host = await steerHost(
     child,
-    { upstream, memoryMax: 2 ** 32, startMs: 30_000, settings: { isDedicated: false, pixelsMax: 1_000_000 } },
+    {
+      upstream,
+      memoryMax: 2 ** 32,
+      startMs: 30_000,
+      isolation: { network: 'flags-only' },
+      settings: { pixelsMax: 1_000_000 },
+    },
     new AbortController().signal,
   )
   t.teardown(() => host[Symbol.asyncDispose]())

@@ -15,7 +15,7 @@ const become = ({ userId, groupId }: { userId: number; groupId: number }) => [
   ...['setpriv', `--reuid=${userId}`, `--regid=${groupId}`, '--clear-groups'],
 ]
 const nobody = { userId: 65_534, groupId: 65_534 }
-const slotUser = browserUsers?.bySlot[0]
+const slotUser = browserUsers?.all[0]
 
 /** The isolations to test: by root and by an ordinary user; only the latter if the tests do not run as root. */
 const ways = slotUser
@@ -153,7 +153,14 @@ const allGone = (processes: readonly Process[]) => {
   return eventually(() => !processes.some(remains), { what: 'all processes have ended' })
 }
 
-const statusOf = ({ pid }: Process) => readFileSync(`/proc/${pid}/status`, 'utf8')
+/** Empty if the process has ended. */
+const statusOf = ({ pid }: Process) => {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    return ''
+  }
+}
 const namespacesOf = ({ pid }: Process) =>
   ['user', 'pid', 'net', 'mnt'].map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))
 
@@ -167,6 +174,14 @@ t.test("worker isolation: Chromium's own sandbox works within it", async (t) => 
   const [browser] = browsersOf(process.pid)
   const renderer = all.find(isConfined)
   if (!browser || !renderer) return t.fail('no browser')
+  const unfiltered = ['browser', 'gpu-process', 'utility network.mojom.NetworkService', 'zygote']
+  const typeOf = ({ command }: Process) =>
+    [/--type=(\S+)/.exec(command)?.[1] ?? 'browser', /--utility-sub-type=(\S+)/.exec(command)?.[1]].join(' ').trim()
+  const withoutFilter = () =>
+    processTree(browser.pid).flatMap((each) => (/^Seccomp:\t0$/m.test(statusOf(each)) ? [typeOf(each)] : []))
+  await eventually(() => withoutFilter().every((type) => unfiltered.includes(type)), {
+    what: 'a filter in all processes that may have one',
+  })
   t.match(statusOf(browser), /^NoNewPrivs:\t1$/m)
   t.match(statusOf(browser), /^CapEff:\t0+$/m)
   if (slotUser) t.match(statusOf(browser), new RegExp(`^Uid:(\t${slotUser.userId}){4}$`, 'm'))

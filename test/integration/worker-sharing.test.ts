@@ -1,91 +1,141 @@
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { manage } from '#shared/queue/stored.ts'
+import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import { awaitResult, sendCapture, type WorkerProcess } from '#test/helpers/browser-worker.ts'
+import { awaitResult, sendCapture } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { type LoneWorker, startLoneWorker } from '#test/helpers/lone-worker.ts'
+import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
-/** Process ids of a worker's browsers, without their child processes. */
-const browsersOf = ({ pid }: Pick<WorkerProcess, 'pid'>) =>
-  processTree(pid).flatMap(({ pid: id, command }) =>
-    command.startsWith(chromiumPath) && !command.includes('--type=') ? [id] : [],
-  )
-let worker: WorkerProcess | undefined
-const seen: number[][] = []
+const program = resolve(import.meta.dirname, '../fixtures/hostile/planted.ts')
+
+/** What planted processes reached and left behind during one capture; each is named by its id. */
+type Capture = {
+  readonly account: string
+  /** Those whose requests went out with the capture. */
+  readonly heard: Set<string>
+  /** Those whose files were in a temporary folder that one of the heard ones sees. */
+  readonly marks: Set<string>
+  /** Those that ran while the page was served. */
+  alive: readonly string[]
+}
+let running: Capture | undefined
+let workerPid = 0
+
+const plantedBelow = (pid: number) =>
+  processTree(pid).flatMap(({ command }) => /planted\.ts (\S+)/.exec(command)?.[1] ?? [])
+
 const pages = await startPages({
+  '/stolen': (request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://page')
+    running?.heard.add(searchParams.get('by') ?? '')
+    for (const mark of searchParams.get('marks')?.split(',') ?? []) running?.marks.add(mark)
+    response.end()
+  },
   '/seen': (_request, response) => {
-    if (worker) seen.push(browsersOf(worker))
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
+    const capture = running
+    if (capture) capture.alive = plantedBelow(workerPid)
+    const answer = () => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
+    void eventually(() => (capture?.heard.size ?? 0) > 0, { what: 'the planted process of this browser' }).then(answer)
   },
 })
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
-t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
+const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
+t.teardown(async () => {
+  await Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]()))
+  await rm(folder, { recursive: true, force: true })
+})
 
-const accounts = { a: crypto.randomUUID(), b: crypto.randomUUID() }
+/** A browser that was compromised: before it starts, it leaves a process in a session and a process group of its own. */
+const hostileBrowser = join(folder, 'browser')
+await copyFile(program, join(folder, 'planted.ts'))
+await writeFile(
+  hostileBrowser,
+  `#!/bin/sh
+port=$(printf '%s\\n' "$@" | sed -n 's/^--proxy-server=.*://p')
+(setsid '${process.execPath}' '${join(folder, 'planted.ts')}' "$(cat /proc/sys/kernel/random/uuid)" "$port" '${pages.host}' \\
+  </dev/null >/dev/null 2>&1 3>&- 4>&- &)
+exec '${chromiumPath}' "$@"
+`,
+)
+await chmod(folder, 0o755)
+await chmod(hostileBrowser, 0o755)
 
-/** Sends a capture of an account; returns the worker's `running` browsers after it, the oldest first. */
-const captureFor = async (t: Test, alone: LoneWorker, account: keyof typeof accounts, running: number) => {
-  const { queue, to } = alone
-  const { id } = await sendCapture(to, { url: `${pages.url}/seen` }, { accountId: accounts[account] })
-  t.match(await awaitResult(queue, id), { outcome: 'completed' })
-  // Read twice: an ending browser and a missing one may add up to the right number for a moment.
-  let last = ''
-  const areSteady = () => {
-    const browsers = browsersOf(alone.worker)
-    const before = last
-    last = browsers.join(' ')
-    return browsers.length === running && last === before
+const laneName = laneConsumerName('standard', 'normal')
+const ids = { a: crypto.randomUUID(), b: crypto.randomUUID() }
+
+/** Takes captures for these accounts one after the other, in a worker whose browsers are all compromised. */
+const capturesOf = async (
+  t: Test,
+  accounts: readonly (keyof typeof ids)[],
+  settings: Readonly<Record<string, string>>,
+): Promise<readonly Capture[]> => {
+  const { worker, queue, to } = await startLoneWorker(t, filter.port, {
+    SHUTTERFLEET_CHROMIUM: hostileBrowser,
+    ...settings,
+  })
+  workerPid = worker.pid
+  const slots = Number(settings['SHUTTERFLEET_WORKER_SLOTS'] ?? 1)
+  const { consumers } = await manage(queue)
+  const allWait = async () => (await consumers.info(capturesStream.name, laneName)).num_waiting === slots
+  const captures: Capture[] = []
+  for (const account of accounts) {
+    await eventually(allWait, { what: 'every slot waits for a capture' })
+    running = { account, heard: new Set(), marks: new Set(), alive: [] }
+    captures.push(running)
+    const { id } = await sendCapture(to, { url: `${pages.url}/seen`, timeout: 20 }, { accountId: ids[account] })
+    t.match(await awaitResult(queue, id), { outcome: 'completed' })
+    running = undefined
   }
-  await eventually(areSteady, { what: `${running} browsers` })
-  return browsersOf(alone.worker)
+  return captures
 }
 
-/**
- * Sends captures of these accounts one after the other. Returns the browsers that ran while each page was served, and
- * those after each capture.
- */
-const browsersAt = async (t: Test, sharing: string, of: readonly (keyof typeof accounts)[], running: number) => {
-  const alone = await startLoneWorker(t, filter.port, { SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing })
-  worker = alone.worker
-  const standing: number[][] = []
-  seen.length = 0
-  for (const account of of) standing.push(await captureFor(t, alone, account, running))
-  return { seen: [...seen], standing }
+/** Fails if a process that was heard in one capture is alive, is heard or has left a file in another one. */
+const assertParted = (t: Test, one: Capture, other: Capture, what: string) => {
+  for (const [kind, reached] of Object.entries({ alive: other.alive, heard: other.heard, marks: other.marks })) {
+    t.same(
+      [...reached].filter((id) => one.heard.has(id)),
+      [],
+      `${what}: ${kind}`,
+    )
+  }
 }
 
-const ran = (at: readonly number[][], capture: number, pid: number) => at[capture]?.includes(pid) === true
-
-t.test('worker sharing: with `account` no browser serves two accounts, and an account keeps its browser', async (t) => {
-  const { seen: at, standing } = await browsersAt(t, 'account', ['a', 'a', 'b', 'b', 'a'], 2)
-  const [first = 0, second = 0] = standing[1] ?? []
-  const [, third = 0] = standing[3] ?? []
-  t.same([ran(at, 0, first), ran(at, 1, first)], [true, true], 'both captures of the first account')
-  t.notOk(ran(standing, 2, first), 'it has ended after a capture of another account')
-  t.same([ran(at, 2, second), ran(at, 3, second)], [true, true], 'the spare one serves the second account')
-  t.notOk(ran(standing, 4, second), 'it does not serve the first account')
-  t.ok(ran(at, 4, third))
+t.test('worker sharing: by default nothing that ran for one account is left when another is captured', async (t) => {
+  const captures = await capturesOf(t, ['a', 'a', 'b', 'b', 'a'], {})
+  for (const [index, one] of captures.entries()) {
+    for (const other of captures.slice(index + 1)) {
+      if (other.account !== one.account) assertParted(t, one, other, `${one.account} and a later ${other.account}`)
+    }
+  }
+  const [first, second, third, fourth, last] = captures
+  t.same([second?.heard, fourth?.heard], [first?.heard, third?.heard], 'an account keeps its browser')
+  t.notSame(last?.heard, first?.heard, 'an account that returns gets another one')
 })
 
-t.test('worker sharing: with `account` a capture goes to the slot whose browser belongs to its account', async (t) => {
-  const settings = { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'account', SHUTTERFLEET_WORKER_SLOTS: '2' }
-  const alone = await startLoneWorker(t, filter.port, settings)
-  worker = alone.worker
-  await captureFor(t, alone, 'a', 4)
-  const before = await captureFor(t, alone, 'b', 4)
-  for (const account of ['a', 'a', 'b', 'b', 'a'] as const) await captureFor(t, alone, account, 4)
-  t.same(await captureFor(t, alone, 'b', 4), before, 'no browser was replaced')
+t.test('worker sharing: with `account` a capture goes to the slot whose browser served its account', async (t) => {
+  const captures = await capturesOf(t, ['a', 'b', 'a', 'a', 'b', 'b', 'a', 'b'], { SHUTTERFLEET_WORKER_SLOTS: '2' })
+  for (const account of ['a', 'b']) {
+    const own = captures.filter((each) => each.account === account)
+    t.equal(new Set(own.flatMap(({ heard }) => [...heard])).size, 1, `${account}: no browser was replaced`)
+  }
 })
 
-t.test('worker sharing: with `capture` no browser serves two captures', async (t) => {
-  const { seen: at, standing } = await browsersAt(t, 'capture', ['a', 'a', 'b'], 1)
-  t.equal(new Set(standing.flat()).size, 3, 'another browser after each capture')
-  t.notOk(at[1]?.some((pid) => at[0]?.[0] === pid))
-  t.notOk(at[2]?.some((pid) => standing[0]?.[0] === pid))
+t.test('worker sharing: with `capture` nothing that ran for one capture is left in the next one', async (t) => {
+  const captures = await capturesOf(t, ['a', 'a', 'b'], { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'capture' })
+  for (const [index, one] of captures.entries()) {
+    for (const other of captures.slice(index + 1)) assertParted(t, one, other, 'two captures')
+  }
 })
 
-t.test('worker sharing: with `pool` all captures share a browser', async (t) => {
-  const { seen: at } = await browsersAt(t, 'pool', ['a', 'b', 'a'], 1)
-  t.equal(new Set(at.flat()).size, 1)
+t.test('planted fault: with `pool` the planted process goes on stealing', async (t) => {
+  const captures = await capturesOf(t, ['a', 'b'], { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'pool' })
+  const [first, second] = captures
+  t.same(second?.heard, first?.heard)
+  t.same(second?.alive, [...(first?.heard ?? [])])
 })

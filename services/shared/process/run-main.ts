@@ -2,6 +2,7 @@ import { errorToExitCode, toAppError } from '#shared/errors/app-error.ts'
 import { startTracing } from '#shared/telemetry/tracing.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import type { Env } from '#shared/config/read-env.ts'
+import { closeInheritedDescriptors } from './close-inherited-descriptors.ts'
 
 /** Base addresses, without a trailing slash, that a service announces to its parent once it is up. */
 export type Announcement = Readonly<Record<string, string>>
@@ -26,6 +27,7 @@ const lingerMs = 5000
  * An error becomes one line on standard error and the exit code of the catalogue; a second stop signal ends the process at once.
  */
 export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {
+  closeInheritedDescriptors()
   const stopping = new AbortController()
   const stop = () => {
     if (stopping.signal.aborted) process.kill(process.pid, 'SIGKILL')

@@ -28,7 +28,7 @@ const close = (open: OpenPage): Promise<boolean> =>
   succeeds(within(open.close(), closeMs, () => new Error('the context did not close')))
 
 /** When browsers are replaced, the kind that is started first, and the proxy that pages load through. */
-export type SupplyOptions = Pick<HostSettings, 'isDedicated' | 'recycleCaptures' | 'recycleMs'> & {
+export type SupplyOptions = Pick<HostSettings, 'recycleCaptures' | 'recycleMs'> & {
   readonly kept: BrowserKind
   readonly proxy: string
 }
@@ -39,7 +39,7 @@ export type SupplyOptions = Pick<HostSettings, 'isDedicated' | 'recycleCaptures'
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
-  { isDedicated, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
+  { recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
 ) => {
   let served = 0
   let startedAt = 0
@@ -73,18 +73,14 @@ export const createPageSupply = (
   let next = openInNewBrowser(kept)
   return {
     first: next,
-    /**
-     * Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start.
-     * `isOfOtherAccount`: the previous capture was of another account.
-     */
-    acquire: async (emulation: Emulation, isOfOtherAccount: boolean): Promise<OpenPage> => {
+    /** Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start. */
+    acquire: async (emulation: Emulation): Promise<OpenPage> => {
       const opened = await next
-      const mayServe = !(isDedicated && isOfOtherAccount && served > 0)
-      const isFit = opened.emulation.browser === emulation.browser && mayServe && !opened.browser.ended.aborted
+      const isFit = opened.emulation.browser === emulation.browser && !opened.browser.ended.aborted
       const ahead = isFit ? opened : await openInNewBrowser(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
-      if ((isDue() || isDedicated) && !spare) startSpare(emulation.browser)
+      if (isDue() && !spare) startSpare(emulation.browser)
       if (!suits(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
       const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height

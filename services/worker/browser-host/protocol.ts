@@ -11,7 +11,7 @@ export type Browsers = {
   readonly binaries: Readonly<Partial<Record<BrowserKind, string>>>
 }
 
-/** The unprivileged user that the browsers of one slot run as. */
+/** The unprivileged user that the browsers of one host run as. */
 export type BrowserUser = { readonly userId: number; readonly groupId: number }
 
 /**
@@ -35,26 +35,17 @@ export type HostSettings = {
   readonly blockLists: string
   /** Certificate store that the browser trusts in addition to the system's. */
   readonly trust?: string
-  /** Whether each browser serves captures of one account only. */
-  readonly isDedicated: boolean
   readonly recycleCaptures: number
   readonly recycleMs: number
   /** The browser is replaced if it and the host together use more memory than this after a capture. */
   readonly recycleBytes: number
 } & SizeBounds
 
-/** One capture. `online` is false for the warm-up, which has no egress and no account. */
-export type Order = {
-  readonly id: string
-  readonly options: CaptureOptions
-  readonly online: boolean
-  readonly accountId?: string
-}
+/** One capture, without its account. `online` is false for the warm-up, which has no egress. */
+export type Order = { readonly id: string; readonly options: CaptureOptions; readonly online: boolean }
 
-/**
- * An order as sent to the host, which is killed soon after `leftMs`. Of the account it contains only whether it differs from the previous capture's.
- */
-export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOfOtherAccount: boolean }
+/** An order as sent to the host, which is killed soon after `leftMs`. */
+export type DueOrder = Order & { readonly leftMs: number }
 
 /** A connection that the browser requests, or that egress has refused. The host responds with a verdict. */
 export type ConnectionReview = {

@@ -74,7 +74,7 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   const openingMs = Math.max(openMs, leftMs - (options.timeout + options.delay) * 1000)
   const tooLate = () => new Error(`no page opened within ${openingMs} ms`)
   // An error ends the host: no content was loaded yet, so the order is handed back.
-  const open = await within(host.pages.acquire(plan.emulation, order.isOfOtherAccount), openingMs, tooLate)
+  const open = await within(host.pages.acquire(plan.emulation), openingMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   void host.report({ kind: 'opened', id })
   let isLoaded = false

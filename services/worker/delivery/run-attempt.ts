@@ -10,7 +10,6 @@ import { ImageUpload, type Store } from './store-image.ts'
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of its budget. */
 export type Attempt = NextAttempt & {
   readonly id: string
-  readonly accountId: string
   readonly sealed: SealedPart
   readonly endsAt: number
   /** The stages before the attempt began. */
@@ -108,7 +107,7 @@ export const runAttempt = async (
   { egress, store }: { readonly egress: EgressLink; readonly store: Store },
   running: Attempt,
 ): Promise<AttemptEnd> => {
-  const { id, accountId, attempt, handBacks, isRepeat, sealed, endsAt, before } = running
+  const { id, attempt, handBacks, isRepeat, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
@@ -119,7 +118,7 @@ export const runAttempt = async (
     }
   }
   const outages = egress.outages()
-  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt)
+  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt)
   const hasEgressFailed = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.isUpSince(outages, hasEgressFailed))
   if ('by' in outcome) return { interruption: outcome }

@@ -91,6 +91,9 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
   }
 }
 
+/** Resolves to a host that may serve a capture of this account; undefined if none can be started now. */
+export type HostFor = (accountId: string) => Promise<Host | undefined>
+
 /** A capture that has left its browser. `ended` resolves once its delivery is acked or nak'd, and never rejects. */
 export type Served = { readonly ended: Promise<void> }
 
@@ -123,12 +126,17 @@ const reportLate = async ({ queue, pool, events }: Worker, { late }: NotStored):
  */
 const runInBrowser = async (
   worker: Worker,
-  host: Host,
+  hostFor: HostFor,
   delivery: Delivery,
 ): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
   const id = captureIdOf(delivery.subject)
   const received = { at: performance.now(), queue: captureAgeMs(id, Date.now()) }
+  const host = await hostFor(accountIdOfCapture(delivery.subject))
+  if (!host) {
+    await nakAndPause(delivery)
+    return undefined
+  }
   const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {
@@ -152,8 +160,7 @@ const runInBrowser = async (
   if (!isFirst) await publishStarted({ attempt, kind: 'begun' })
   events.begun({ id, attempt, traceId: traceIdOf(delivery.traceparent) })
   const before = { queue: received.queue, claim: Math.round(performance.now() - received.at) }
-  const accountId = accountIdOfCapture(delivery.subject)
-  const running = { id, accountId, ...progress, sealed: readable.sealed, endsAt, before }
+  const running = { id, ...progress, sealed: readable.sealed, endsAt, before }
   const interrupt = async (interruption: Interruption) => {
     const { fate } = interruption
     if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
@@ -184,14 +191,14 @@ const runInBrowser = async (
  * fault of the service interrupts the attempt, the capture is redelivered after a second, in which the slot pauses; the
  * attempt is handed back, which is not counted, or lost. If NATS is unreachable, a begun attempt counts as lost. Never throws.
  */
-export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
+export const serveDelivery = async (worker: Worker, hostFor: HostFor, delivery: Delivery): Promise<Served> => {
   const lose = async (thrown: unknown) => {
     worker.events.lost(captureIdOf(delivery.subject), toAppError(thrown))
     await nakAndPause(delivery)
   }
   const ackWait = extendAckWait(delivery)
   try {
-    const finish = await runInBrowser(worker, host, delivery)
+    const finish = await runInBrowser(worker, hostFor, delivery)
     if (finish)
       return {
         ended: finish()

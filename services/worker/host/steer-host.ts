@@ -7,17 +7,17 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import {
   deadlineFailure,
-  type DueOrder,
   type HostSettings,
   type Order,
   type Outcome,
   pdfBytesMax,
   pipeFd,
 } from '#worker/browser-host/protocol.ts'
+import type { Isolation, NetworkIsolation } from '#worker/isolation/isolated.ts'
 import { watchMemory, childrenOf, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
-import { killGroup } from '#shared/process/kill-group.ts'
+import { killGroup, killProcess } from '#shared/process/kill-group.ts'
 import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
@@ -28,15 +28,14 @@ const bytesPerPixel = 5
 export type Host = AsyncDisposable & {
   /** Aborts, with the reason as text, once the host has ended or was killed. */
   readonly gone: AbortSignal
-  /** The account to which its browser is dedicated; undefined before the first capture, and if browsers are not dedicated. */
-  readonly accountId: () => string | undefined
   /** Runs one order, one at a time. Never throws; kills the host before the order's budget ends at `endsAt` (on `performance`'s clock). */
   readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
 }
 
 /** The bounds of a host, and the egress that it uses. */
 export type HostBounds = {
-  readonly settings: Pick<HostSettings, 'isDedicated' | 'pixelsMax'>
+  readonly settings: Pick<HostSettings, 'pixelsMax'>
+  readonly isolation: Pick<Isolation, 'network'>
   readonly upstream: EgressEndpoint & TrafficBounds
   /** Bound in bytes on the anonymous memory of host and browser during a capture. */
   readonly memoryMax: number
@@ -45,15 +44,19 @@ export type HostBounds = {
 }
 
 /**
- * Kills a host and its browsers. In a PID namespace nothing outlives the host's process group; without one the browsers do,
- * and are looked up first.
+ * Kills a host and its browsers. In a PID namespace its first process is killed: the kernel then ends all others before `bwrap`
+ * can collect it and exits, so that nothing is left once the child has exited. Without one the browsers, which lead process
+ * groups, are looked up first, and what has left these groups survives.
  */
-const kill = (child: ChildProcess) => {
+const kill = (child: ChildProcess, network: NetworkIsolation) => {
   const pid = runningPid(child)
   if (pid === undefined) return
-  const browsers = childrenOf(pid)
-  killGroup(pid)
-  for (const browser of browsers) killGroup(browser)
+  const children = childrenOf(pid)
+  if (network === 'flags-only' || children.length === 0) killGroup(pid)
+  for (const each of children) {
+    if (network === 'flags-only') killGroup(each)
+    else killProcess(each)
+  }
 }
 
 type Failed = Extract<Outcome, { outcome: 'failed' }>
@@ -70,7 +73,7 @@ type Running = {
 
 const captureIn = async (
   { child, pipe, relay, gone, end, memoryMax }: Running,
-  order: Omit<DueOrder, 'leftMs'>,
+  order: Order,
   endsAt: number,
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -127,7 +130,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { upstream, memoryMax, startMs, settings: { isDedicated, pixelsMax } }: HostBounds,
+  { upstream, memoryMax, startMs, isolation: { network }, settings: { pixelsMax } }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   const stderr = keepStderr(child)
@@ -135,7 +138,7 @@ export const steerHost = async (
   const ended = once(child, 'exit').catch(() => {})
   void ended.then(() => ending.abort(`host ended: ${stderr()}`))
   const end = (reason: string) => {
-    kill(child)
+    kill(child, network)
     ending.abort(reason)
   }
   const dispose = async () => {
@@ -147,7 +150,7 @@ export const steerHost = async (
   const stream = child.stdio[pipeFd] as Duplex
   const pipe = openHostPipe(stream, bounds, broken)
   // Without the pipe a host cannot report; its standard error has the reason.
-  stream.once('close', () => kill(child))
+  stream.once('close', () => kill(child, network))
   const fail = () =>
     new AppError('SERVICE_UNAVAILABLE', {
       message: `browser host: ${stderr() || `failed to start within ${startMs / 1000} s`}`,
@@ -160,15 +163,9 @@ export const steerHost = async (
     if (!(socket instanceof Server) || ending.signal.aborted) throw fail()
     const relay = createRelay(socket, upstream, pipe)
     const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
-    let lastAccountId: string | undefined
     return {
       gone: ending.signal,
-      accountId: () => (isDedicated ? lastAccountId : undefined),
-      capture: ({ accountId, ...order }, endsAt) => {
-        const isOfOtherAccount = lastAccountId !== undefined && accountId !== lastAccountId
-        lastAccountId = accountId
-        return captureIn(running, { ...order, isOfOtherAccount }, endsAt)
-      },
+      capture: (order, endsAt) => captureIn(running, order, endsAt),
       [Symbol.asyncDispose]: async () => {
         relay[Symbol.dispose]()
         await dispose()

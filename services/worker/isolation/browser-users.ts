@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { BrowserUser } from '#worker/browser-host/protocol.ts'
 
-/** The users of the browsers of a worker that runs as root: one per slot, all in one group. */
-export type BrowserUsers = AsyncDisposable & { readonly bySlot: readonly BrowserUser[] }
+/** The users of the browsers of a worker that runs as root, all in one group. */
+export type BrowserUsers = AsyncDisposable & { readonly all: readonly BrowserUser[] }
 
 const configurationError = (message: string, cause?: unknown) =>
   new AppError('CONFIGURATION', { message, publicMessage: message, cause })
@@ -61,19 +61,19 @@ export const reserveBrowserUsers = async (name: string, count: number): Promise<
   if (process.getuid?.() !== 0) return undefined
   const groupId = groupIdOf(name)
   await using stack = new AsyncDisposableStack()
-  const bySlot: BrowserUser[] = []
+  const all: BrowserUser[] = []
   for (const userId of subordinateIds(name, readSubuid())) {
-    if (bySlot.length === count) break
+    if (all.length === count) break
     const server = await lock(userId)
     if (!server) continue
     stack.defer(() => void server.close())
-    bySlot.push({ userId, groupId })
+    all.push({ userId, groupId })
   }
-  if (bySlot.length < count) {
+  if (all.length < count) {
     throw configurationError(
-      `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, of whose subordinate user ids in /etc/subuid ${bySlot.length} are free and each of ${count} slots needs one: add some that nobody else has with 'usermod --add-subuids FIRST-LAST ${name}', or do not run the worker as root`,
+      `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, of whose subordinate user ids in /etc/subuid ${all.length} are free and ${count} are needed, two for each slot: add some that nobody else has with 'usermod --add-subuids FIRST-LAST ${name}', or do not run the worker as root`,
     )
   }
   const owned = stack.move()
-  return { bySlot, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { all, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -10,11 +10,16 @@ import { type Running, serveUntil, serveNext } from '#worker/loop.ts'
 const never = new AbortController().signal
 const host: Host = {
   gone: never,
-  accountId: () => undefined,
   capture: () => Promise.reject(new Error('no page may be opened')),
   [Symbol.asyncDispose]: async () => {},
 }
-const slot = { isWarm: () => true, coldForMs: () => 0, host: async () => host, [Symbol.asyncDispose]: async () => {} }
+const slot = {
+  isWarm: () => true,
+  isOf: () => false,
+  coldForMs: () => 0,
+  host: async () => host,
+  [Symbol.asyncDispose]: async () => {},
+}
 const nothing = () => {}
 
 const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
@@ -92,6 +97,7 @@ t.test('pulling: hands back what arrives as pulling ends', async (t) => {
   const served = await serveNext(worker, {
     laneTurn: () => 0,
     host: async () => host,
+    slot,
     signal: never,
     onServed: () => t.fail('nothing is served'),
   })

@@ -52,7 +52,7 @@ export const workerSettings = {
     fallback: '/usr/lib/chromium/chromium',
   }),
   browserUser: text('WORKER_BROWSER_USER', {
-    help: 'user under whose subordinate ids (/etc/subuid), one for each slot, browsers run if the worker is root; otherwise unused',
+    help: 'user under whose subordinate ids (/etc/subuid), two for each slot, browsers run if the worker is root; otherwise unused',
     fallback: 'shutterfleet-browser',
   }),
   networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
@@ -69,8 +69,8 @@ export const workerSettings = {
     fallback: '',
   }),
   shareBrowsers: oneOf('WORKER_SHARE_BROWSERS', {
-    help: 'which captures may share a browser, each in its own context: all of the pool, those of one account, or none; with account and capture the next browser is kept ready, about 100 MiB for each slot',
-    fallback: 'pool',
+    help: 'which captures may share a browser and its namespaces, each in its own context: all of the pool, those of one account, or none; with capture, and with account once a worker has served a second account, the next browser is kept ready in each slot',
+    fallback: 'account',
     values: ['pool', 'account', 'capture'],
   }),
   recycleCaptures: integer('WORKER_RECYCLE_CAPTURES', {

@@ -5,7 +5,7 @@ import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
 /** Browsers whose launches, pages and ends the test controls. */
-const createTestSupply = (isDedicated = false) => {
+const createTestSupply = () => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
   const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
@@ -29,16 +29,14 @@ const createTestSupply = (isDedicated = false) => {
     }
   }
   const supply = createPageSupply(launch, {
-    isDedicated,
-    recycleCaptures: isDedicated ? 50 : 2,
+    recycleCaptures: 2,
     recycleMs: 60_000,
     kept: 'shell',
     proxy: 'socks5://x:1',
   })
-  const take = (kind: BrowserKind = 'shell', isOfOtherAccount = false) =>
-    supply.acquire(defaultEmulation(kind), isOfOtherAccount)
-  const capture = async (kind: BrowserKind = 'shell', isTainted = false, isOfOtherAccount = false) => {
-    const page = await take(kind, isOfOtherAccount)
+  const take = (kind: BrowserKind = 'shell') => supply.acquire(defaultEmulation(kind))
+  const capture = async (kind: BrowserKind = 'shell', isTainted = false) => {
+    const page = await take(kind)
     supply.release(page, isTainted)
     return page.browser
   }
@@ -89,31 +87,4 @@ t.test('page supply: gives each capture its own page', async (t) => {
   supply.release(first, false)
   const second = await take()
   t.not(second.contextId, first.contextId)
-})
-
-t.test('page supply: a browser of one account serves no other; the next one is already started', async (t) => {
-  const { started, take, capture } = createTestSupply(true)
-  const first = await capture()
-  t.equal(await capture(), first, 'the account keeps its browser')
-  t.equal(started.length, 2)
-  const second = await capture('shell', false, true)
-  t.not(second, first)
-  t.ok(started[0]?.isKilled)
-  t.equal(await capture(), second)
-  started[2]?.end()
-  const { browser } = await take('shell', true)
-  t.notOk(browser.ended.aborted, 'a browser that has exited while waiting is not used')
-  t.not(browser, second)
-})
-
-t.test('page supply: an unused browser can serve another account', async (t) => {
-  const { started, capture } = createTestSupply(true)
-  await capture('shell', true)
-  await capture('shell', false, true)
-  t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
-})
-
-t.test('page supply: a browser shared by all accounts serves another account', async (t) => {
-  const { capture } = createTestSupply()
-  t.equal(await capture(), await capture('shell', false, true))
 })

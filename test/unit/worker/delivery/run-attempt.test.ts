@@ -82,7 +82,7 @@ const run = async (
   const left = await runAttempt(
     host,
     { egress, store: images.store },
-    { id, accountId: 'a', attempt, handBacks, isRepeat, sealed, endsAt, before },
+    { id, attempt, handBacks, isRepeat, sealed, endsAt, before },
   )
   const storedBefore = store.objects.size
   const end = 'finish' in left ? await left.finish() : left

@@ -65,7 +65,7 @@ t.test(
     }
     let isOver = false
     const serve = async () => {
-      await serveDelivery(worker, host, delivery)
+      await serveDelivery(worker, async () => host, delivery)
       isOver = true
     }
     const served = serve()

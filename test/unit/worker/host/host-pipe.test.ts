@@ -5,7 +5,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { writeFrame } from '#worker/browser-host/frames.ts'
 import { openHostPipe } from '#worker/host/host-pipe.ts'
 
-const order = { id: 'this', options: withDefaults({ html: 'x' }), online: true, leftMs: 1000, isOfOtherAccount: false }
+const order = { id: 'this', options: withDefaults({ html: 'x' }), online: true, leftMs: 1000 }
 const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', warnings: [] }
 const completed = { kind: 'ended', id: 'this', outcome: { outcome: 'completed', shot, timings: { open: 1 } } }
 const failed = { outcome: 'failed', code: 'TIMEOUT', message: 'late', detail: '', timings: {} }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import { createSlot, holdAfterFailures } from '#worker/host/slots.ts'
+import { createSharing, createSlot, holdAfterFailures } from '#worker/host/slots.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createPullGate } from '#worker/lifecycle/pull-gate.ts'
 
@@ -11,7 +11,6 @@ const makeHost = () => {
   let disposed = 0
   const host: Host = {
     gone: ending.signal,
-    accountId: () => undefined,
     capture: () => Promise.reject(new Error('not used')),
     [Symbol.asyncDispose]: async () => void (disposed += 1),
   }
@@ -25,7 +24,7 @@ t.test('slots: keeps its host until the host exits, then replaces it', async (t)
   let starts = 0
   const reasons: string[] = []
   const events = { ...noEvents, hostGone: (reason: string) => void reasons.push(reason) }
-  const slot = createSlot(async () => made[starts++]!.host, events)
+  const slot = createSlot(async () => made[starts++]!.host, createSharing('pool'), events)
   t.notOk(slot.isWarm())
   t.equal(await slot.host(never), made[0]?.host)
   t.equal(await slot.host(never), made[0]?.host)
@@ -49,7 +48,10 @@ t.test('slots: retries failed starts of a host, and reports each', async (t) => 
     if (starts < 3) throw new AppError('SERVICE_UNAVAILABLE', { message: `try ${starts}` })
     return host
   }
-  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  const slot = createSlot(start, createSharing('pool'), {
+    ...noEvents,
+    hostFailed: ({ message }) => failures.push(message),
+  })
   t.equal(await slot.host(never), host)
   t.strictSame(failures, ['try 1', 'try 2'])
 })
@@ -66,7 +68,7 @@ t.test(
       return made.shift()!.host
     }
     const [first] = made
-    const slot = createSlot(start, noEvents)
+    const slot = createSlot(start, createSharing('pool'), noEvents)
     await slot.host(never)
     t.strictSame(bounds, [30_000, 60_000, 120_000, 240_000, 240_000])
     first?.end()
@@ -77,7 +79,10 @@ t.test(
 
 t.test('slots: gives up when stopped', async (t) => {
   const stop = new AbortController()
-  const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })
+  const slot = createSlot(() => Promise.reject(new Error('never')), createSharing('pool'), {
+    ...noEvents,
+    hostFailed: () => stop.abort(),
+  })
   t.equal(await slot.host(stop.signal), undefined)
 })
 
@@ -90,12 +95,106 @@ t.test('slots: aborts a start in progress when stopped, without a failure', asyn
       signal.addEventListener('abort', () => reject(new Error('ended')))
       begun.resolve()
     })
-  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  const slot = createSlot(start, createSharing('pool'), {
+    ...noEvents,
+    hostFailed: ({ message }) => failures.push(message),
+  })
   const asked = slot.host(stop.signal)
   await begun.promise
   stop.abort()
   t.equal(await asked, undefined)
   t.strictSame(failures, [])
+})
+
+/** A slot with its hosts in the order of their starts. */
+const startSlot = (by: 'pool' | 'account' | 'capture') => {
+  const made: ReturnType<typeof makeHost>[] = []
+  const start = async () => {
+    const one = makeHost()
+    made.push(one)
+    return one.host
+  }
+  const slot = createSlot(start, createSharing(by), noEvents)
+  const indexOf = async (accountId?: string) => {
+    const host = await slot.host(never, accountId)
+    return made.findIndex((each) => each.host === host)
+  }
+  return { made, slot, indexOf, ended: () => made.map(({ disposed }) => disposed()) }
+}
+
+t.test('slots: with `account` a host serves one account, and a spare one only a second account starts', async (t) => {
+  const { slot, indexOf, ended, made } = startSlot('account')
+  t.equal(await indexOf(), 0)
+  t.notOk(slot.isOf('a'))
+  t.equal(await indexOf('a'), 0, 'an unused host serves any account')
+  t.ok(slot.isOf('a'))
+  t.equal(await indexOf(), 0)
+  t.equal(await indexOf('a'), 0)
+  t.equal(made.length, 1, 'one account needs no spare host')
+  t.equal(await indexOf('b'), 1)
+  t.same(ended(), [1, 0, 0], 'the used host has ended, and a spare one is started')
+  t.equal(await indexOf('a'), 2)
+  t.same(ended(), [1, 1, 0, 0], 'an account that returns gets another host')
+  await slot[Symbol.asyncDispose]()
+  t.same(ended(), [1, 1, 1, 1])
+})
+
+t.test('slots: with `capture` each capture gets a spare host', async (t) => {
+  const { slot, indexOf, ended } = startSlot('capture')
+  t.equal(await indexOf(), 0)
+  t.equal(await indexOf('a'), 0)
+  t.equal(await indexOf(), 1, 'before the next capture is pulled')
+  t.equal(await indexOf('a'), 1)
+  t.same(ended(), [1, 0, 0])
+  t.notOk(slot.isOf('a'))
+  await slot[Symbol.asyncDispose]()
+})
+
+t.test('slots: with `pool` a host serves all accounts', async (t) => {
+  const { slot, indexOf, made } = startSlot('pool')
+  t.same([await indexOf('a'), await indexOf('b')], [0, 0])
+  t.notOk(slot.isOf('b'))
+  t.equal(made.length, 1)
+})
+
+t.test('slots: the next host is not handed out before the used one has ended', async (t) => {
+  const { made, slot, indexOf } = startSlot('account')
+  await indexOf('a')
+  const end = Promise.withResolvers<void>()
+  Object.assign(made[0]!.host, { [Symbol.asyncDispose]: () => end.promise })
+  let isHandedOut = false
+  const next = indexOf('b').then(() => (isHandedOut = true))
+  await new Promise((resume) => setImmediate(resume))
+  t.notOk(isHandedOut)
+  end.resolve()
+  await next
+  await slot[Symbol.asyncDispose]()
+})
+
+t.test('slots: a spare host that has ended or failed to start is replaced', async (t) => {
+  const { made, indexOf, slot } = startSlot('account')
+  await indexOf('a')
+  await indexOf('b')
+  made[2]?.end()
+  t.equal(await indexOf('c'), 3)
+  await slot[Symbol.asyncDispose]()
+})
+
+t.test('slots: a capture is not held by a slot whose next host fails to start', async (t) => {
+  const { host } = makeHost()
+  let starts = 0
+  const failures: string[] = []
+  const start = async () => {
+    starts += 1
+    if (starts > 1) throw new AppError('SERVICE_UNAVAILABLE', { message: 'no memory' })
+    return host
+  }
+  const events = { ...noEvents, hostFailed: ({ message }: AppError) => void failures.push(message) }
+  const slot = createSlot(start, createSharing('account'), events)
+  t.equal(await slot.host(never, 'a'), host)
+  t.equal(await slot.host(never, 'b'), undefined)
+  t.same(failures, ['no memory'])
+  t.ok(slot.coldForMs() > 0)
 })
 
 t.test('slots: three failed browser starts in a row suspend pulling until one succeeds', async (t) => {

@@ -17,7 +17,7 @@ t.test('reserveBrowserUsers: returns no users if the worker is not root', { skip
 t.test('reserveBrowserUsers: gives each slot of each worker its own user', { skip: !isRoot }, async (t) => {
   await using first = await reserveBrowserUsers(name, 2)
   await using second = await reserveBrowserUsers(name, 2)
-  const ids = [first, second].flatMap((users) => users?.bySlot.map(({ userId }) => userId) ?? [])
+  const ids = [first, second].flatMap((users) => users?.all.map(({ userId }) => userId) ?? [])
   t.equal(new Set(ids).size, 4)
   t.notOk(ids.includes(0))
 })
