@@ -159,7 +159,7 @@ an older release keeps its selector. After a change of the name the pool is \`Ap
 
 | What | Value | Why |
 |---|---|---|
-| requests | cpu 500m for each slot; memory 300 MiB and 400 MiB for each slot; disk 128 MiB and 128 MiB for each slot | measured: a worker with one slot uses 361 MiB after 500 captures, full Chromium 255 MiB more; a small page takes 240 CPU ms, with full Chromium about three times that; disk is for the log, of which a kubelet keeps 50 MiB, and with \`flags-only\` the profile of each browser |
+| requests | cpu 500m for each slot; memory 300 MiB and 400 MiB for each slot; disk 128 MiB and 128 MiB for each slot | measured: a worker with one slot uses 361 MiB after 500 captures of one account (of several: a spare browser host for each slot on top), full Chromium 255 MiB more; a small page takes 240 CPU ms, with full Chromium about three times that; disk is for the log, of which a kubelet keeps 50 MiB, and with \`flags-only\` the profile of each browser |
 | limits | memory 512 MiB and 3 GiB for each slot; disk 256 MiB and 1 GiB for each slot; no CPU limit | the worker's own bounds: 2 GiB for each browser (\`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX\`) and 1 GiB of its files, in memory, or with \`flags-only\` on disk |
 | \`emptyDir\` | /tmp of 1 GiB, /dev/shm of 256 MiB (memory), for each slot | everything else is read-only |
 | \`cluster-autoscaler.kubernetes.io/safe-to-evict\` | \`true\`, of Jobs \`false\` | a node with workers may be drained although they have \`emptyDir\` volumes |
