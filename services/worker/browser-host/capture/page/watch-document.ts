@@ -32,8 +32,9 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     resolve()
   }
 
-  session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request }) => {
-    if (frameId !== mainFrameId || requestId !== loaderId) return
+  session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request, type }) => {
+    // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
+    if (frameId !== mainFrameId || requestId !== loaderId || type !== 'Document') return
     requested = { loaderId, url: request.url, status: undefined, netError: undefined }
   })
   session.on('Network.responseReceived', ({ requestId, response }) => {

@@ -9,8 +9,8 @@ const watched = () => {
   const document = watchDocument({ on: events.on.bind(events) } as unknown as Session, 'main')
   return {
     document,
-    asks: (loaderId: string, url: string, frameId = 'main') =>
-      events.emit('Network.requestWillBeSent', { requestId: loaderId, loaderId, frameId, request: { url } }),
+    asks: (loaderId: string, url: string, { frameId = 'main', type = 'Document' } = {}) =>
+      events.emit('Network.requestWillBeSent', { requestId: loaderId, loaderId, frameId, type, request: { url } }),
     answers: (requestId: string, status: number) =>
       events.emit('Network.responseReceived', { requestId, response: { status } }),
     fails: (requestId: string, errorText: string) => events.emit('Network.loadingFailed', { requestId, errorText }),
@@ -29,13 +29,26 @@ t.test('watch document: reports address, status and failure of the last requeste
   const { document, asks, answers, fails } = watched()
   asks('1', 'http://a.test/')
   asks('1', 'http://b.test/')
-  asks('9', 'http://frame.test/', 'frame')
+  asks('9', 'http://frame.test/', { frameId: 'frame' })
   answers('1', 404)
   t.match(document.requested(), { url: 'http://b.test/', status: 404, netError: undefined })
   asks('2', 'http://c.test/')
   t.match(document.requested(), { url: 'http://c.test/', status: undefined })
   fails('2', 'net::ERR_CONNECTION_REFUSED')
   t.match(document.requested(), { netError: 'ERR_CONNECTION_REFUSED' })
+})
+
+t.test('watch document: a prefetch, with a loader of its own, is not the document', async (t) => {
+  const { document, asks, answers, fails, shows } = watched()
+  asks('1', 'http://a.test/')
+  answers('1', 200)
+  shows('1', 'http://a.test/')
+  asks('2', 'http://next.test/', { type: 'Prefetch' })
+  t.notOk(document.isNavigating())
+  answers('2', 404)
+  fails('2', 'net::ERR_CONTENT_LENGTH_MISMATCH')
+  t.match(document.requested(), { url: 'http://a.test/', status: 200, netError: undefined })
+  t.ok(await isPending(document.cutOff))
 })
 
 t.test('watch document: a wait for the load event ends with that of the document shown last', async (t) => {
