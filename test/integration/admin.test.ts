@@ -353,7 +353,5 @@ t.test('admin: concurrent requests with wrong tokens are rate limited', async (t
   t.ok(judged >= 1 && judged <= 11, `${judged} of 40 were checked`)
   const limited = answers.find(({ status }) => status !== 401)
   t.match(limited, { status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number } } })
-  await eventually(async () => (await admin('GET', '/plans')).status === 200, {
-    what: 'the valid token is accepted once tokens are checked again',
-  })
+  t.equal((await admin('GET', '/plans')).status, 200, 'a valid token is accepted meanwhile')
 })

@@ -8,7 +8,7 @@ import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 /** Token bucket for wrong tokens of one client: burst and refill per minute. */
 const wrongPerMinute = 10
 
-/** Authenticates a request. Throws `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` if the client sent too many wrong tokens. */
+/** Authenticates a request. Throws `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` for a wrong token after too many of its client. */
 export type FindActor = (authorization: string | undefined, client: () => Client) => Actor
 
 /** The actor of each token in the audit log. */
@@ -21,9 +21,9 @@ export const adminActors = (single: string, named: readonly AdminToken[]): Reado
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Creates the check of tokens. A token is chosen by a person and may be guessed, so after too many wrong ones a client is
- * refused, even with a valid token, until its bucket is refilled: six seconds for one. Each token is compared with all
- * known ones, so that valid and wrong ones take the same time.
+ * Creates the check of tokens. Each token is compared with all known ones, so that valid and wrong ones take the same time. A
+ * valid one is always accepted, so that wrong ones lock nobody out who shares their address; after too many a client's further
+ * wrong tokens are answered with the time until its bucket is refilled, six seconds for one.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
@@ -32,19 +32,15 @@ export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () =
     const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
     const publicMessage = "The administration's token is missing or wrong."
     if (given === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    const from = client()
-    const retryAfterSeconds = limit.take(from)
-    if (retryAfterSeconds > 0) {
-      const tooMany = `Too many wrong tokens from this address; try again in ${retryAfterSeconds} seconds.`
-      throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
-    }
     const hash = digest(given)
     const actor = known.reduce<Actor | undefined>(
       (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
       undefined,
     )
-    if (actor === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    limit.giveBack(from)
-    return actor
+    if (actor !== undefined) return actor
+    const retryAfterSeconds = limit.take(client())
+    if (retryAfterSeconds === 0) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const tooMany = `Too many wrong tokens from this address; try again in ${retryAfterSeconds} seconds.`
+    throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
   }
 }
