@@ -9,7 +9,7 @@ import { decodableTarget } from './http/decodable-target.ts'
 import { redirectPaths, routeProbes, redirectToReference } from './http/redirect-to-reference.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
-import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
+import { startRequestSpan } from './http/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import type { Operation } from './operations/operation.ts'
 import { prefixes, routes } from './operations/routes.ts'
@@ -48,14 +48,14 @@ const handleWith =
     const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
     const { requestId } = exchange
     const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
-    endRequestSpan(span, answer)
+    const traceparent = span.end(answer)
     context.events.answered({
       operation,
       status: answer.status,
       code: answer.code,
       ms: performance.now() - began,
       requestId,
-      traceId: traceIdOf(span.traceparent),
+      traceId: traceIdOf(traceparent),
       accountId: answer.caller?.accountId,
       fault: answer.status >= 500 ? answer.thrown : undefined,
     })

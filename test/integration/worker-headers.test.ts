@@ -108,6 +108,12 @@ const onwardOf = (pathname: string, search: string, other: string, self: string)
   return base === undefined ? undefined : `${base}/${rest.join('/')}${search || `?${first}`}`
 }
 
+/** The location on another port of the host, by a query of port and scheme. */
+const movedTo = (pathname: string, search: string): string | undefined => {
+  const { port = '', scheme = '' } = /^\?(?<port>\d+)-(?<scheme>https?)$/.exec(search)?.groups ?? {}
+  return pathname === '/moved' ? `${scheme}://127.0.0.1:${port}/landed` : undefined
+}
+
 const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 const small = new Map([
   ['/image', { type: 'image/svg+xml', text: dot }],
@@ -124,9 +130,7 @@ const answer = (request: IncomingMessage, response: ServerResponse) => {
   response.setHeader('access-control-allow-headers', 'x-own')
   response.setHeader('access-control-allow-methods', 'PUT')
   response.setHeader('cache-control', 'no-store')
-  const [, onPort, scheme] = pathname === '/moved' ? (/^\?(\d+)-(https?)$/.exec(search) ?? []) : []
-  const location =
-    onPort === undefined ? onwardOf(pathname, search, other, self) : `${scheme}://127.0.0.1:${onPort}/landed`
+  const location = onwardOf(pathname, search, other, self) ?? movedTo(pathname, search)
   if (location !== undefined) {
     response.writeHead(request.method === 'PUT' ? 307 : 302, { location }).end()
     return
