@@ -7,9 +7,9 @@ import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } 
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { redirectPaths, routeProbes, redirectToReference } from './http/redirect-to-reference.ts'
-import { type Exchange, readExchange } from './http/exchange.ts'
+import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
-import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
+import { startRequestSpan } from './http/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import type { Operation } from './operations/operation.ts'
 import { prefixes, routes } from './operations/routes.ts'
@@ -48,14 +48,14 @@ const handleWith =
     const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
     const { requestId } = exchange
     const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
-    endRequestSpan(span, answer)
+    const traceparent = span.end(answer)
     context.events.answered({
       operation,
       status: answer.status,
       code: answer.code,
       ms: performance.now() - began,
       requestId,
-      traceId: traceIdOf(span.traceparent),
+      traceId: traceIdOf(traceparent),
       accountId: answer.caller?.accountId,
       fault: answer.status >= 500 ? answer.thrown : undefined,
     })
@@ -130,10 +130,8 @@ const routeAll = (app: FastifyInstance, context: Context) => {
 /** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */
 const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
   app.addHook('onRequest', async (request, reply) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      const error = new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' })
-      return failWith(context, error)(request, reply)
-    }
+    const problem = hostProblem(request.raw)
+    if (problem) return failWith(context, new AppError('BAD_REQUEST', { publicMessage: problem }))(request, reply)
     // Operations read the body after the key check. The framework would check the content type earlier, so override it.
     request.headers['content-type'] = 'application/octet-stream'
   })

@@ -353,5 +353,5 @@ t.test('admin: concurrent requests with wrong tokens are rate limited', async (t
   t.ok(judged >= 1 && judged <= 11, `${judged} of 40 were checked`)
   const limited = answers.find(({ status }) => status !== 401)
   t.match(limited, { status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number } } })
-  t.equal((await admin('GET', '/plans')).status, 200, 'the valid token passes meanwhile')
+  t.equal((await admin('GET', '/plans')).status, 200, 'a valid token is accepted meanwhile')
 })

@@ -108,6 +108,12 @@ const onwardOf = (pathname: string, search: string, other: string, self: string)
   return base === undefined ? undefined : `${base}/${rest.join('/')}${search || `?${first}`}`
 }
 
+/** The location on another port of the host, by a query of port and scheme. */
+const movedTo = (pathname: string, search: string): string | undefined => {
+  const { port = '', scheme = '' } = /^\?(?<port>\d+)-(?<scheme>https?)$/.exec(search)?.groups ?? {}
+  return pathname === '/moved' ? `${scheme}://127.0.0.1:${port}/landed` : undefined
+}
+
 const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 const small = new Map([
   ['/image', { type: 'image/svg+xml', text: dot }],
@@ -124,7 +130,7 @@ const answer = (request: IncomingMessage, response: ServerResponse) => {
   response.setHeader('access-control-allow-headers', 'x-own')
   response.setHeader('access-control-allow-methods', 'PUT')
   response.setHeader('cache-control', 'no-store')
-  const location = onwardOf(pathname, search, other, self)
+  const location = onwardOf(pathname, search, other, self) ?? movedTo(pathname, search)
   if (location !== undefined) {
     response.writeHead(request.method === 'PUT' ? 307 : 302, { location }).end()
     return
@@ -287,18 +293,41 @@ t.test('worker headers: a header that Chromium does not send fails the capture w
 
 t.test('worker headers: they are sent to the host with https and on other ports too', async (t) => {
   const base = `https://127.0.0.1:${secure.port}`
-  const headers = { 'X-Secret': 's' }
+  const headers = { 'X-Variant': 's' }
   await shotOf('', { url: `${base}/page`, headers, ...settled })
-  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
-  t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
-  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?own'))
+  t.strictSame(asked('localhost', 'x-variant', 's').having, [])
+  t.strictSame(asked('127.0.0.1', 'x-variant', 's').lacking, [])
+  t.ok(asked('127.0.0.1', 'x-variant', 's').having.includes('/image?own'))
   seen.length = 0
   await shotOf('/page', {
     headers,
     js: `await new Promise((done) => Object.assign(new Image(), { onload: done, src: '${base}/image?tls' }))`,
   })
-  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?tls'))
+  t.ok(asked('127.0.0.1', 'x-variant', 's').having.includes('/image?tls'))
 })
+
+t.test(
+  'worker headers: credentials follow the origin: not to another port of the host, nor from https to http',
+  async (t) => {
+    const headers = { Authorization: 'Basic YTpi', Cookie: 'a=b', 'X-Api-Key': 'k', 'X-Variant': 's' }
+    const ports = [
+      { url: `${pages.url}/moved?${secure.port}`, to: 'https' },
+      { url: `https://127.0.0.1:${secure.port}/moved?${port}`, to: 'http' },
+    ]
+    for (const { url, to } of ports) {
+      seen.length = 0
+      await shotOf('', { url: `${url}-${to}`, headers, ...settled })
+      for (const [name, value] of Object.entries(headers)) {
+        const { having, lacking } = asked('127.0.0.1', name.toLowerCase(), value)
+        t.ok(
+          having.some((path) => path.startsWith('/moved')),
+          `${name} reaches the origin of the url`,
+        )
+        t.equal(lacking.includes('/landed'), name !== 'X-Variant', `${name} to ${to}`)
+      }
+    }
+  },
+)
 
 t.test('worker headers: the next capture of the same browser does not send them', async (t) => {
   await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })

@@ -88,9 +88,10 @@ const ownSite = against(
 /** Faults in the scope of the caller's headers, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    ['URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)', 'values'],
-    ['URL.parse(request.url)?.hostname === host', 'URL.parse(request.url)?.hostname.endsWith(host)'],
-    ['? values : withoutReferer(values)', '? values : undefined'],
+    ['givenFor(request.url, headers) ?? withoutReferer(headers.values)', 'headers.values'],
+    ['asked.hostname !== new URL(origin).hostname', '!asked.hostname.endsWith(new URL(origin).hostname)'],
+    [' ?? withoutReferer(headers.values)', ''],
+    ['asked.origin === origin || asked.origin === secured ? values', 'asked.origin ? values'],
     ["request.url + (request.urlFragment ?? '')", 'request.url'],
   ]),
   {

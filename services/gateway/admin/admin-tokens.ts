@@ -8,7 +8,7 @@ import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 /** Token bucket for wrong tokens of one client: burst and refill per minute. */
 const wrongPerMinute = 10
 
-/** Authenticates a request. Throws `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` if the client sent too many wrong tokens. */
+/** Authenticates a request. Throws `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` for a wrong token after too many of its client. */
 export type FindActor = (authorization: string | undefined, client: () => Client) => Actor
 
 /** The actor of each token in the audit log. */
@@ -21,9 +21,9 @@ export const adminActors = (single: string, named: readonly AdminToken[]): Reado
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * Creates the check of tokens. A valid token always passes, as others behind the same proxy may have sent the wrong ones. After
- * too many wrong tokens of a client, its further ones get `RATE_LIMIT_EXCEEDED` until its bucket is refilled: six seconds for
- * one. Each token is compared with all known ones, so that valid and wrong ones take the same time.
+ * Creates the check of tokens. Each token is compared with all known ones, so that valid and wrong ones take the same time. A
+ * valid one is always accepted, so that wrong ones lock nobody out who shares their address; after too many a client's further
+ * wrong tokens are answered with the time until its bucket is refilled, six seconds for one.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))

@@ -43,10 +43,15 @@ const requestIdOf = (given: string | string[] | undefined): string =>
 const headBytes = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
   rawHeaders.reduce((sum, part) => sum + part.length + 2, `${method} ${url} HTTP/1.1\r\n\r\n`.length)
 
-/** The first `Content-Type` as sent; in `headers` the `onRequest` hook has overwritten it. */
-const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
-  const at = rawHeaders.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === 'content-type')
-  return at < 0 ? undefined : rawHeaders[at + 1]
+/** The values of a header as sent; `headers` has one of several, and its content type is overwritten by the `onRequest` hook. */
+const valuesOf = (name: string, { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] =>
+  rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+
+/** What is wrong with the `Host` header (RFC 9112 §3.2); undefined: nothing. Of several, a proxy may have read another one. */
+export const hostProblem = (request: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>): string | undefined => {
+  const { length } = valuesOf('host', request)
+  if (length > 1) return 'The Host header is repeated: send it once.'
+  return request.httpVersion === '1.1' && length === 0 ? 'The Host header is missing.' : undefined
 }
 
 /** A body above the bound is read and discarded up to this multiple, so that its sender receives the response. */
@@ -99,7 +104,7 @@ export const readExchange = (
     traceparent,
     peerAddress: request.socket.remoteAddress,
     headers,
-    contentType: contentTypeOf(request),
+    contentType: valuesOf('content-type', request)[0],
     query,
     params,
     headIsTooLarge: headBytes(request) > headBytesMax,

@@ -139,3 +139,13 @@ t.test('client error: batch is a path, never an id', async (t) => {
   }
   t.equal(context.seen.checks, 0)
 })
+
+t.test('client error: refuses a request with two Host headers, even equal ones, and one without', async (t) => {
+  const { send } = await start(t)
+  const last = 'Connection: close'
+  const line = 'GET /v1/account'
+  t.match(await send(head(line, host, last)), /^HTTP\/1.1 200 /)
+  t.match(await send(head(line, host, 'host: other', last)), /^HTTP\/1.1 400 [^]*The Host header is repeated/)
+  t.match(await send(head(line, host, host, last)), /^HTTP\/1.1 400 [^]*The Host header is repeated/)
+  t.match(await send(head(line, last)), /^HTTP\/1.1 400 [^]*The Host header is missing/)
+})

@@ -35,15 +35,21 @@ li.task input { margin: 0 .4em 0 -1.4em }
 .hljs-title, .hljs-name, .hljs-type, .hljs-section { color: var(--name) }
 `
 
-/** Longest code block that is highlighted. */
-const colouredCharacters = 50_000
+/** Bounds of the code that is highlighted, in one block and in a page: the highlighter's time can grow by the square of the size. */
+const blockCharactersMax = 10_000
+const pageCharactersMax = 50_000
 
-const highlight = (code: string, language: string): string => {
-  if (code.length > colouredCharacters || !highlighter.getLanguage(language)) return ''
-  return highlighter.highlight(code, { language, ignoreIllegals: true }).value
+/** Creates the highlighting of one page: a block beyond the bounds stays plain. */
+const createHighlight = () => {
+  let charactersLeft = pageCharactersMax
+  return (code: string, language: string): string => {
+    if (code.length > Math.min(blockCharactersMax, charactersLeft) || !highlighter.getLanguage(language)) return ''
+    charactersLeft -= code.length
+    return highlighter.highlight(code, { language, ignoreIllegals: true }).value
+  }
 }
 
-const markdown = new MarkdownIt({ html: true, linkify: true, highlight })
+const markdown = new MarkdownIt({ html: true, linkify: true })
 
 /** An item of a list that begins with `[ ]` or `[x]` (GFM §5.3). */
 const taskMark = /^\[(?<mark>[ xX])\]\s/
@@ -91,6 +97,8 @@ const kept: sanitizeHtml.IOptions = {
 }
 
 /** Renders Markdown as a page: CommonMark with GFM's tables, task lists, strikethrough and links; code highlighted, raw HTML sanitised. */
-export const markdownPage = (source: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<style>${markdownStyle}</style></head><body><main>${sanitizeHtml(markdown.render(source), kept)}</main></body></html>`
+export const markdownPage = (source: string): string => {
+  const content = sanitizeHtml(markdown.set({ highlight: createHighlight() }).render(source), kept)
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<style>${markdownStyle}</style></head><body><main>${content}</main></body></html>`
+}

@@ -40,17 +40,31 @@ const withGiven = (own: HeaderValues, given: HeaderValues) => {
 const withoutReferer = (values: HeaderValues): HeaderValues | undefined =>
   Object.keys(values).some((name) => isNamed(name, 'referer')) ? { Referer: '' } : undefined
 
+/** Names of headers that hold credentials. */
+const credential = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i
+
+const withoutCredentials = (values: HeaderValues): HeaderValues =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !credential.test(name)))
+
+/** The given headers for a request; undefined if it is for another host than that of `origin`. */
+const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): HeaderValues | undefined => {
+  const asked = URL.parse(requestUrl)
+  if (!asked || asked.hostname !== new URL(origin).hostname) return undefined
+  // A site that moves from http to https keeps its name; origins are written without their default port.
+  const secured = /:\d+$/.test(origin) ? origin : origin.replace(/^http:/, 'https:')
+  return asked.origin === origin || asked.origin === secured ? values : withoutCredentials(values)
+}
+
 /**
- * How one request continues: to the target's host with the given headers, to any other host, or without given headers, unchanged. On
- * a redirect Chromium drops what was added to the previous hop, except for two kinds of headers. `Sec-*` headers are dropped, and
+ * How one request continues: to the target's host with the given headers (credentials only to its origin or, from http, its
+ * https), to any other host, or without given headers, unchanged. On a redirect Chromium drops what was added to the previous hop, except for two kinds of headers. `Sec-*` headers are dropped, and
  * a `Referer` replaced, only if the hop restarts, which setting its `url` forces. A given `Referer` itself is kept in any
  * case, so requests to other hosts are sent without one.
  */
 export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
   if (headers === undefined) return { requestId }
-  const { host, values } = headers
-  const given = URL.parse(request.url)?.hostname === host ? values : withoutReferer(values)
+  const given = givenFor(request.url, headers) ?? withoutReferer(headers.values)
   return {
     requestId,
     ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),
@@ -72,7 +86,7 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
 
 /** Changes to requests. */
 export type Interception = {
-  /** Sent to the target's host; undefined: none are added. */
+  /** Sent to the target's host, credentials to its origin; undefined: none are added. */
   readonly headers: CapturePlan['headers']
   /** Undefined: every request is allowed. */
   readonly refuses: Blocker['refusesRequest']

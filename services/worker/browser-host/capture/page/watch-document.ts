@@ -33,7 +33,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
   }
 
   session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request, type }) => {
-    // A document loaded ahead (speculation rules) is reported like a navigation, but for its type.
+    // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
     if (frameId !== mainFrameId || requestId !== loaderId || type !== 'Document') return
     requested = { loaderId, url: request.url, status: undefined, netError: undefined }
   })

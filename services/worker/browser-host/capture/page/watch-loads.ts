@@ -6,15 +6,19 @@ type Kind = Protocol.Network.ResourceType
 /** Resources that change the picture once loaded. */
 const visual: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
 
-/** Requests that may last as long as the page, or are not for it: what is loaded ahead. */
-const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Prefetch', 'WebSocket'])
+/** Requests that may last as long as the page, and those of speculation rules for a later page. */
+const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Prefetch', 'WebSocket'])
+
+/** Whether a request is for a later page: Chromium reports that of `<link rel=prefetch>` as of the type `Other`. */
+const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
+  Object.entries(headers).some(([name, value]) => /^(?:sec-)?purpose$/i.test(name) && value.startsWith('prefetch'))
 
 /** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {
   const loading = new Map<string, Kind>()
   let changedAt = performance.now()
-  session.on('Network.requestWillBeSent', ({ requestId, type = 'Other' }) => {
-    if (endless.has(type)) return
+  session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request }) => {
+    if (unawaited.has(type) || isPrefetch(request)) return
     loading.set(requestId, type)
     changedAt = performance.now()
   })
@@ -31,7 +35,7 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   return {
     /** Images, fonts and style sheets in flight, requested by elements, CSS or scripts. */
     visualsInFlight: (): number => [...loading.values()].filter((kind) => visual.has(kind)).length,
-    /** Milliseconds since the last request (endless kinds excepted) started or ended; 0 while any is in flight. */
+    /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight. */
     idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
   }
 }

@@ -46,8 +46,8 @@ const planEmulation = (options: CaptureOptions) => {
 export type Emulation = Readonly<ReturnType<typeof planEmulation>>
 
 const planHeaders = ({ url, headers = {} }: CaptureOptions) => {
-  const host = url === undefined ? undefined : URL.parse(url)?.hostname
-  return host === undefined || Object.keys(headers).length === 0 ? undefined : { host, values: headers }
+  const origin = url === undefined ? undefined : URL.parse(url)?.origin
+  return origin === undefined || Object.keys(headers).length === 0 ? undefined : { origin, values: headers }
 }
 
 const planSubject = ({ selector, full_page: isFullPage }: CaptureOptions): Subject => {
@@ -92,7 +92,7 @@ export const planCapture = (options: CaptureOptions) => {
     /** The kinds of content that are neither loaded nor shown. */
     blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
     cookies: options.cookies ?? [],
-    /** Headers for the target's host, which is written as in URLs; undefined if there are none. */
+    /** Headers for the target, by its origin; undefined if there are none. */
     headers: planHeaders(options),
     /** Seconds within which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,

@@ -21,7 +21,7 @@ t.test('plan capture: a table decides between parameters that exclude each other
     ['a fit on one side', { resize_height: 100 }, { output: { fit: { width: undefined, height: 100 } } }],
     ['a pdf is not resized', { format: 'pdf', resize_width: 100 }, { output: { kind: 'pdf', fit: undefined } }],
     ['no headers', { headers: {} }, { headers: undefined }],
-    ['headers', { headers: { a: 'b' } }, { headers: { host: 'example.com', values: { a: 'b' } } }],
+    ['headers', { headers: { a: 'b' } }, { headers: { origin: 'https://example.com', values: { a: 'b' } } }],
     ['headers of an html source', { url: undefined as never, html: 'x', headers: { a: 'b' } }, { headers: undefined }],
     ['an html source', { url: undefined as never, html: 'x' }, { source: { html: 'x' } }],
   ]
