@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { root } from './source.ts'
 
-const toolMs = 60_000
+const toolMs = 200_000
 const outputBytes = 16 * 1024 * 1024
 const configs = ['package.json', 'tsconfig.json', '.oxlintrc.json', '.oxfmtrc.json', 'knip.json']
 
@@ -23,7 +23,7 @@ export const plantProject = (files: Readonly<Record<string, string>>): PlantedPr
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
 }
 
-/** Runs an installed tool in `folder` and returns its exit code and output; throws if it does not end within 60 s. */
+/** Runs an installed tool in `folder` and returns its exit code and output; throws if it does not end within 200 s. */
 export const runTool = (
   folder: string,
   tool: string,
