@@ -148,7 +148,10 @@ t.test('pooler: up, doctor and top use the direct URL', async (t) => {
   t.match(prepared, { apiKey: /^sk_live_/ })
   const run = (...args: readonly string[]) =>
     promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Output)
-  t.match((await run('doctor', '--data', join(folder.path, 'none'))).stdout, /^ok +postgresql +PostgreSQL .*, accepts writes/m)
+  t.match(
+    (await run('doctor', '--data', join(folder.path, 'none'))).stdout,
+    /^ok +postgresql +PostgreSQL .*, accepts writes/m,
+  )
   t.notMatch((await run('top', '--once')).stdout, /captures not read/)
 })
 
