@@ -28,7 +28,7 @@ const metricsPortOf = (pid: number): number | undefined => {
 }
 
 /** Metrics endpoints of the workers of this machine, registered only with the controller. */
-const workerTargets = async ({ pid }: System): Promise<string[]> => {
+export const workerTargets = async ({ pid }: System): Promise<string[]> => {
   const workers = processTree(pid).filter(({ command }) => command.includes('services/worker/main.ts'))
   const hosts = workers.map((worker) => `127.0.0.1:${metricsPortOf(worker.pid)}`)
   const isWorker = async (host: string) => {
