@@ -12,6 +12,8 @@ import {
   storeBodies,
   takeDeliveries,
 } from '#webhooks/db/take-deliveries.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
@@ -58,6 +60,19 @@ const adapting: ReceiverBounds = {
   brokenAfter: 5,
   pauseMs: 1000,
   pauseMaxMs: 1000,
+}
+
+/** A database that calls `act` before it returns the response of the first statement that stores results. */
+const afterFirstRecord = <D extends Pick<Database, 'query'>>(database: D, act: () => Promise<void>): D => {
+  let isFirst = true
+  const query: Database['query'] = async (text, values) => {
+    const rows = await database.query(text, values)
+    if (!isFirst || !(text.includes('insert into webhook_attempt') && text.includes('adapted'))) return rows as never
+    isFirst = false
+    await act()
+    return rows as never
+  }
+  return { ...database, query }
 }
 
 const bounds = { limit: 1, perAccount: 8, brokenAfter: 5, leaseMs: 60_000 }
@@ -113,19 +128,12 @@ t.test(
       if (path === '/second') await second.promise
       return 204
     })
-    // The statement is executed at once, its response arrives late.
     let held = false
-    const database = {
-      ...s.database,
-      query: async (text: string, values?: readonly unknown[]) => {
-        const rows = await s.database.query(text, values)
-        if (text.includes('insert into webhook_attempt') && text.includes('adapted') && !held) {
-          held = true
-          await first.promise
-        }
-        return rows
-      },
-    } as typeof s.database
+    // The statement is executed at once, its response arrives late.
+    const database = afterFirstRecord(s.database, async () => {
+      held = true
+      await first.promise
+    })
     const ids = [
       await captureFor(s.database, s.tenant, hookUrl('one', '/first')),
       await captureFor(s.database, s.tenant, hookUrl('two', '/second')),
@@ -145,6 +153,40 @@ t.test(
     t.equal(s.receiver.received.length, 3, 'no delivery was sent twice')
   },
 )
+
+t.test('webhooks takers: a result whose response is lost is stored once', async (t) => {
+  await using s = await setUp(() => 500)
+  let lost = false
+  const database = afterFirstRecord(s.database, async () => {
+    lost = true
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'the response is lost' })
+  })
+  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/lost'))
+  await startSender(t, { ...s.on, database }, { retryDelaysMs: [600_000] })
+  await eventually(() => lost, { what: 'a response is lost' })
+  const next = await captureFor(s.database, s.tenant, hookUrl('two', '/next'))
+  await eventually(async () => (await s.attempts(next)).length === 1, { what: 'the next result is stored' })
+  t.equal((await s.attempts(id)).length, 1)
+  t.match(await s.deliveries(id), [{ state: 'pending', attempts: 1 }])
+})
+
+t.test("webhooks takers: an expired lease that nobody took over is still its holder's", async (t) => {
+  await using s = await setUp()
+  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/late'))
+  const [held] = await takeDeliveries(s.database, bounds)
+  if (!held) throw new Error('nothing was taken')
+  await s.database.query(
+    `update webhook_delivery set leased_until = now(), next_attempt_at = now() + interval '1 hour'`,
+  )
+  t.same(await takeDeliveries(s.database, bounds), [])
+  const leased = () => s.database.query('select leased_until > now() as leased from webhook_delivery')
+  t.same(await leased(), [{ leased: null }], 'the lease is over')
+  await renewLeases(s.database, [held], 60_000)
+  t.same(await leased(), [{ leased: true }])
+  const result = { ...held, at: new Date(), ms: 1, status: 204, error: null, nextMs: null }
+  await recordAttempts(s.database, [result], adapting)
+  t.equal((await s.attempts(id)).length, 1)
+})
 
 t.test('webhooks takers: a result that PostgreSQL rejects keeps no other result from being stored', async (t) => {
   await using s = await setUp()

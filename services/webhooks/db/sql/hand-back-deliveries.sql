@@ -1,6 +1,6 @@
 with back as (
   update webhook_delivery d
-     set leased_until = null, next_attempt_at = now() + $4 * interval '1 millisecond',
+     set leased_until = null, takes = d.takes + 1, next_attempt_at = now() + $4 * interval '1 millisecond',
          body = case when b.untried and d.attempts = 0 then null else d.body end,
          sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end
     from unnest($1::uuid[], $2::integer[], $3::boolean[]) as b (id, take, untried)

@@ -6,7 +6,7 @@ with done as (
 ), recorded as (
   update webhook_delivery d
      set attempts = d.attempts + 1,
-         leased_until = null,
+         leased_until = null, takes = d.takes + 1,
          failures = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then 0 else d.failures + (n.error is not null)::integer end,
          state = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then d.state
                       when n.error is null then 'delivered'
@@ -15,7 +15,7 @@ with done as (
                                 when d.state = 'pending' and n.error is not null
                                 then now() + n."nextMs" * interval '1 millisecond' end
     from done n where d.id = n.id and d.takes = n.take
-  returning d.id, d.takes, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
+  returning d.id, n.take, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
 ), touched as (
   update webhook w set last_delivery_at = now() where w.id in (select webhook_id from recorded)
 ), announced as (
@@ -42,5 +42,5 @@ with done as (
     from locked l where q.account_id = l.account_id and q.host = l.host
 )
 insert into webhook_attempt (delivery_id, number, at, status, ms, error)
-select n.id, n.attempts, d.at, d.status, d.ms, d.error from recorded n join done d on d.id = n.id and d.take = n.takes
+select n.id, n.attempts, d.at, d.status, d.ms, d.error from recorded n join done d on d.id = n.id and d.take = n.take
 returning delivery_id as id
