@@ -57,16 +57,15 @@ const copyRules = async (folder: string, hurry: number): Promise<void> => {
 
 const configOf = (targets: readonly string[], ruleFiles: string) =>
   JSON.stringify({
-    global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '1s' },
+    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: [ruleFiles],
     scrape_configs: [{ job_name: 'shutterfleet', static_configs: [{ targets }] }],
   })
 
-/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every two seconds. `hurry`: see `copyRules`. */
+/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every second. Rules are loaded once all are scraped, so that none is absent before. `hurry`: see `copyRules`. */
 export const startPrometheus = async (targets: readonly string[], { hurry = 1 } = {}): Promise<Prometheus> => {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
   const config = join(folder, 'prometheus.yml')
-  await copyRules(folder, hurry)
   await writeFile(config, configOf(targets, join(folder, '*.yaml')))
   const address = `127.0.0.1:${await freePort()}`
   const flags = [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`]
@@ -81,14 +80,19 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
     if (!answer.data) throw new Error(`${path}: ${answer.error}`)
     return answer.data
   }
+  const query: Prometheus['query'] = async (expr, seconds) => {
+    const now = Date.now() / 1000
+    const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
+    return (await read<{ result: Series[] }>(`query_range?${of.toString()}`)).result
+  }
+  const isScraped = async () => (await query('up == 1', 0)).length === targets.length
+  await eventually(isScraped, { withinMs: startMs, what: 'every target is scraped' })
+  await copyRules(folder, hurry)
+  child.kill('SIGHUP')
   return {
+    query,
     rules: async () =>
       (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
-    query: async (expr, seconds) => {
-      const now = Date.now() / 1000
-      const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
-      return (await read<{ result: Series[] }>(`query_range?${of.toString()}`)).result
-    },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended
