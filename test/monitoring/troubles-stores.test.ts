@@ -27,26 +27,6 @@ t.test('alerts: a frozen PostgreSQL, for which every request ends with 503, is t
   }
 })
 
-t.test('alerts: a slow PostgreSQL makes requests late, which is the one critical alert', async (t) => {
-  await using postgres = await startPostgres()
-  const { url } = await postgres.createDatabase()
-  await using system = await startSystem([...oneWorker, '--postgres', url])
-  await using alerts = await watchAlerts(system)
-  // A disk that stalls every write looks like this to its clients.
-  let isStopped = false
-  const timer = setInterval(() => {
-    isStopped = !isStopped
-    signalTree(postgres.pid, isStopped ? 'SIGSTOP' : 'SIGCONT')
-  }, 1500)
-  try {
-    await using _load = keepSending(4, () => system.request('/v1/account/usage'))
-    await alerts.expectCritical(t, ['ShutterfleetRequestsLateFast'])
-  } finally {
-    clearInterval(timer)
-    signalTree(postgres.pid, 'SIGCONT')
-  }
-})
-
 t.test('alerts: a NATS server that is away is the one critical alert, while captures wait in the outbox', async (t) => {
   await using nats = await startNats()
   await using system = await startSystem([...oneWorker, '--nats', nats.url])
