@@ -32,19 +32,8 @@ t.test('alerts: a NATS server that is away is the one critical alert, while capt
   await using system = await startSystem([...oneWorker, '--nats', nats.url])
   await using alerts = await watchAlerts(system)
   await nats.stop()
+  // The seconds until a probe fails are not divided like the `for` of rules.
+  await alerts.reaches('ALERTS{alertname="ShutterfleetStoreDown",alertstate="firing"}', 0)
   await system.create(page)
   await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
-})
-
-t.test('alerts: a frozen egress filter is the one critical alert, while workers take no captures', async (t) => {
-  await using system = await startSystem(oneWorker)
-  await using alerts = await watchAlerts(system)
-  const filters = processTree(system.pid).filter(({ command }) => command.includes('services/egress/main.ts'))
-  for (const { pid } of filters) process.kill(pid, 'SIGSTOP')
-  try {
-    await system.create(page)
-    await alerts.expectCritical(t, ['ShutterfleetServiceAbsent'])
-  } finally {
-    for (const { pid } of filters) process.kill(pid, 'SIGCONT')
-  }
 })
