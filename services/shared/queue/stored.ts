@@ -19,8 +19,8 @@ export type Stored = 'stored' | 'stands'
 /**
  * Publishes to a stream. Returns `stands`, and stores nothing, if its one message of this subject is stored already.
  * Throws `CONFIGURATION` if the message exceeds the server's `max_payload`; any other failure throws `SERVICE_UNAVAILABLE`
- * after at most five seconds and means "unknown". `first`: stores only if the stream has no message of the subject. `ttl`: the server removes the message after
- * this time, such as `1s`.
+ * after at most five seconds and means "unknown". `first`: stores only if the stream has no message of the subject. `ttl`: the
+ * server removes the message after this time, such as `1s`.
  */
 export const publishStored = async (
   queue: Queue,

@@ -38,7 +38,10 @@ export type ReceiverBounds = {
  */
 const recordStatement = readStatement(import.meta.dirname, 'sql/record-attempts.sql')
 
-/** Stores attempts, at most one of each take, which ends with it: a repetition, as after a lost response, changes nothing. Skips deliveries that were deleted or taken again. */
+/**
+ * Stores attempts, at most one of each take, which ends with it: a repetition, as after a lost response, changes nothing. Skips
+ * deliveries that were deleted or taken again.
+ */
 export const recordAttempts = async (
   database: Sql,
   attempts: readonly AttemptRecord[],

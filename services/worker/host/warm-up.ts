@@ -36,8 +36,8 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
 <body>ready</body>`
 
 /**
- * Captures a page that tries to bypass its proxy, in at most twice `startMs` and the slack of a capture. Throws `SERVICE_UNAVAILABLE` if the capture fails or the page reached the
- * canary: such a host must not load untrusted pages.
+ * Captures a page that tries to bypass its proxy, in at most twice `startMs` and the slack of a capture. Throws
+ * `SERVICE_UNAVAILABLE` if the capture fails or the page reached the canary: such a host must not load untrusted pages.
  */
 export const warmUp = async (
   host: Pick<Host, 'capture'>,

@@ -3,7 +3,7 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { Slot } from '#worker/host/slots.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
-/** Kubernetes should restart a worker whose browsers have failed to start for this long: long enough for the growing bounds of starts. */
+/** Kubernetes should restart a worker whose browsers have failed to start for this long, which the growing bounds of starts need. */
 const coldMs = 900_000
 
 /** The worker's probes: ready while it may take captures, busy or not; live unless every slot is without a browser for `coldMs`. */

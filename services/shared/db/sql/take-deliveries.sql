@@ -1,6 +1,7 @@
 -- Leases at most p_limit due deliveries, so that no other sender attempts them until the lease expires, and returns
--- them. `takes` fences the lease: a write that names an earlier take changes nothing. At most p_per_account of an account are in flight over all senders, and of an account and host as many as its
--- queue allows (see record-attempts.ts), or one while its receiver does not respond.
+-- them. `takes` fences the lease: a write that names an earlier take changes nothing. At most p_per_account of an account
+-- are in flight over all senders, and of an account and host as many as its queue allows (see record-attempts.ts), or one
+-- while its receiver does not respond.
 --
 -- `webhook_queue` lists the accounts and hosts with due deliveries, so deliveries that wait for later cost nothing,
 -- and a dead receiver's long queue costs no more than a short one. `due_at` is moved forward here, by one call at a

@@ -57,8 +57,8 @@ const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): Header
 
 /**
  * How one request continues: to the target's host with the given headers (credentials only to its origin or, from http, its
- * https), to any other host, or without given headers, unchanged. On a redirect Chromium drops what was added to the previous hop, except for two kinds of headers. `Sec-*` headers are dropped, and
- * a `Referer` replaced, only if the hop restarts, which setting its `url` forces. A given `Referer` itself is kept in any
+ * https), to any other host, or without given headers, unchanged. On a redirect Chromium drops what was added to the previous hop,
+ * except for two kinds of headers. `Sec-*` headers are dropped, and a `Referer` replaced, only if the hop restarts, which setting its `url` forces. A given `Referer` itself is kept in any
  * case, so requests to other hosts are sent without one.
  */
 export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
