@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm, chmod } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, rm, chmod } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,17 +9,19 @@ import type { Events } from '#worker/events.ts'
 import { makePageTrust } from './page-trust.ts'
 import { createCanary } from './warm-up.ts'
 
-const form = /^shutterfleet-worker-(\d+)-/
+const form = /^shutterfleet-worker-(\d+)-(\d+)-/
 
 /** Creates a folder for this process below `parent`, and removes the folders of workers that were killed. */
 export const makeOwnFolder = async (parent: string): Promise<string> => {
+  // A process of another namespace may share the folder and has ids that mean nothing here.
+  const ownNamespace = /\d+/.exec(await readlink('/proc/self/ns/pid'))?.[0] ?? '0'
   for (const name of await readdir(parent)) {
-    const [, pid] = form.exec(name) ?? []
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
+    const [, namespace, pid] = form.exec(name) ?? []
+    if (namespace !== ownNamespace || existsSync(`/proc/${pid}`)) continue
     // Another worker may be removing it at the same time.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => {})
   }
-  return mkdtemp(join(parent, `shutterfleet-worker-${process.pid}-`))
+  return mkdtemp(join(parent, `shutterfleet-worker-${ownNamespace}-${process.pid}-`))
 }
 
 /**
