@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const ownProgram = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const stopMs = 120_000
 
 /** Entry of one service in `local.json`. */
@@ -66,16 +66,18 @@ const environment = (more: Readonly<Record<string, string>>) => {
 
 /**
  * `env` is added to the environment. `mount` is a shell command to run first, in a new mount namespace (root). `leaked` is a
- * file descriptor that `up` inherits as number 20, beyond a gap.
+ * file descriptor that `up` inherits as number 20, beyond a gap. `program` is that of another version.
  */
 type Surroundings = {
   readonly env?: Readonly<Record<string, string>>
   readonly mount?: string
   readonly leaked?: number | undefined
+  readonly program?: string
 }
 
 /** Starts `up`, and waits until it has printed its JSON document. Throws its output if it fails to start. */
-const launch = async (dataDir: string, args: readonly string[], { env = {}, mount = '', leaked }: Surroundings) => {
+const launch = async (dataDir: string, args: readonly string[], surroundings: Surroundings) => {
+  const { env = {}, mount = '', leaked, program = ownProgram } = surroundings
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
   const within = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
   const clean = ['env', '-u', 'NODE_OPTIONS', program]

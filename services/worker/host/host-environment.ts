@@ -9,7 +9,7 @@ import type { Events } from '#worker/events.ts'
 import { makePageTrust } from './page-trust.ts'
 import { createCanary } from './warm-up.ts'
 
-const form = /^shutterfleet-worker-(\d+)-(\d+)-/
+const form = /^shutterfleet-browsers-(\d+)-(\d+)-/
 
 /** Creates a folder for this process below `parent`, and removes the folders of workers that were killed. */
 export const makeOwnFolder = async (parent: string): Promise<string> => {
@@ -21,7 +21,7 @@ export const makeOwnFolder = async (parent: string): Promise<string> => {
     // Another worker may be removing it at the same time.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => {})
   }
-  return mkdtemp(join(parent, `shutterfleet-worker-${ownNamespace}-${process.pid}-`))
+  return mkdtemp(join(parent, `shutterfleet-browsers-${ownNamespace}-${process.pid}-`))
 }
 
 /**

@@ -9,9 +9,9 @@ t.test('host environment: creates a folder, and removes only those of workers of
   t.teardown(() => rmSync(parent, { recursive: true }))
   const gone = 2 ** 22 - 1
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]
-  const alive = `shutterfleet-worker-${namespace}-${process.pid}-abc`
-  const elsewhere = `shutterfleet-worker-1-${gone}-abc`
-  for (const name of [`shutterfleet-worker-${namespace}-${gone}-abc/host`, alive, elsewhere, 'something-else']) {
+  const alive = `shutterfleet-browsers-${namespace}-${process.pid}-abc`
+  const elsewhere = `shutterfleet-browsers-1-${gone}-abc`
+  for (const name of [`shutterfleet-browsers-${namespace}-${gone}-abc/host`, alive, elsewhere, 'something-else']) {
     mkdirSync(join(parent, name), { recursive: true })
   }
   const made = await makeOwnFolder(parent)
