@@ -12,13 +12,21 @@ const readStat = (pid: number) => {
   }
 }
 
-/** Processor seconds that a process has used so far, and its children that have ended; 0 once it has ended. */
-export const ownCpuSeconds = (pid: number): number => {
+// utime, stime, and those of children that have ended: fields 14 to 17 of proc_pid_stat(5).
+const ticksOf = (pid: number, fields: number) => {
   const text = readStat(pid)
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  // utime, stime, and those of children that have ended: fields 14 to 17 of proc_pid_stat(5).
-  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond
+  const from11 = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 11 + fields)
+  return from11.reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond
 }
+
+/** Processor seconds that a process has used so far; 0 once it has ended. */
+export const selfCpuSeconds = (pid: number): number => ticksOf(pid, 2)
+
+/** The same with those of its children that have ended. */
+export const ownCpuSeconds = (pid: number): number => ticksOf(pid, 4)
 
 /** Processor seconds that a process and its children have used so far. */
 export const cpuSeconds = (pid: number): number =>

@@ -1,0 +1,36 @@
+// Compares the working tree with a commit: `--base COMMIT`, `--parts a,b`, `--minutes N`. Exit 1 where a measure is worse.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { effort, measureRounds, measuresOf, roundsMin } from './compare.ts'
+import { partNames } from './parts.ts'
+import { comparisonText } from './comparison-text.ts'
+import { commitOf, makeTree, ownTree } from './tree.ts'
+
+const minutesMax = 600
+
+/** Throws with what to type instead. */
+const readArguments = () => {
+  const options = { base: { type: 'string' }, parts: { type: 'string' }, minutes: { type: 'string' } } as const
+  const { base, parts: list, minutes: typed = '15' } = parseArgs({ options }).values
+  if (!base) throw new Error('BASE is missing: make bench-compare BASE=<commit>')
+  const parts = list?.split(',') ?? partNames
+  const unknown = parts.find((part) => !partNames.includes(part))
+  if (unknown !== undefined) throw new Error(`PARTS: ${unknown} is none of ${partNames.join(',')}`)
+  const minutes = Number(typed)
+  if (!(minutes > 0 && minutes <= minutesMax)) throw new Error(`MINUTES = ${typed}, must be above 0 and at most ${minutesMax}`)
+  return { commit: commitOf(base), parts, minutes }
+}
+
+const { commit, parts, minutes } = readArguments()
+const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
+try {
+  const trees = [makeTree(commit, join(folder, commit)), ownTree] as const
+  const rounds = await measureRounds({ trees, parts, limitMs: minutes * 60_000, roundsMin, effort })
+  const measures = measuresOf(rounds)
+  console.log(comparisonText(commit, rounds.length, measures))
+  if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
