@@ -32,15 +32,14 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
   const deleted: string[] = []
   const recordedEvents: TestLedger['recordedEvents'] = []
   const log = createLogger({ service: 'ledger', level: 'silent' })
-  const events = Object.fromEntries(
-    Object.entries(createEvents(log, createMetrics('ledger'))).map(([name, event]) => [
-      name,
+  const events = new Proxy(createEvents(log, createMetrics('ledger')), {
+    get:
+      (all, name) =>
       (...details: unknown[]) => {
         recordedEvents.push([name as keyof Events, ...details])
-        ;(event as (...all: unknown[]) => void)(...details)
+        ;(Reflect.get(all, name) as (...all: unknown[]) => void)(...details)
       },
-    ]),
-  ) as unknown as Events
+  })
   return {
     database,
     queue,
