@@ -33,12 +33,14 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
   const recordedEvents: TestLedger['recordedEvents'] = []
   const log = createLogger({ service: 'ledger', level: 'silent' })
   const events = new Proxy(createEvents(log, createMetrics('ledger')), {
-    get:
-      (all, name) =>
-      (...details: unknown[]) => {
+    get: (all, name) => {
+      const event: unknown = Reflect.get(all, name)
+      if (typeof event !== 'function') return event
+      return (...details: unknown[]) => {
         recordedEvents.push([name as keyof Events, ...details])
-        ;(Reflect.get(all, name) as (...all: unknown[]) => void)(...details)
-      },
+        Reflect.apply(event, all, details)
+      }
+    },
   })
   return {
     database,
