@@ -1,6 +1,8 @@
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-import type { Ledger } from './context.ts'
+import type { Events } from './events.ts'
+
+type Dependencies = { readonly database: Sql; readonly events: Pick<Events, 'rowsRemoved'> }
 
 const batchRows = 500
 /** Retention of webhook deliveries that have ended. */
@@ -25,8 +27,7 @@ export const removeDeliveries = removal('remove-deliveries.sql')
  * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, and empty
  * webhook queues. Resolves to whether there may be more.
  */
-export const removeExpiredRows = async (ledger: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
-  const { database, events } = ledger
+export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {
   const keys = await removeIdempotencyKeys(database, batchRows)
   if (keys > 0) events.rowsRemoved('idempotency_key', keys)
   const deliveries = await removeDeliveries(database, deliveryDays, batchRows)

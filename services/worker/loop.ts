@@ -9,7 +9,7 @@ import type { WorkerLifecycle } from './lifecycle/lifecycle.ts'
 
 /** The parts of a running worker. */
 export type Running = Worker & {
-  readonly puller: LanePuller
+  readonly puller: Pick<LanePuller, 'take'>
   readonly lifecycle: WorkerLifecycle
   readonly slots: readonly Slot[]
   readonly service: ServiceTime

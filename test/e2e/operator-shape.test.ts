@@ -18,8 +18,7 @@ t.afterEach(world.removePools)
 const apiVersion = 'apps/v1'
 const hasNoOtherOwner = ({ metadata }: WorkersDeployment) =>
   metadata.managedFields.every(({ manager }) => manager !== 'other')
-const environmentIn = ({ spec }: WorkersDeployment) =>
-  environmentOf({ ...spec.template, metadata: { name: '' } as never })
+const environmentIn = ({ spec }: WorkersDeployment) => environmentOf({ ...spec.template, metadata: { name: '' } })
 /** Server-side apply with another field manager. */
 const applyAsOther = (manifest: object) =>
   cluster.kubectl(

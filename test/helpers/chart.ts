@@ -136,10 +136,12 @@ export type ChartPod = {
   }
 }
 
+const isPod = (object: ChartObject): object is ChartObject & ChartPod => object.kind === 'Pod'
+
 /** The pods and pod templates in a chart's objects. */
 export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
-  objects.flatMap((object) => {
-    if (object.kind === 'Pod') return [object as unknown as ChartPod]
+  objects.flatMap((object): readonly ChartPod[] => {
+    if (isPod(object)) return [object]
     const { template, volumeClaimTemplates: claims = [] } = (object['spec'] ?? {}) as {
       readonly template?: ChartPod
       readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]

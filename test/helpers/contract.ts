@@ -22,7 +22,7 @@ type Response = {
 }
 
 const document = openapiDocument(routes, 'https://shots.example')
-const components = document.components as unknown as {
+const components = document.components as {
   readonly headers: Record<string, Header>
   readonly responses: Record<string, Response>
 }

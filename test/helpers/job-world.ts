@@ -12,6 +12,7 @@ import type { KubeObject } from '#shared/kube/resource.ts'
 import { heartbeatMs, type HeartbeatMessage, type StartedMessage } from '#shared/queue/messages.ts'
 import { logNormal, seededRandom } from './pool-simulation.ts'
 import { createChannel, createTimeline } from './timeline.ts'
+import { asKubeApi } from './object-api.ts'
 
 /** Faults: a worker ends before it is ready, or while it serves; a message, a request or a response is lost. */
 export type JobFault = 'dies-early' | 'dies-serving' | 'loses-message' | 'loses-request' | 'loses-answer'
@@ -346,13 +347,12 @@ export class JobWorld {
 
   #api(): KubernetesJobsDeps['api'] {
     type Body = { readonly metadata?: { readonly labels: Readonly<Record<string, string>> } }
-    const api = {
+    return asKubeApi({
       create: (_of: unknown, wanted: KubeObject) => this.#request(() => this.#create(wanted)),
-      patch: ({ name }: { name: string }, { body }: { body: Body }) =>
-        this.#request(() => this.#patch(name, body.metadata?.labels[captureLabel])),
+      patch: ({ name }: { name: string }, { body }: { body: object }) =>
+        this.#request(() => this.#patch(name, (body as Body).metadata?.labels[captureLabel])),
       list: () =>
         this.#request(() => ({ items: [...this.#truth.values()].map(({ object }) => object), resourceVersion: '1' })),
-    }
-    return api as unknown as KubernetesJobsDeps['api']
+    })
   }
 }

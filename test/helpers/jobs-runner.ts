@@ -1,11 +1,13 @@
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
-import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
+import { KubernetesJobs } from '#controller/operator/jobs/kubernetes-jobs.ts'
 import { troubleOf } from '#controller/operator/pods/pod-trouble.ts'
 import { jobNameLabel, type ObservedJob } from '#controller/operator/watch/observed-job.ts'
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { appliedAnnotation, captureLabel, managedSelector } from '#shared/kube/names.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { asKubeApi } from './object-api.ts'
 
 const namespace = 'jobs'
 const revision = 'r1'
@@ -69,17 +71,17 @@ export const beginJobsRunner = (given: Given = {}) => {
   })
   const runner = new KubernetesJobs(
     {
-      api: {
+      api: asKubeApi({
         list: given.list ?? (async () => ({ items: given.listed ?? [], resourceVersion: '1' })),
-        create: async (_: unknown, { metadata }: { metadata: { name: string } }) => {
-          calls.push({ kind: 'create', name: metadata.name })
+        create: async (_: unknown, { metadata }: KubeObject) => {
+          calls.push({ kind: 'create', name: metadata?.name ?? '' })
           return answer()
         },
         patch: async ({ name }: { name: string }, { body }: { body: object }) => {
           calls.push({ kind: 'patch', name, body })
           return answer()
         },
-      } as unknown as KubernetesJobsDeps['api'],
+      }),
       jobs: mirrorOf(jobs),
       pods: mirrorOf(pods),
       now: () => state.nowMs,

@@ -32,15 +32,16 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
   const deleted: string[] = []
   const recordedEvents: TestLedger['recordedEvents'] = []
   const log = createLogger({ service: 'ledger', level: 'silent' })
-  const events = Object.fromEntries(
-    Object.entries(createEvents(log, createMetrics('ledger'))).map(([name, event]) => [
-      name,
-      (...details: unknown[]) => {
+  const events = new Proxy(createEvents(log, createMetrics('ledger')), {
+    get: (all, name) => {
+      const event: unknown = Reflect.get(all, name)
+      if (typeof event !== 'function') return event
+      return (...details: unknown[]) => {
         recordedEvents.push([name as keyof Events, ...details])
-        ;(event as (...all: unknown[]) => void)(...details)
-      },
-    ]),
-  ) as unknown as Events
+        Reflect.apply(event, all, details)
+      }
+    },
+  })
   return {
     database,
     queue,

@@ -69,13 +69,15 @@ export const row = async (database: Database, id: string) =>
 export const statusIs = (database: Database, id: string, status: string) =>
   eventually(async () => (await row(database, id))['status'] === status, { what: `${id} is ${status}` })
 
+type Meters = Readonly<Record<'pending' | 'reserved' | 'settled' | 'admitted' | 'waiting' | 'processing', number>>
+
 /** The tenant's meters, summed over all lanes. */
 export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database' | 'tenant'>) => {
   const statement = `select pending, reserved::integer, settled::integer, sum(admitted)::integer as admitted,
     sum(waiting)::integer as waiting, sum(processing)::integer as processing
     from account_meter join usage using (account_id) join lane_meter using (account_id)
     where account_id = $1 group by 1, 2, 3`
-  return (await database.query(statement, [tenant.accountId]))[0]
+  return (await database.query<Meters>(statement, [tenant.accountId]))[0]
 }
 
 /** The message of a capture in the queue, if any. */

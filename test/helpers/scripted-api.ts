@@ -1,5 +1,6 @@
 import type { KubeApi, Page, WatchEvent, WatchQuery } from '#shared/kube/client.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
+import { asKubeApi } from './object-api.ts'
 
 /** A watch opened by a reflector. */
 export type ScriptedWatch = {
@@ -52,5 +53,5 @@ export const createScriptedApi = (): ScriptedApi => {
     if (!answer) throw new Error('no response is scripted')
     return answer()
   }
-  return { api: { list, watch } as unknown as ScriptedApi['api'], lists, asked, watches }
+  return { api: asKubeApi({ list, watch }), lists, asked, watches }
 }

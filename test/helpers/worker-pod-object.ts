@@ -86,7 +86,10 @@ export const workerSelector = selectorOf({
 })
 
 /** The environment of the pod's worker, with pod field references resolved. */
-export const environmentOf = (pod: PodObject): Readonly<Record<string, string>> => {
+export const environmentOf = (pod: {
+  readonly metadata: Pick<PodObject['metadata'], 'name'>
+  readonly spec: Pick<PodObject['spec'], 'containers'>
+}): Readonly<Record<string, string>> => {
   const given = pod.spec.containers.find(({ name }) => name === 'worker')?.env ?? []
   const valueOf = ({ name, value, valueFrom }: Variable) => {
     if (!valueFrom) return value ?? ''

@@ -5,7 +5,7 @@ import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import { isolated, systemPath, type Command, withProcessLimits } from '#worker/isolation/isolated.ts'
+import { isolated, systemPath, withProcessLimits } from '#worker/isolation/isolated.ts'
 
 /** A page that fills 1 GB of memory at once. */
 const filling = {
@@ -72,8 +72,8 @@ for (const { who, isRoot, caller, ...way } of ways) {
   t.test(`browser bounds: a command isolated by ${who} has a process limit of its own`, async (t) => {
     const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
     const start = (tasksMax: number) => {
-      const command = [...way.inside, ...withProcessLimits(['sh', '-c', forks], tasksMax)] as unknown as Command
-      const [file, ...args] = isolated(command, { network: 'namespace', isRoot, browsers: [chromiumPath] })
+      const [first = '', ...rest] = [...way.inside, ...withProcessLimits(['sh', '-c', forks], tasksMax)]
+      const [file, ...args] = isolated([first, ...rest], { network: 'namespace', isRoot, browsers: [chromiumPath] })
       const { stdout } = spawnSync('env', [...caller, file, ...args], { encoding: 'utf8', env: { PATH: systemPath } })
       return stdout.match(/^forked \d+$/gm)?.length ?? 0
     }

@@ -134,7 +134,7 @@ t.test('delete: a deleted capture makes room in the window for a waiting one', a
   t.match(await meters(running), { admitted: windowSize, waiting: 1 })
   await drop(running, accepted[0]!.id)
   running.ledger.relayWakeup.notify()
-  await eventually(async () => (await meters(running))?.['waiting' as never] === 0)
+  await eventually(async () => (await meters(running))?.waiting === 0)
   t.match(await meters(running), { admitted: windowSize, waiting: 0 })
 })
 

@@ -29,16 +29,20 @@ type Body = { data: Fields; error: { code: string; message: string; details: Rec
 type Listed = { data: Fields[]; meta: { per_page: number; next_cursor: string | null } }
 
 const callWith = (key: string) => {
-  const call = async (method: string, path: string, body?: unknown) => {
+  const request = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${baseUrl}/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body }
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as unknown }
   }
-  const listed = async (path: string) => (await call('GET', path)).body as unknown as Listed
+  const call = async (...of: Parameters<typeof request>) => {
+    const { status, body } = await request(...of)
+    return { status, body: body as Body }
+  }
+  const listed = async (path: string) => (await request('GET', path)).body as Listed
   return { call, listed }
 }
 

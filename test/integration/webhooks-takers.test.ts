@@ -65,12 +65,12 @@ const adapting: ReceiverBounds = {
 /** A database that calls `act` before it returns the response of the first statement that stores results. */
 const afterFirstRecord = <D extends Pick<Database, 'query'>>(database: D, act: () => Promise<void>): D => {
   let isFirst = true
-  const query: Database['query'] = async (text, values) => {
-    const rows = await database.query(text, values)
-    if (!isFirst || !(text.includes('insert into webhook_attempt') && text.includes('adapted'))) return rows as never
+  const query = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    const rows = await database.query<Row>(text, values)
+    if (!isFirst || !(text.includes('insert into webhook_attempt') && text.includes('adapted'))) return rows
     isFirst = false
     await act()
-    return rows as never
+    return rows
   }
   return { ...database, query }
 }

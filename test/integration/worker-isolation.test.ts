@@ -71,7 +71,8 @@ unshare --user --map-root-user --mount sh -c '
 
 const commandOf = ({ isRoot, caller, inside }: Way, network: Isolation['network'], command: Command) => {
   const mounts = [{ from: trusted, to: '/run/trust' }]
-  const whole = [...inside, ...command] as unknown as Command
+  const [first = '', ...rest] = [...inside, ...command]
+  const whole: Command = [first, ...rest]
   const [file = '', ...args] = [...caller, ...isolated(whole, { network, isRoot, browsers: [chromiumPath] }, mounts)]
   return { file, args, env: { PATH: systemPath } }
 }

@@ -1,6 +1,7 @@
 // All rules in one process: each file of the tree is read and parsed once.
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import './casts.test.ts'
 import './contract-points.test.ts'
 import './doc-comments.test.ts'
 import './doc-paths.test.ts'

@@ -60,7 +60,7 @@ export const lead = (deps: LeadDeps, term: Term) => {
   const turns = createRolloutTurns(clock, informers)
   const { applyFailed } = events
   const loops = opened.use(
-    new PoolLoops({
+    new PoolLoops<TermDeps>({
       term: { ...deps, api, statuses, occurred, applyFailed, turns, events: deps.poolEvents, queue },
       runners: deps.runners,
     }),
@@ -95,7 +95,7 @@ export const lead = (deps: LeadDeps, term: Term) => {
 /** Runs the loops of all pools that can be reconciled, and writes the status of skipped pools. */
 const resyncPools = (
   { clock, informers, podStarts, settings }: LeadDeps,
-  { loops, statuses }: { readonly loops: PoolLoops; readonly statuses: StatusWriter },
+  { loops, statuses }: { readonly loops: PoolLoops<TermDeps>; readonly statuses: StatusWriter },
 ): void => {
   const pools = informers.pools().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const owners = ownersOf(informers)
@@ -114,9 +114,12 @@ const ownersOf = (informers: Informers) =>
   queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
 
 /** Publishes only while the term lasts and NATS is connected: a message would otherwise arrive late. */
-export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue => ({
+export const fencedQueue = <Q extends Pick<Queue, 'publish' | 'isConnected'>>(
+  queue: Q,
+  term: Pick<Term, 'isValid'>,
+): Q => ({
   ...queue,
-  publish: (...message) => {
+  publish: (...message: Parameters<Queue['publish']>) => {
     if (term.isValid() && queue.isConnected()) queue.publish(...message)
   },
 })

@@ -177,6 +177,3 @@ export const perPageDefault = 20
 /** The parameter `per_page` of a list. */
 export const perPageParameter = (description: string) =>
   Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageDefault, doc: { description } })
-
-/** The schema of an operation without parameters in its query, or without a body. */
-export const nothing = Type.Object({}, { additionalProperties: false })

@@ -1,4 +1,4 @@
-import type { Static, TObject, TProperties } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { Context } from '#gateway/context.ts'
@@ -7,7 +7,7 @@ import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { answerIdempotently } from '#gateway/http/idempotency.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
-import { type CheckInput, createBodyReader, createQueryReader, nothing, readOptionalJson } from '#gateway/http/input.ts'
+import { type CheckInput, createBodyReader, createQueryReader, readOptionalJson } from '#gateway/http/input.ts'
 import {
   type AnswerDoc,
   bodySchema,
@@ -75,6 +75,9 @@ type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
   readonly run: (context: Context, request: CallerRequest<Q, B>) => Promise<Reply<NoInfer<Body>>>
 }
 
+/** The schema of a query without parameters. */
+const noParameters = <Q extends TProperties>(): TObject<Q> => Type.Object({} as Q, { additionalProperties: false })
+
 /**
  * Creates an operation that requires a key. Steps in the contract's order: check the key and count the request, return the
  * stored response of a repeated request, read query and body, run. A field that has no default and is not optional is
@@ -83,7 +86,7 @@ type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
 export const forCaller = <Body, const Q extends TProperties = {}, const B extends TProperties = {}>(
   of: CallerOperation<Q, B, Body>,
 ): Operation => {
-  const { query = nothing as unknown as TObject<Q>, checkQuery, body, run, parameters = [], ...contract } = of
+  const { query = noParameters<Q>(), checkQuery, body, run, parameters = [], ...contract } = of
   const readQuery = createQueryReader(query, checkQuery)
   const readBody = body && createBodyReader(body.schema, body.check)
 

@@ -44,5 +44,5 @@ export const listPlans = (database: Database): Promise<PlanEntry[]> =>
       ...plan,
       ...(price != null && { price_monthly: price }),
       ...(currency != null && { currency }),
-    })) as unknown as PlanEntry[]
+    })) as PlanEntry[]
   })

@@ -1,7 +1,9 @@
-import { type Logger as PinoLogger, pino } from 'pino'
+import { pino } from 'pino'
+
+type WriteLine = { (fields: object, message: string): void; (message: string): void }
 
 /** Structured log of a service: JSON lines on standard error. */
-export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
+export type Logger = Readonly<Record<'debug' | 'info' | 'warn' | 'error', WriteLine>>
 
 /** Creates the log of a service. Lines contain `service`, `time` in ISO 8601 and `level` as a word. */
 export const createLogger = (options: { service: string; level: string }): Logger =>

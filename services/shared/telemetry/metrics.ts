@@ -6,9 +6,15 @@ type Described<L extends Labels> = { name: string; help: string; labels?: L }
 
 /** Metrics of one process. Names get the prefix `shutterfleet_`; label values come from unions, never from input. */
 export type Metrics = {
-  readonly counter: <const L extends Labels = []>(of: Described<L>) => Counter<L[number]>
-  readonly gauge: <const L extends Labels = []>(of: Described<L>) => Gauge<L[number]>
-  readonly histogram: <const L extends Labels = []>(of: Described<L> & { buckets: number[] }) => Histogram<L[number]>
+  readonly counter: <const L extends Labels = []>(
+    of: Described<L>,
+  ) => Pick<Counter<L[number]>, 'inc' | 'remove' | 'reset'>
+  readonly gauge: <const L extends Labels = []>(
+    of: Described<L>,
+  ) => Pick<Gauge<L[number]>, 'inc' | 'dec' | 'set' | 'remove' | 'reset'>
+  readonly histogram: <const L extends Labels = []>(
+    of: Described<L> & { buckets: number[] },
+  ) => Pick<Histogram<L[number]>, 'observe' | 'remove' | 'reset'>
   /** The Prometheus text of all metrics. */
   readonly text: () => Promise<string>
 }

@@ -37,7 +37,7 @@ const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
  * counts. Delivery counts are not used: a broker can lose them, and raises them without an attempt.
  */
 export const readProgress = async (
-  queue: Queue,
+  queue: Pick<Queue, 'request'>,
   of: Pick<CaptureMessage, 'pool' | 'id' | 'attempts'>,
 ): Promise<Progress> => {
   const [result, started] = await Promise.all([

@@ -103,7 +103,7 @@ const completedResult = (
 
 /** Runs one attempt until its browser is free for the next capture. The image of an interrupted attempt is not stored. Never throws. */
 export const runAttempt = async (
-  host: Host,
+  host: Pick<Host, 'capture'>,
   { egress, store }: { readonly egress: EgressLink; readonly store: Store },
   running: Attempt,
 ): Promise<AttemptEnd> => {

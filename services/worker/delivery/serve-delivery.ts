@@ -92,7 +92,7 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
 }
 
 /** Resolves to a host that may serve a capture of this account; undefined if none can be started now. */
-export type HostFor = (accountId: string) => Promise<Host | undefined>
+export type HostFor = (accountId: string) => Promise<Pick<Host, 'capture'> | undefined>
 
 /** A capture that has left its browser. `ended` resolves once its delivery is acked or nak'd, and never rejects. */
 export type Served = { readonly ended: Promise<void> }

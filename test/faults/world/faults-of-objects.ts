@@ -72,7 +72,10 @@ const redefine = (world: World, specOf: SpecOf) => {
   for (const { client } of replicas) client.reset()
 }
 
-const fillUsually = (spec: unknown) => at(browserPoolKind.applyDefaults?.({ spec } as unknown as Stored), 'spec')
+const fillUsually = (spec: unknown) => {
+  const metadata = { name: '', uid: '', resourceVersion: '', creationTimestamp: '' }
+  return at(browserPoolKind.applyDefaults?.({ apiVersion: '', kind: '', metadata, spec }), 'spec')
+}
 
 /** The definition gains a field, loses a field, or is deleted with its objects. */
 export const createCrdChanges = (): Fault => {

@@ -49,8 +49,8 @@ const config = {
 
 /** Metrics that record nothing. */
 const silentMetrics = (): Metrics => {
-  const metric = { inc: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
-  const make = () => metric as never
+  const metric = { inc: () => {}, dec: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
+  const make = () => metric
   return { counter: make, gauge: make, histogram: make, text: async () => '' }
 }
 

@@ -14,7 +14,8 @@ const namespace = 'default'
 /** A BrowserPool as `kubectl get` shows it. */
 export const poolOf = ({ model }: World, name: string): BrowserPool => {
   const { apiVersion, plural } = browserPools
-  return model.server.store.get(`${apiVersion}/${plural}`, keyIn(namespace, name)) as unknown as BrowserPool
+  const pool: object | undefined = model.server.store.get(`${apiVersion}/${plural}`, keyIn(namespace, name))
+  return pool as BrowserPool
 }
 
 /** A condition of a BrowserPool. */

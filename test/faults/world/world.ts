@@ -117,7 +117,7 @@ const createRuntime = (
     },
     completed: (id) => ledger.completed(id),
   }
-  const specOf = (pod: Stored) => workerSpecOf(pod as unknown as PodObject)
+  const specOf = (pod: object) => workerSpecOf(pod as PodObject)
   const runtime: Runtime = {
     startMs: () => startMs.least + random() * startMs.spread,
     place: (pod, beside) => parts.nodes.place(pod, beside),

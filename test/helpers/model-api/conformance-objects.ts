@@ -14,11 +14,19 @@ import {
   type Environment,
 } from './conformance.ts'
 import type { Stored } from './object.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
 
 const { maps } = resources
 const within = allOf(maps)
-const newMap = (name: string, more: object = {}) =>
-  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: '1' }, ...more }) as unknown as Stored
+const newMap = (name: string, more: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { a: '1' },
+  ...more,
+})
+/** Creates an object, and returns it with what the server added. */
+const create = async (api: Environment['api'], object: KubeObject) => (await api.create(within, object)) as Stored
 
 const merge = (body: object, fieldManager = 'other-manager'): Patch => ({ kind: 'merge', body, fieldManager })
 const applied = (body: object, fieldManager: string, force: boolean): Patch => ({
@@ -29,7 +37,7 @@ const applied = (body: object, fieldManager: string, force: boolean): Patch => (
 })
 
 const rejections = async ({ api }: Environment) => {
-  const made = await api.create(within, newMap('refused'))
+  const made = await create(api, newMap('refused'))
   const ref = refOf(maps, 'refused')
   const version = made.metadata.resourceVersion
   const json = (...body: object[]): Patch => ({ kind: 'json', body })
@@ -59,7 +67,7 @@ const rejections = async ({ api }: Environment) => {
 
 const changes = async ({ api }: Environment) => {
   const ref = refOf(maps, 'changed')
-  const first = await api.create(within, newMap('changed'))
+  const first = await create(api, newMap('changed'))
   const same = await api.patch<Stored>(ref, merge({ data: { a: '1' } }))
   const other = await api.patch<Stored>(ref, {
     kind: 'json',
@@ -149,7 +157,7 @@ const watching = async ({ api, until }: Environment) => {
 
 const goingBack = async ({ api, undo, until }: Environment) => {
   const ref = refOf(maps, 'undone')
-  const before = await api.create(within, newMap('stays'))
+  const before = await create(api, newMap('stays'))
   let late = ''
   await undo(async () => {
     await api.create(within, newMap('undone'))
@@ -157,7 +165,7 @@ const goingBack = async ({ api, undo, until }: Environment) => {
       late = (await api.patch<Stored>(ref, merge({ data: { a: `${turn}` } }))).metadata.resourceVersion
   })
   const stays = await api.get<Stored>(refOf(maps, 'stays'))
-  const fresh = await api.create(within, newMap('undone'))
+  const fresh = await create(api, newMap('undone'))
   const firstEvent = async (resourceVersion: string) => {
     const signal = new AbortController().signal
     for await (const event of api.watch<Stored>(within, { resourceVersion, timeoutSeconds: 2 }, signal))

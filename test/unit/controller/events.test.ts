@@ -4,9 +4,9 @@ import type { Decision, Observation } from '#controller/pool.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const
 const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
@@ -38,8 +38,7 @@ const jobPolicy = { spares: 1, max: 9 }
 
 const begin = () => {
   const lines: [unknown, string][] = []
-  const log = (fields: unknown, words: string) => void lines.push([fields, words])
-  const logger = { debug: log, info: log, warn: log, error: log } as unknown as Logger
+  const logger = createRecordingLog(({ fields, message }) => lines.push([fields, message]))
   const metrics = createMetrics('controller')
   const made = createEvents(logger, metrics)
   const events = {

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { createEvents, createOutageMs } from '#ledger/events.ts'
-import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 t.test(
   'events: warns once when unread results fill half of their stream, and again after they were read',
   async (t) => {
     const warned: string[] = []
-    const log = { warn: (_fields: object, message: string) => warned.push(message) } as unknown as Logger
+    const log = createRecordingLog(({ level, message }) => level === 'warn' && warned.push(message))
     const metrics = createMetrics('ledger')
     const { reportsUnread } = createEvents(log, metrics)
     for (const part of [0, 0.49]) reportsUnread(10, part)
@@ -22,9 +22,8 @@ t.test(
 )
 
 t.test('events: observes the time of a capture if it has one, and counts ends by outcome and fault', async (t) => {
-  const log = { debug: () => {} } as unknown as Logger
   const metrics = createMetrics('ledger')
-  const { begun, ended } = createEvents(log, metrics)
+  const { begun, ended } = createEvents(createRecordingLog(), metrics)
   const capture = { id: 'a', pool: 'standard', lane: 'normal', traceparent: null } as const
   const completed = {
     status: 'completed',

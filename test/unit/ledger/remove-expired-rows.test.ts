@@ -1,22 +1,20 @@
 import t from 'tap'
 import { removeExpiredRows } from '#ledger/remove-expired-rows.ts'
-
-type Dependencies = Parameters<typeof removeExpiredRows>[0]
+import { createSqlDouble } from '#test/helpers/sql-double.ts'
 
 /** Runs turns until there is nothing more, with this many expired rows in each table. */
 const removeAll = async (old: Readonly<Record<string, number>>) => {
   const left = { ...old }
   const removed: [string, number][] = []
-  const query = async (text: string, parameters: readonly unknown[] = []) => {
+  const database = createSqlDouble(async (text, parameters) => {
     const table = /^delete from (\w+)/.exec(text)?.[1] ?? ''
     const taken = Math.min(left[table] ?? 0, Number(parameters.at(-1)))
     left[table] = (left[table] ?? 0) - taken
     return Array.from({ length: taken }, () => ({}))
-  }
-  const rowsRemoved = (table: string, rows: number) => removed.push([table, rows])
-  const dependencies = { database: { query }, events: { rowsRemoved } } as unknown as Dependencies
+  })
+  const events = { rowsRemoved: (table: string, rows: number) => void removed.push([table, rows]) }
   let turns = 1
-  while (await removeExpiredRows(dependencies)) turns += 1
+  while (await removeExpiredRows({ database, events })) turns += 1
   return { turns, removed }
 }
 

@@ -18,7 +18,13 @@ const start = () => {
   const events = { stateUnreadable: (pool: Pool) => void unreadable.push(pool) }
   const states = subscribeToPoolStates({ queue, events }, () => nowMs)
   const deliver = (pool: Pool, data: Uint8Array) =>
-    subscribers.get(poolStateSubject(pool))?.({ data } as unknown as Incoming)
+    subscribers.get(poolStateSubject(pool))?.({
+      subject: poolStateSubject(pool),
+      data,
+      reply: undefined,
+      traceparent: undefined,
+      statusCode: 0,
+    })
   return {
     states,
     unreadable,

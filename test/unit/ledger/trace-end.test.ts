@@ -21,15 +21,19 @@ const recordSpans = () => {
     const parentId = trace.getSpanContext(from)?.spanId
     const span: Recorded = { name, parentId, startMs: options.startTime, endMs: undefined, error: undefined }
     const spanId = String(recorded.push(span)).padStart(16, '0')
-    return {
-      spanContext: () => ({ traceId, spanId, traceFlags: 1 }),
-      setAttributes: () => {},
-      setStatus: ({ message }: { message: string }) => (span.error = message),
-      end: (at: number) => (span.endMs = at),
+    const real = trace.wrapSpanContext({ traceId, spanId, traceFlags: 1 })
+    real.setStatus = ({ message }) => {
+      span.error = message
+      return real
     }
+    real.end = (at) => void (span.endMs = at)
+    return real
+  }
+  const startActiveSpan = (): never => {
+    throw new Error('no span is active')
   }
   trace.disable()
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as never)
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan }) })
   return recorded
 }
 

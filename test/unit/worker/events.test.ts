@@ -1,16 +1,14 @@
 import t from 'tap'
 import type { CompletedResult } from '#shared/queue/messages.ts'
-import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createEvents } from '#worker/events.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 t.test(
   'events: logs a completed capture with the key of the block lists whose versions were logged before',
   async (t) => {
     const lines: object[] = []
-    const logger = {
-      info: (fields: object, message: string) => lines.push({ ...fields, message }),
-    } as unknown as Logger
+    const logger = createRecordingLog(({ fields, message }) => lines.push({ ...fields, message }))
     const metrics = createMetrics('worker')
     const events = createEvents(logger, metrics)
     const lists = [{ kind: 'ads', name: 'easylist.txt', version: '202610310000' }] as const

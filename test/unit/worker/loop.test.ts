@@ -6,6 +6,8 @@ import type { Host } from '#worker/host/steer-host.ts'
 import { createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import { type Running, serveUntil, serveNext } from '#worker/loop.ts'
+import { createImageStore } from '#test/helpers/image-store.ts'
+import { createQueueDouble } from '#test/helpers/queue-double.ts'
 
 const never = new AbortController().signal
 const host: Host = {
@@ -33,20 +35,28 @@ const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
   ...over,
 })
 
+const reply = {
+  data: Buffer.from('{}'),
+  reply: undefined,
+  traceparent: undefined,
+  statusCode: 0,
+  header: () => undefined,
+}
+
 /** A worker whose captures have already ended, so that each start takes no time. */
-const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<Delivery | undefined>) =>
-  ({
-    pod,
-    pool: 'standard',
-    openingKeys: [],
-    queue: { request: async () => ({ statusCode: 0, data: Buffer.from('{}'), header: nothing }) },
-    egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: nothing },
-    events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
-    puller: { take },
-    lifecycle: startLifecycle(never, nothing),
-    slots: Array.from({ length: slots }, () => slot),
-    service: createServiceTime(),
-  }) as unknown as Running
+const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<Delivery | undefined>): Running => ({
+  pod,
+  pool: 'standard',
+  openingKeys: [],
+  queue: createQueueDouble({ request: async (subject) => ({ ...reply, subject }) }),
+  store: createImageStore().store,
+  egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: nothing },
+  events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
+  puller: { take },
+  lifecycle: startLifecycle(never, nothing),
+  slots: Array.from({ length: slots }, () => slot),
+  service: createServiceTime(),
+})
 
 const startsMax = 1600
 

@@ -5,9 +5,10 @@ import { objectName } from '#shared/kube/names.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 
-type PoolLoopsDeps = {
-  readonly term: TermDeps
-  readonly runners: Readonly<Record<Pool, RunPool>>
+/** Of what the runners share, the loops themselves use a clock and events. */
+type PoolLoopsDeps<Term> = {
+  readonly term: Term
+  readonly runners: Readonly<Record<Pool, RunPool<Term>>>
 }
 
 type Loop = {
@@ -22,12 +23,12 @@ type Loop = {
 const gapMs = 50
 
 /** The reconciliation loops of one term, one per pool. */
-export class PoolLoops implements AsyncDisposable {
-  readonly #deps: PoolLoopsDeps
+export class PoolLoops<Term extends Pick<TermDeps, 'clock' | 'events'>> implements AsyncDisposable {
+  readonly #deps: PoolLoopsDeps<Term>
   readonly #loops = new Map<string, Loop>()
   readonly #running = new Set<Promise<void>>()
 
-  constructor(deps: PoolLoopsDeps) {
+  constructor(deps: PoolLoopsDeps<Term>) {
     this.#deps = deps
   }
 

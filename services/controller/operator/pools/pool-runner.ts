@@ -42,4 +42,4 @@ export type PoolRun = {
 }
 
 /** Reconciles the objects and the size of one pool until `stop` aborts. */
-export type RunPool = (deps: TermDeps, run: PoolRun, stop: AbortSignal) => Promise<void>
+export type RunPool<Term = TermDeps> = (deps: Term, run: PoolRun, stop: AbortSignal) => Promise<void>

@@ -3,7 +3,10 @@ import { createDecider } from '#controller/decide.ts'
 import { calmTiming, runLoop } from '#controller/loop.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Decision, Depth, Observation } from '#controller/pool.ts'
+import type { PoolSubscription } from '#controller/subscribe-to-pool.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
 import { objectName, workersName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { type Children, createChildren } from '#controller/operator/apply/children.ts'
@@ -12,9 +15,22 @@ import type { PoolRun, RunPool, TermDeps } from '#controller/operator/pools/pool
 import { policyOf } from './pool-policy.ts'
 import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
 import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
 import { isReady } from '#controller/operator/watch/observed-pod.ts'
+import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
 import { poolStatus, type StatusParts } from '#controller/operator/status/pool-status.ts'
+
+/** Of what the pool loops share, what the loop of a Deployment uses. */
+type RunPoolDeps = Omit<TermDeps, 'api' | 'informers' | 'podStarts' | 'subscriptions' | 'events'> & {
+  readonly api: Pick<KubeApi, 'get' | 'patch' | 'remove'>
+  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget' | 'podsOf' | 'hasPod' | 'assertFresh'>
+  readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf' | 'onWorker'>
+  readonly subscriptions: Pick<PoolSubscriptions, 'waitForSync'> & {
+    readonly of: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
+  }
+}
 
 type PoolFacts = Pick<PodWorkerList, 'troubles' | 'isRollingOut' | 'isRolloutStalled' | 'hasSurplus' | 'provisionMs'>
 
@@ -28,7 +44,7 @@ const noFacts: PoolFacts = {
 const empty: Depth = { waiting: 0, inFlight: 0 }
 
 /** The loop of a pool whose workers are the pods of a Deployment. */
-export const runPool: RunPool = async (deps, run, stop) => {
+export const runPool: RunPool<RunPoolDeps> = async (deps, run, stop) => {
   const { api, clock, informers, podStarts, subscriptions, queue } = deps
   const { metadata, spec } = run.pool()
   const kind = spec.pool
@@ -99,7 +115,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
 }
 
 const childrenOf = (
-  { api, clock, informers, turns, settings, occurred, applyFailed }: TermDeps,
+  { api, clock, informers, turns, settings, occurred, applyFailed }: RunPoolDeps,
   run: PoolRun,
 ): Children =>
   createChildren({
@@ -122,7 +138,7 @@ const childrenOf = (
   })
 
 const writeStatus = (
-  { statuses, clock, settings: { instance } }: TermDeps,
+  { statuses, clock, settings: { instance } }: RunPoolDeps,
   pool: BrowserPool,
   of: Omit<StatusParts, 'pool' | 'instance' | 'at'>,
 ) => statuses.write(pool, poolStatus({ ...of, pool: statuses.withLatestStatus(pool), instance, at: clock.date() }))

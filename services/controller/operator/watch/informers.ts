@@ -135,7 +135,7 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     },
   })
   const groups = createGroups(() => reflected.pods.all())
-  const all = [...new Set<Reflector<KubeObject>>(Object.values(reflected) as unknown as Reflector<KubeObject>[])]
+  const all = [...new Set<AsyncDisposable & { readonly hasSynced: boolean }>(Object.values(reflected))]
   const ofPools = [reflected.pools, reflected.deployments, reflected.pods]
   const keyOf = (name: string) => `${namespace}/${name}`
 

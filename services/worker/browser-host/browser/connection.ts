@@ -32,7 +32,7 @@ export type Connection = {
 
 type Pending = {
   readonly sessionId: string
-  readonly resolve: (result: never) => void
+  readonly resolve: (result: unknown) => void
   readonly reject: (error: Error) => void
   readonly method: string
 }
@@ -96,7 +96,7 @@ export const connect = (to: Writable, from: Readable): Connection => {
             return
           }
           lastId += 1
-          pending.set(lastId, { sessionId: id, method, resolve, reject })
+          pending.set(lastId, { sessionId: id, method, resolve: resolve as Pending['resolve'], reject })
           to.write(`${JSON.stringify({ id: lastId, method, params, ...(id && { sessionId: id }) })}\0`)
         }),
       on: (event, listener) => void events.on(event, listener),
@@ -110,7 +110,7 @@ export const connect = (to: Writable, from: Readable): Connection => {
     const request = id === undefined ? undefined : pending.get(id)
     if (id !== undefined) pending.delete(id)
     if (request && error) request.reject(new Error(`${request.method}: ${error.message}`))
-    else if (request) request.resolve(result as never)
+    else if (request) request.resolve(result)
     // A frame's detachment is reported on the session of its page.
     else if (method === 'Target.detachedFromTarget') {
       const gone = (params as { sessionId: string }).sessionId

@@ -117,7 +117,7 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
     child.once('close', (code, signal) => reject(new Error(`the browser ended (${signal ?? code}): ${stderr()}`)))
   })
   over.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
-  const [, , , to, from] = child.stdio as unknown as [null, null, Readable, Writable, Readable]
+  const [to, from] = [child.stdio[3] as Writable, child.stdio[4] as Readable]
   // Child processes that outlive the browser may keep the pipe open.
   child.once('exit', () => from.destroy())
   try {

@@ -10,7 +10,7 @@ import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { findChallenge } from './inspect/find-challenge.ts'
 import { isBlank } from './inspect/is-blank.ts'
-import { assertDocument, goTo, timeoutError } from './load/navigate.ts'
+import { assertDocument, goTo, navigate, timeoutError } from './load/navigate.ts'
 import { awaitSelector } from './load/await-selector.ts'
 import { interceptRequests } from './page/intercept-requests.ts'
 import type { OpenPage } from './page/open-page.ts'
@@ -63,7 +63,7 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
   const endsAt = performance.now() + timeoutSeconds * 1000
   await setCookies(open, plan.cookies, plan.source.url)
   const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
-  await Promise.race([goTo(open, plan, { traffic, blocker }), refused])
+  await Promise.race([goTo(open, plan, { traffic, blocker }, navigate), refused])
   if (waitForSelector !== undefined) {
     await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
   }

@@ -5,6 +5,7 @@ import { KubeError } from '#shared/kube/kube-error.ts'
 import { LeaderElector } from '#controller/kube/leader-election.ts'
 import type { Term } from '#controller/kube/term.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 type Lease = {
   metadata: { resourceVersion: string }
@@ -22,7 +23,7 @@ const createLeaseApi = () => {
     state.lease = { metadata: { resourceVersion: String(state.writes) }, spec: spec as Lease['spec'] }
     return state.lease
   }
-  const api = {
+  const api = asKubeApi({
     get: async () => {
       await answer()
       if (!state.lease) throw new KubeError('not-found', { message: 'none' })
@@ -40,8 +41,8 @@ const createLeaseApi = () => {
         throw new KubeError('conflict', { message: 'changed' })
       return write(spec)
     },
-  }
-  return { state, api: api as unknown as Pick<KubeApi, 'get' | 'create' | 'patch'> }
+  })
+  return { state, api }
 }
 
 const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }

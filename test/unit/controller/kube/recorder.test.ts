@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { KubeApi } from '#shared/kube/client.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
 import { type Occurrence, Recorder } from '#controller/kube/recorder.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 const deployments = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
 const scaledUp: Occurrence = {
@@ -23,16 +23,18 @@ const setUp = () => {
     await state.untilAnswer
     if (state.fails) throw new KubeError('unavailable', { message: 'away' })
   }
-  const api = {
+  const api = asKubeApi({
     create: async (_of: unknown, object: object) => {
       await answer()
       created.push(object as Record<string, unknown>)
+      return {}
     },
     patch: async (_ref: unknown, { body }: { body: object }) => {
       await answer()
       counts.push((body as { series: { count: number } }).series.count)
+      return {}
     },
-  } as unknown as Pick<KubeApi, 'create' | 'patch'>
+  })
   const recorder = new Recorder({ api, clock, log: { warn: (...of: unknown[]) => warnings.push(of) } }, 'pod-1')
   return { clock, created, counts, warnings, state, recorder }
 }

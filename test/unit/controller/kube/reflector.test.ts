@@ -5,6 +5,7 @@ import { Reflector } from '#controller/kube/reflector.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { createScriptedApi } from '#test/helpers/scripted-api.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
 const pod = (name: string, version: number) => {
@@ -253,13 +254,13 @@ t.test('reflector: downMs counts until the server has begun to respond to the wa
   const clock = createHandClock()
   const { promise: never } = Promise.withResolvers<never>()
   let open = () => {}
-  const api = {
+  const api = asKubeApi({
     list: async () => ({ items: [], resourceVersion: '1' }),
     watch: async function* (...[, , , opened = () => {}]: Parameters<KubeApi['watch']>) {
       open = opened
       yield await never
     },
-  } as unknown as Pick<KubeApi, 'list' | 'watch'>
+  })
   const events = { listed: () => {}, ended: () => {} }
   const reflector = new Reflector<KubeObject>(
     { api, clock, random: () => 0, changed: () => {}, events },

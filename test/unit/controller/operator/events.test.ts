@@ -2,17 +2,17 @@ import t from 'tap'
 import { createOperatorEvents } from '#controller/operator/events.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
-import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
 
 const setUp = () => {
   const metrics = createMetrics('controller')
   const lines: string[] = []
-  const log = (level: string) => (fields: object | string, words?: string) =>
-    lines.push(`${level} ${words ?? ''} ${JSON.stringify(fields)}`)
-  const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') } as unknown as Logger
+  const logger = createRecordingLog(({ level, fields, message }) =>
+    lines.push(`${level} ${message} ${JSON.stringify(fields)}`),
+  )
   const value = async (name: string) =>
     (await metrics.text())
       .split('\n')

@@ -1,14 +1,13 @@
 import t from 'tap'
 import { fencedQueue } from '#controller/operator/lead.ts'
-import type { Queue } from '#shared/queue/connection.ts'
 
 t.test('fenced queue: publishes only while the term lasts and NATS is connected', async (t) => {
   const published: string[] = []
   const state = { isValid: true, isConnected: true }
   const queue = {
     isConnected: () => state.isConnected,
-    publish: (subject: string) => void published.push(subject),
-  } as Partial<Queue> as Queue
+    publish: (subject: string, _data: Uint8Array) => void published.push(subject),
+  }
   const fenced = fencedQueue(queue, { isValid: () => state.isValid })
   fenced.publish('drain.a', new Uint8Array())
   state.isValid = false

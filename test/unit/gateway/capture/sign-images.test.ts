@@ -4,6 +4,7 @@ import type { Incoming } from '#shared/queue/connection.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import { signImages } from '#gateway/capture/sign-images.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { createSqlDouble } from '#test/helpers/sql-double.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
 const open = [{ createdAt: '2026-11-20T07:00:00.000000Z' }]
@@ -23,7 +24,7 @@ const signer = (find: (parameters: readonly unknown[]) => Promise<object[]>) => 
       },
       publish: (subject, data) => void responses.push({ subject, put: signedCodec.decode(data).put }),
     },
-    database: { query: (_text: string, parameters: readonly unknown[] = []) => find(parameters) } as never,
+    database: createSqlDouble((_text, parameters) => find(parameters)),
     objects: { signPut: async (key, seconds) => `http://store/${key}?${seconds}` },
     events: { notSigned: (capture, cause) => void failures.push(`${capture}: ${String(cause)}`) },
   })

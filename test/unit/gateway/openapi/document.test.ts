@@ -19,21 +19,22 @@ type Operation = {
   responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
 }
 
+/** The value as clients receive it. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
 const document = openapiDocument(routes, 'https://shots.example')
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     path,
     method: method.toUpperCase(),
-    operation: operation as unknown as Operation,
+    operation: asJson(operation) as Operation,
   })),
 )
 const schemas = document.components.schemas as Record<string, Record<string, unknown>>
-const asJson = <T>(value: T) => JSON.parse(JSON.stringify(value)) as T
-
 t.test('document: is valid OpenAPI 3.1', async (t) => {
-  const verdict = await new Validator().validate(asJson(document))
+  const verdict = await new Validator().validate(asJson(document) as Record<string, unknown>)
   t.same([verdict.valid, verdict.errors], [true, undefined])
-  const broken = await new Validator().validate({ ...asJson(document), info: {} })
+  const broken = await new Validator().validate({ ...(asJson(document) as object), info: {} })
   t.equal(broken.valid, false, 'the validator detects a fault')
 })
 
@@ -56,11 +57,12 @@ t.test('document: has every capture parameter in query and body, with the bounds
   const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
   const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'maxProperties', 'enum', 'default']
   t.same(query.map(({ name }) => name).toSorted(), Object.keys(captureParameters.properties).toSorted())
-  for (const [name, schema] of Object.entries(captureParameters.properties)) {
+  type Schemas = Record<string, Record<string, unknown>>
+  for (const [name, schema] of Object.entries(asJson(captureParameters.properties) as Schemas)) {
     const parameter = query.find((each) => each.name === name)
     const inQuery = (parameter?.schema ?? parameter?.content?.['application/json']?.schema) as Record<string, unknown>
     for (const bound of bounds) {
-      const validates = (schema as unknown as Record<string, unknown>)[bound]
+      const validates = schema[bound]
       t.same([inBody[name]?.[bound], inQuery[bound]], [validates, validates], `${name} ${bound}`)
     }
   }
@@ -126,7 +128,7 @@ t.test('document: every example matches its schema', (t) => {
   for (const { operation } of operations) {
     look(operation.requestBody?.content, `${operation.operationId} request`)
     for (const parameter of operation.parameters ?? [])
-      look({ json: asJson(parameter) as unknown as Media }, `${operation.operationId} ${parameter.name}`)
+      look({ json: asJson(parameter) as Media }, `${operation.operationId} ${parameter.name}`)
     for (const [status, answer] of Object.entries(operation.responses))
       look(answer.content, `${operation.operationId} ${status}`)
   }
@@ -139,7 +141,7 @@ type ErrorFields = { code: { enum: (keyof typeof catalog)[] }; status: { const: 
 
 t.test('document: errors have the status of the catalogue, and every public code is listed', (t) => {
   const named = Object.keys(document.components.responses).flatMap((name) => {
-    const schema = schemas[name] as unknown as { properties: { error: { properties: ErrorFields } } }
+    const schema = asJson(schemas[name]) as { properties: { error: { properties: ErrorFields } } }
     const { code, status } = schema.properties.error.properties
     return code.enum.map((each) => ({ code: each, status: status.const }))
   })
@@ -178,12 +180,14 @@ t.test('document: keeps all promises of v1, and requires no more', (t) => {
   t.end()
 })
 
+type Changeable = { required: string[]; properties: object }
+
 t.test('document: a broken promise is detected', (t) => {
-  const broken = asJson(document) as unknown as { components: { schemas: Record<string, { required: string[] }> } }
+  const broken = asJson(document) as typeof document & { components: { schemas: Record<string, Changeable> } }
   const { NewWebhook: asked, UsageAnswer: answered } = broken.components.schemas
   asked?.required.push('description')
-  Object.assign(answered?.['properties' as 'required'] ?? {}, { data: {} })
-  const [before, after] = [promisesOf(document), promisesOf(broken as unknown as typeof document)]
+  Object.assign(answered?.properties ?? {}, { data: {} })
+  const [before, after] = [promisesOf(document), promisesOf(broken)]
   t.same(
     after.filter((line) => !before.includes(line)),
     ['UsageAnswer.data: any', 'needs NewWebhook.description'],

@@ -3,13 +3,16 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents, createStoreWatch } from '#shared/process/store-watch.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 /** Events that record log lines, and the text of their metrics. */
 const recordEvents = () => {
   const lines: string[] = []
-  const log = (_fields: unknown, text: string) => void lines.push(text)
   const metrics = createMetrics('test')
-  const events = createStoreEvents({ debug: log, info: log, warn: log, error: log } as never, metrics)
+  const events = createStoreEvents(
+    createRecordingLog(({ message }) => lines.push(message)),
+    metrics,
+  )
   return { events, lines, text: metrics.text }
 }
 

@@ -1,14 +1,14 @@
 import t from 'tap'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** Browsers whose launches, pages and ends the test controls. */
 const createTestSupply = () => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
-  const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
+  const session = createSessionDouble({ send: async () => ({}) })
   const launch = async (kind: BrowserKind): Promise<Browser> => {
     const over = new AbortController()
     const browser = { kind, isKilled: false, end: () => over.abort() }

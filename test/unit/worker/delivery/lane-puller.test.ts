@@ -1,8 +1,9 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { laneOrder } from '#shared/capture/lane.ts'
-import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import type { Incoming } from '#shared/queue/connection.ts'
 import { laneTurnOf, LanePuller } from '#worker/delivery/lane-puller.ts'
+import { createQueueDouble } from '#test/helpers/queue-double.ts'
 
 t.test('lane puller: a name always gives the same turn, and names are spread over all lanes', async (t) => {
   t.equal(laneTurnOf('proxied-abc'), laneTurnOf('proxied-abc'))
@@ -21,11 +22,11 @@ const createFakeQueue = () => {
   const requests: { inbox: string; isNoWait: boolean }[] = []
   const acks: string[] = []
   let inboxes = 0
-  const queue = {
+  const queue = createQueueDouble({
     newInbox: () => `inbox-${(inboxes += 1)}`,
     subscribe: (subject: string, onMessage: (message: Incoming) => void) => {
       subscriptions.set(subject, onMessage)
-      return { [Symbol.dispose]: () => subscriptions.delete(subject) }
+      return { [Symbol.dispose]: () => void subscriptions.delete(subject) }
     },
     onReconnect: () => ({ [Symbol.dispose]: () => {} }),
     publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
@@ -33,7 +34,7 @@ const createFakeQueue = () => {
       if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
       else acks.push(text)
     },
-  } as unknown as Queue
+  })
   const answer = (inbox: string, statusCode: number) =>
     subscriptions.get(inbox)?.({
       subject: 'capture.standard.normal.a.id',

@@ -1,27 +1,26 @@
 import t from 'tap'
-import type { Queue } from '#shared/queue/connection.ts'
+import type { Queue, Reply } from '#shared/queue/connection.ts'
 import { startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { readProgress } from '#worker/delivery/read-progress.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
-const missing = { statusCode: 404, data: new Uint8Array() }
-const found = { statusCode: 0, header: () => undefined }
+const found = { subject: '', reply: undefined, traceparent: undefined, statusCode: 0, header: () => undefined }
+const missing: Reply = { ...found, statusCode: 404, data: new Uint8Array() }
 
 const queueWith = (stored: {
   started?: Pick<StartedMessage, 'kind' | 'attempt' | 'handBacks'>
   hasResult?: boolean
   garbage?: boolean
-}) =>
-  ({
-    request: async (subject: string) => {
-      if (subject.endsWith(resultSubject({ pool: 'standard', id })))
-        return stored.hasResult ? { ...found, data: Buffer.from('{}') } : missing
-      if (stored.garbage) return { ...found, data: Buffer.from('{}') }
-      if (!stored.started) return missing
-      return { ...found, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
-    },
-  }) as unknown as Queue
+}): Pick<Queue, 'request'> => ({
+  request: async (subject) => {
+    if (subject.endsWith(resultSubject({ pool: 'standard', id })))
+      return stored.hasResult ? { ...found, data: Buffer.from('{}') } : missing
+    if (stored.garbage) return { ...found, data: Buffer.from('{}') }
+    if (!stored.started) return missing
+    return { ...found, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
+  },
+})
 
 const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
   { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0, isRepeat: false } },

@@ -60,12 +60,12 @@ const run = async (
   store.objects.clear()
   for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
   const asked: { deadline?: number; judged?: [number, boolean] } = {}
-  const host = {
-    capture: async (_order: unknown, endsAt: number) => {
+  const host: Pick<Host, 'capture'> = {
+    capture: async (_order, endsAt) => {
       asked.deadline = endsAt
       return outcome
     },
-  } as unknown as Host
+  }
   const egress: EgressLink = {
     outages: () => 7,
     isUpSince: async (outages, isUnanswered) => {

@@ -1,12 +1,12 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import { captureAgeMs, serveDelivery, type Worker } from '#worker/delivery/serve-delivery.ts'
 import { createImageStore } from '#test/helpers/image-store.ts'
 import type { Host } from '#worker/host/steer-host.ts'
+import { createQueueDouble } from '#test/helpers/queue-double.ts'
 
 // The example of RFC 9562, A.6: 22 February 2022, 19:22:22 GMT.
 const acceptedId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
@@ -23,11 +23,11 @@ t.test('serve delivery: the wait is zero if the clock of the gateway is ahead', 
 })
 
 const id = '00000000-0000-4000-8000-000000000000'
-const host = {
+const host: Pick<Host, 'capture'> = {
   capture: () => {
     throw new Error('no page may be opened')
   },
-} as unknown as Host
+}
 
 t.test(
   'serve delivery: hands a capture back for a second if the ledger is unreachable, and pauses the slot as long',
@@ -49,7 +49,7 @@ t.test(
       working: () => {},
     }
     const worker: Worker = {
-      queue: { request } as unknown as Queue,
+      queue: createQueueDouble({ request }),
       pool: 'standard',
       pod: 'pod',
       openingKeys: [],

@@ -7,6 +7,7 @@ import { signedCodec } from '#shared/queue/messages.ts'
 import { describeError, ImageUpload, requestAddress } from '#worker/delivery/store-image.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createImageStore } from '#test/helpers/image-store.ts'
+import type { Put } from '#shared/queue/messages.ts'
 
 t.test('store image: joins the messages of an error and its causes, four at most', async (t) => {
   const nested = (depth: number): Error =>
@@ -24,7 +25,8 @@ t.test('store image: a new address is requested on the subject of the capture, a
   const queue = (data: Uint8Array) => ({
     request: async (subject: string, _data: Uint8Array, timeoutMs: number) => {
       asked.push([subject, timeoutMs])
-      return { data } as never
+      const header = () => undefined
+      return { subject, data, reply: undefined, traceparent: undefined, statusCode: 0, header }
     },
   })
   t.same(await requestAddress(queue(signedCodec.encode({ put })), { pool: 'stealth', id }), put)
@@ -35,7 +37,7 @@ t.test('store image: a new address is requested on the subject of the capture, a
 const image = { bytes: Buffer.from('picture'), mimeType: 'image/png' }
 
 /** A store that answers PUTs with these statuses, then with the last one. */
-const storeThat = async (t: Test, answers: readonly number[], sign?: (url: string) => { key: string; url: string }) => {
+const storeThat = async (t: Test, answers: readonly number[], sign?: (url: string) => Put | undefined) => {
   const seen: { path: string; type: string | undefined; once: string | undefined; body: string }[] = []
   let statuses = answers
   const server = createServer(async (request, response) => {
@@ -188,7 +190,7 @@ t.test('store image: once another image was stored, a late one is tried only onc
 t.test(
   'store image: a late image whose capture has ended is dropped, and the next capture probes the store',
   async (t) => {
-    const { upload, changes } = await storeThat(t, [403], () => undefined as never)
+    const { upload, changes } = await storeThat(t, [403], () => undefined)
     const uploading = upload()
     t.equal(await uploading.storeBy(soon(5000)), undefined)
     t.equal(uploading.fault, 'the capture is no longer open')

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
 import { createEvents } from '#worker/events.ts'
 import { createCanary, warmUp } from '#worker/host/warm-up.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 t.test('canary: counts and reports each connection', async (t) => {
   const metrics = createMetrics('worker')
   const errors: string[] = []
-  const log = { error: (message: string) => errors.push(message) } as unknown as Logger
+  const log = createRecordingLog(({ level, message }) => level === 'error' && errors.push(message))
   const { server, connections } = createCanary(createEvents(log, metrics).canaryReached)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,6 +2,7 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import { isAddressTag, type PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
+import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 
 /** Most `meta` elements, most links of one kind, and most characters of one value that are read. */
 const metasMax = 1000
@@ -97,7 +98,9 @@ const metadataOf = (source: Source): PageMetadata => {
  * within `waitMs` and three attempts at most.
  */
 export const extractMetadata = async (
-  open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
+  open: Pick<OpenPage, 'session' | 'mainFrameId'> & {
+    readonly document: Pick<MainDocument, 'address' | 'isNavigating' | 'loaded'>
+  },
   waitMs: number,
 ): Promise<PageMetadata | undefined> => {
   const source = (await runInLatestDocument(open, () => readSource, performance.now() + waitMs)) as Source | undefined

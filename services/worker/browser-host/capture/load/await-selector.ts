@@ -7,7 +7,7 @@ import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 const pollMs = 50
 
-type Waiting = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
+type Waiting = Pick<OpenPage, 'session' | 'mainFrameId'>
 
 /**
  * Waits until a CSS selector matches in the main frame's current document. Throws `TIMEOUT` after `waitMs`, and

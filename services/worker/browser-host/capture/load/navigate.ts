@@ -2,6 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { deadlineFailure } from '#worker/browser-host/protocol.ts'
@@ -11,6 +12,7 @@ import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error
 type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 type EgressRefusals = Pick<Traffic, 'refusalOf'>
+type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds'>
 
 /** Allowed schemes of a captured document; Chromium blocks others too, but this check does not rely on that. */
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
@@ -69,24 +71,25 @@ export const assertDocument = (open: Loaded, traffic: EgressRefusals): void => {
  */
 export const navigate = async (
   open: Loaded,
-  { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
+  { source, timeoutSeconds }: Navigation,
   traffic: EgressRefusals,
 ): Promise<void> => {
   await within(load(open, source, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   assertDocument(open, traffic)
 }
 
-type NavigationChecks = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasRefused'> }
+type NavigationChecks = { readonly traffic: EgressRefusals; readonly blocker: Pick<Blocker, 'hasRefused'> }
 
 /**
- * Loads the source of a capture as `navigate` does. If a redirect leads to a listed host, the connection may be refused before
- * the browser reports that the host is the page's own; the document is then requested again, within the same time.
+ * Loads the source of a capture with `go`, which is `navigate`. If a redirect leads to a listed host, the connection may be
+ * refused before the browser reports that the host is the page's own; the document is then requested again, within the same
+ * time.
  */
-export const goTo = async (
-  open: OpenPage,
-  { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
+export const goTo = async <Open extends { readonly document: Pick<MainDocument, 'requested'> }>(
+  open: Open,
+  { source, timeoutSeconds }: Navigation,
   { traffic, blocker }: NavigationChecks,
-  go: typeof navigate = navigate,
+  go: (open: Open, to: Navigation, traffic: EgressRefusals) => Promise<void>,
 ): Promise<void> => {
   const began = performance.now()
   try {

@@ -3,6 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { OpenPage } from './open-page.ts'
+import type { Browser } from '#worker/browser-host/browser/launch.ts'
 
 type TargetHeaders = NonNullable<CapturePlan['headers']>
 type HeaderValues = TargetHeaders['values']
@@ -100,7 +101,7 @@ export type Interception = {
  * pass on a `Referer`. `refused` rejects with `RENDER_ERROR` if the browser rejects a header; it never resolves.
  */
 export const interceptRequests = async (
-  { browser, closed }: Pick<OpenPage, 'browser' | 'closed'>,
+  { browser, closed }: Pick<OpenPage, 'closed'> & { readonly browser: Pick<Browser, 'attach'> },
   { headers, refuses }: Interception,
 ): Promise<{ readonly refused: Promise<never> }> => {
   const { promise: refused, reject } = Promise.withResolvers<never>()

@@ -85,7 +85,8 @@ export type MainDocument = Readonly<ReturnType<typeof watchDocument>>
 
 const late = () => new Error('the document did not load in time')
 
-type Shown = { readonly document: Pick<MainDocument, 'isNavigating' | 'loaded'> }
+/** A page whose navigation can be followed. */
+export type Shown = { readonly document: Pick<MainDocument, 'isNavigating' | 'loaded'> }
 
 /**
  * Waits for the load event of the document that the page is navigating to, until `endsAt` (on `performance`'s clock) at most.

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from './open-page.ts'
-import { followNavigation } from './watch-document.ts'
+import { followNavigation, type Shown } from './watch-document.ts'
 
 type MainFrame = Pick<OpenPage, 'session' | 'mainFrameId'>
 
@@ -38,7 +38,7 @@ export const runInMainFrame = ({ session, mainFrameId }: MainFrame, expression: 
  * closed. Bounded unless the renderer hangs.
  */
 export const runInLatestDocument = async (
-  open: MainFrame & Pick<OpenPage, 'document'>,
+  open: MainFrame & Shown,
   expressionFor: (leftMs: number) => string,
   endsAt: number,
 ): Promise<unknown> => {

@@ -4,13 +4,14 @@ import { createRolloutTurns } from '#controller/operator/apply/rollout-turns.ts'
 import { budgetFields, deploymentFields } from '#controller/operator/manifests/deployment.ts'
 import { type ObservedDeployment, trimDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
-import type { KubeApi, Patch } from '#shared/kube/client.ts'
+import type { Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { KubeObject, Ref } from '#shared/kube/resource.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { deploymentObject, podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 const owner = (manager: string, ...fields: readonly string[]) => ({
   manager,
@@ -64,13 +65,14 @@ const createServer = () => {
     const size = replicas === undefined ? '' : ` ${replicas} replicas`
     return `${force ? 'apply' : 'create or keep'}${size}${fieldManager === fieldOwner ? '' : ` as ${fieldManager}`}`
   }
-  const api = {
+  const api = asKubeApi({
     get: async (ref: Ref) => {
       const object = world.server.get(asks('get', ref))
       if (!object) throw new KubeError('not-found', { message: 'not there' })
       return object
     },
-    patch: async (ref: Ref, patch: Apply) => {
+    patch: async (ref: Ref, patch: Patch) => {
+      if (patch.kind !== 'apply') throw new Error('only applied')
       const kind = asks(wordOf(patch), ref)
       world.applied.push(patch.body)
       if (kind === 'deployments') await world.gate
@@ -80,7 +82,7 @@ const createServer = () => {
       const size = sized && !isHandOver ? [] : [owner(replicasOwner, 'replicas')]
       return answer(kind, { managedFields: [ofRest, ...size] })
     },
-  } as unknown as Pick<KubeApi, 'patch' | 'get'>
+  })
   return { world, api, answer }
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createEvents } from '#controller/events.ts'
 import { PoolLoops } from '#controller/operator/pools/pool-loops.ts'
-import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
+import type { PoolRun } from '#controller/operator/pools/pool-runner.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -13,7 +13,7 @@ const setUp = () => {
   const log: string[] = []
   const runs = new Map<string, PoolRun>()
   const state = { throws: false }
-  const runner = async (_deps: TermDeps, run: PoolRun, stop: AbortSignal) => {
+  const runner = async (_deps: unknown, run: PoolRun, stop: AbortSignal) => {
     const { name } = run.pool().metadata
     log.push(`begin ${name}`)
     runs.set(name, run)
@@ -26,7 +26,7 @@ const setUp = () => {
   }
   const events = createEvents(createLogger({ service: 'controller', level: 'error' }), createMetrics('controller'))
   const loops = new PoolLoops({
-    term: { clock, events } as unknown as TermDeps,
+    term: { clock, events },
     runners: { standard: runner, stealth: runner, proxied: runner },
   })
   t.teardown(() => loops[Symbol.asyncDispose]())

@@ -3,12 +3,13 @@ import { createDeploymentActuator, type DeploymentWrite } from '#controller/oper
 import { trimDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Deletion, KubeApi, Patch } from '#shared/kube/client.ts'
+import type { Deletion, Patch } from '#shared/kube/client.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
 import { deletionCostAnnotation } from '#shared/kube/names.ts'
 import type { Ref } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { type DeploymentParts, deploymentObject, podObject, type PodParts } from '#test/helpers/kube-objects.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 const stuck = 'stuck'
 const lowest = { [deletionCostAnnotation]: '-2147483647' }
@@ -27,7 +28,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
     isAway: false,
     isRolloutStalled: false,
   }
-  const api = {
+  const api = asKubeApi({
     patch: async (ref: Ref, { body }: Patch) => {
       if (world.gone.has(ref.name)) throw new KubeError('not-found', { message: 'gone' })
       if (world.isAway) throw new KubeError('unavailable', { message: 'away' })
@@ -36,11 +37,11 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
       world.version += 1
       return { metadata: { resourceVersion: String(world.version) } }
     },
-    remove: async (ref: Ref, { uid }: Deletion) => {
+    remove: async (ref: Ref, { uid }: Deletion = {}) => {
       if (world.gone.has(ref.name)) throw new KubeError('conflict', { message: 'another uid' })
       writes.push(`delete ${ref.name} ${uid}`)
     },
-  } as unknown as Pick<KubeApi, 'patch' | 'remove'>
+  })
   const actuator = createDeploymentActuator(
     {
       api,

@@ -1,20 +1,28 @@
 import t from 'tap'
 import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
-import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
 import type { Decision } from '#controller/pool.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+import { createRolloutTurns } from '#controller/operator/apply/rollout-turns.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { KubeError } from '#shared/kube/kube-error.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
+import { createQueueDouble } from '#test/helpers/queue-double.ts'
+
+const refuse = async (): Promise<never> => {
+  throw new KubeError('unavailable', { message: 'away' })
+}
 
 /** The inputs of a loop before its first decision; counts lists of workers. */
 const startLoop = (synced: Promise<void>) => {
   const clock = createHandClock()
   let lists = 0
-  const subscription = { heartbeats: new Map(), backlog: () => 'unknown', listeningMs: () => 0 }
+  const subscription = { heartbeats: new Map(), backlog: () => 'unknown' as const, listeningMs: () => 0 }
   const deps = {
     clock,
-    api: {},
+    api: asKubeApi({ get: refuse, patch: refuse, remove: refuse }),
     informers: {
       namespace: 'default',
       podsOf: () => [],
@@ -25,29 +33,37 @@ const startLoop = (synced: Promise<void>) => {
       deployment: () => undefined,
       budget: () => undefined,
     },
-    turns: { written: { newerThan: () => undefined } },
+    turns: createRolloutTurns(clock, { pools: () => [], deployment: () => undefined, hasSynced: () => true }),
     applyFailed: () => {},
     podStarts: {
+      ageMs: () => 0,
+      troubleOf: () => undefined,
+      wasReady: () => false,
       onWorker: () => ({ [Symbol.dispose]: () => {} }),
       startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
     },
     subscriptions: { of: () => subscription, waitForSync: () => synced },
-    queue: {},
-    statuses: { write: () => {}, withLatestStatus: (pool: unknown) => pool },
+    queue: createQueueDouble({}),
+    statuses: { write: () => {}, withLatestStatus: (of: BrowserPool) => of },
     occurred: () => {},
     settings: podSettings,
     timing: { tickMs: 10, limitMs: 1000 },
   }
-  const events = { worker: () => {}, decided: () => {}, tickFailed: () => {}, reconciled: () => {} }
+  const events = {
+    worker: () => {},
+    decided: () => {},
+    tickFailed: () => {},
+    reconciled: () => {},
+    [Symbol.dispose]: () => {},
+  }
   const pool = poolObject('web', { autoscaling: { enabled: false } })
   const run = {
     pool: () => pool,
     wakeup: createWakeup(1),
     events,
-    turned: () => {},
   }
   const stop = new AbortController()
-  const running = runPool(deps as unknown as TermDeps, run as unknown as PoolRun, stop.signal)
+  const running = runPool(deps, run, stop.signal)
   return { lists: () => lists, end: () => (stop.abort(), running) }
 }
 

@@ -4,14 +4,15 @@ import { statusChange } from '#controller/operator/status/status-change.ts'
 import { type Trouble, troubles } from '#controller/pool.ts'
 import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import { poolObject } from '#test/helpers/kube-objects.ts'
 
 const at = new Date('2026-11-20T10:00:00.500Z')
 const poolWith = (given: { paused?: boolean; status?: BrowserPoolStatus } = {}): BrowserPool =>
-  ({
-    metadata: { name: 'proxied', generation: 3 },
-    spec: { paused: given.paused ?? false, jobs: { max: 10, spares: 2 } },
-    ...(given.status && { status: given.status }),
-  }) as unknown as BrowserPool
+  poolObject(
+    'proxied',
+    { paused: given.paused ?? false, jobs: { max: 10, spares: 2 } },
+    { metadata: { generation: 3 }, ...(given.status && { status: given.status }) },
+  )
 
 const jobs = (...states: SeenJob['state'][]): SeenJob[] =>
   states.map((state, index) => ({ name: `${index}`, state, revision: '' }))

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { StatusWriter } from '#controller/operator/status/status-writer.ts'
 import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import type { KubeApi, Patch } from '#shared/kube/client.ts'
+import type { Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import type { Ref } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
+import { asKubeApi } from '#test/helpers/object-api.ts'
 
 type Written = { readonly name: string; readonly atMs: number; readonly status: BrowserPoolStatus }
 
@@ -24,7 +25,7 @@ const setUp = () => {
     return { metadata: { resourceVersion: String(state.version) } }
   }
   const writer = new StatusWriter({
-    api: { patch } as unknown as Pick<KubeApi, 'patch'>,
+    api: asKubeApi({ patch }),
     clock,
     occurred: ({ metadata }, { reason }) => occurred.push(`${metadata.name} ${reason}`),
     reported: (pool, status) => reported.push(`${pool.metadata.name} ${status?.queue}`),

@@ -10,8 +10,6 @@ import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { deploymentObject, podObject, poolObject } from '#test/helpers/kube-objects.ts'
 import { createScriptedApi, type ScriptedApi } from '#test/helpers/scripted-api.ts'
 
-type Namespaced = Collection & { readonly labelSelector?: string }
-
 /** A watch over an API in which each kind has its own script. */
 const setUp = (jobsNamespace = 'n') => {
   const clock = createHandClock()
@@ -21,10 +19,9 @@ const setUp = (jobsNamespace = 'n') => {
     if (!kinds.has(key)) kinds.set(key, createScriptedApi())
     return kinds.get(key)!
   }
-  const api = {
-    list: (of: Namespaced, ...rest: unknown[]) => (scriptOf(of).api.list as (...all: unknown[]) => never)(of, ...rest),
-    watch: (of: Namespaced, ...rest: unknown[]) =>
-      (scriptOf(of).api.watch as (...all: unknown[]) => never)(of, ...rest),
+  const api: ScriptedApi['api'] = {
+    list: (of, ...rest) => scriptOf(of).api.list(of, ...rest),
+    watch: (of, ...rest) => scriptOf(of).api.watch(of, ...rest),
   }
   const kindOf = (resource: Collection['resource'], namespace = 'n') => scriptOf({ resource, namespace })
   const fill = (resource: Collection['resource'], items: readonly KubeObject[] = [], namespace = 'n') =>
@@ -33,7 +30,7 @@ const setUp = (jobsNamespace = 'n') => {
     const podChanges: string[] = []
     const informers = openInformers(
       {
-        api: api as never,
+        api,
         clock,
         random: () => 0,
         eventsOf: () => ({ listed: () => {}, ended: () => {} }),

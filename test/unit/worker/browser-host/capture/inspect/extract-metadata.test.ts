@@ -1,7 +1,6 @@
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { extractMetadata } from '#worker/browser-host/capture/inspect/extract-metadata.ts'
-import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
 
@@ -19,8 +18,8 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
     address: () => url,
     isNavigating: () => false,
     loaded: async () => void waited.push('load'),
-  } as unknown as MainDocument
-  const open = { document, session: { send, isOpen: () => !isClosed } as unknown as Session, mainFrameId: 'main' }
+  }
+  const open = { document, session: createSessionDouble({ send, isOpen: () => !isClosed }), mainFrameId: 'main' }
   return { open, waited }
 }
 

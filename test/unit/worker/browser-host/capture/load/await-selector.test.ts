@@ -1,7 +1,6 @@
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
-import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** Waits on a page that gives the `looks` in order, then repeats the last. */
 const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
@@ -13,8 +12,8 @@ const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
     if (found instanceof Error) throw found
     return { result: { value: found } }
   }
-  const session = { send, isOpen: () => isOpen } as unknown as Session
-  const open = { session, mainFrameId: 'main', document: {} as MainDocument }
+  const session = createSessionDouble({ send, isOpen: () => isOpen })
+  const open = { session, mainFrameId: 'main' }
   return awaitSelector(open, '#x', { waitMs: 300, timeoutSeconds: 5 })
 }
 

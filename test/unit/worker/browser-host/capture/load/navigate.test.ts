@@ -1,8 +1,6 @@
 import t from 'tap'
 import { goTo } from '#worker/browser-host/capture/load/navigate.ts'
-import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import type { Traffic } from '#worker/browser-host/traffic.ts'
 
 const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds'> = {
   source: { url: 'https://a.test/', html: undefined, markdown: undefined },
@@ -14,14 +12,14 @@ const went = async (url: string, refused: readonly string[], failures = 1, sourc
   const addresses: (string | undefined)[] = []
   const open = {
     document: { requested: () => ({ url, status: undefined, netError: 'ERR_SOCKS_CONNECTION_FAILED' }) },
-  } as unknown as OpenPage
+  }
   const blocker = { hasRefused: (host: string) => refused.includes(host) }
   const go = async (_open: unknown, { source: to, timeoutSeconds }: typeof plan) => {
     addresses.push(to.url)
     if (timeoutSeconds > 5) throw new Error('more time than there was')
     if (addresses.length <= failures) throw new Error('failed')
   }
-  const traffic = {} as Traffic
+  const traffic = { refusalOf: () => undefined }
   const end = await goTo(open, { ...plan, source }, { traffic, blocker }, go).then(
     () => 'loaded',
     (error: Error) => error.message,

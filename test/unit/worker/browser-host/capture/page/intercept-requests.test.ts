@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
-import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { continuationOf, interceptRequests } from '#worker/browser-host/capture/page/intercept-requests.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const origin = 'http://target.test'
 const own = { Accept: '*/*', 'User-Agent': 'Own/1', Referer: 'http://target.test/' }
@@ -107,20 +106,19 @@ const spied = (fails?: string) => {
   const asked: string[] = []
   const events = new EventEmitter()
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-  const session = {
-    id: 'interception',
-    on: events.on.bind(events),
-    send: async (method: string) => {
+  const session = createSessionDouble({
+    events,
+    send: async (method) => {
       asked.push(method)
       if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
     },
-  } as unknown as Session
+  })
   const attach = async (until: Promise<void>) => {
     void until.then(() => asked.push('detached'))
     asked.push('session')
     return session
   }
-  return { open: { browser: { session, attach } as unknown as Browser, closed }, asked, events, close }
+  return { open: { browser: { attach }, closed }, asked, events, close }
 }
 
 t.test('intercept requests: intercepts only with headers or rules, and until the context is closed', async (t) => {

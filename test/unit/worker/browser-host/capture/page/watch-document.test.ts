@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { watchDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** A main frame whose events the test emits. */
 const watched = () => {
   const events = new EventEmitter()
-  const document = watchDocument({ on: events.on.bind(events) } as unknown as Session, 'main')
+  const document = watchDocument(createSessionDouble({ events }), 'main')
   return {
     document,
     asks: (loaderId: string, url: string, { frameId = 'main', type = 'Document' } = {}) =>

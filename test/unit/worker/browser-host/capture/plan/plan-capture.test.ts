@@ -6,7 +6,7 @@ import { captureParameters, type CaptureParameters, withDefaults } from '#shared
 import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
 const plan = (parameters: CaptureParameters) =>
-  planCapture(withDefaults({ url: 'https://example.com/', ...parameters }))
+  planCapture(withDefaults(parameters.html === undefined ? { url: 'https://example.com/', ...parameters } : parameters))
 
 t.test('plan capture: a table decides between parameters that exclude each other', async (t) => {
   const rows: [name: string, parameters: CaptureParameters, want: object][] = [
@@ -22,8 +22,8 @@ t.test('plan capture: a table decides between parameters that exclude each other
     ['a pdf is not resized', { format: 'pdf', resize_width: 100 }, { output: { kind: 'pdf', fit: undefined } }],
     ['no headers', { headers: {} }, { headers: undefined }],
     ['headers', { headers: { a: 'b' } }, { headers: { origin: 'https://example.com', values: { a: 'b' } } }],
-    ['headers of an html source', { url: undefined as never, html: 'x', headers: { a: 'b' } }, { headers: undefined }],
-    ['an html source', { url: undefined as never, html: 'x' }, { source: { html: 'x' } }],
+    ['headers of an html source', { html: 'x', headers: { a: 'b' } }, { headers: undefined }],
+    ['an html source', { html: 'x' }, { source: { html: 'x' } }],
   ]
   for (const [name, parameters, want] of rows) t.match(plan(parameters), want, name)
 })

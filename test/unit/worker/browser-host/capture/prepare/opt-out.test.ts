@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { optOut } from '#worker/browser-host/capture/prepare/opt-out.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const url = (name: string) => `https://${name}.test/`
 const tree = { frame: { id: 'main', url: url('main') }, childFrames: [{ frame: { id: 'below', url: url('below') } }] }
@@ -11,7 +11,8 @@ const script: ConsentScript = { scriptFor: () => 'script', snippet: () => '() =>
 /** A page with one frame; `next` is the result of the consent script in a frame. */
 const pageOf = (next: (frame: string) => Promise<object[]>) => {
   const asked: string[] = []
-  const send = async (method: string, { frameId, contextId, expression }: Record<string, string> = {}) => {
+  const send = async (method: string, parameters: Readonly<Record<string, unknown>>) => {
+    const { frameId, contextId, expression } = parameters as Readonly<Record<string, string | undefined>>
     if (method === 'Page.getFrameTree') return { frameTree: tree }
     if (method === 'Page.createIsolatedWorld') return { executionContextId: frameId }
     if (expression === 'script') return { result: {} }
@@ -19,7 +20,7 @@ const pageOf = (next: (frame: string) => Promise<object[]>) => {
     asked.push(contextId)
     return { result: { value: await next(contextId) } }
   }
-  const session = { send } as unknown as Session
+  const session = createSessionDouble({ send })
   return { open: { mainFrameId: 'main', frameSessions: () => [session] }, asked }
 }
 

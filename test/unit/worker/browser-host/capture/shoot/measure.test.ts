@@ -1,13 +1,13 @@
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { measure } from '#worker/browser-host/capture/shoot/measure.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const openWith = (content: { width: number; height: number }, pageY = 0) => {
   const metrics = {
     cssContentSize: { x: 0, y: 0, ...content },
     cssVisualViewport: { pageX: 0, pageY, scale: 1 },
   }
-  return { session: { send: async () => metrics } as unknown as Session, mainFrameId: 'main' }
+  return { session: createSessionDouble({ send: async () => metrics }), mainFrameId: 'main' }
 }
 const view = { width: 1280, height: 800, scale: 1 } as const
 const bounds = { heightMax: 20_000, pixelsMax: 40_000_000 }

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { shoot } from '#worker/browser-host/capture/shoot/shoot.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const sessionThat = (send: (method: string, params: object) => unknown) =>
-  ({ send: async (method: string, params: object) => send(method, params) }) as unknown as Session
+  createSessionDouble({ send: async (method, params) => send(method, params) })
 
 const output = { kind: 'image', format: 'jpeg', quality: 80, isTransparent: false, fit: undefined } as const
 const shooting = {
