@@ -33,8 +33,10 @@ const loopsWith =
  */
 const cleanupPauseTurns = 4
 
+type Cleanup = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events' | 'idleMonitor' | 'rowRetentionDays'>
+
 /** The loops that delete. Each continues while its batches are full; several ledgers share the work. */
-export const cleanupLoops = (ledger: Ledger): Loop[] => {
+export const cleanupLoops = (ledger: Cleanup): Loop[] => {
   const loop = loopsWith(ledger)
   return [
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),

@@ -9,13 +9,11 @@ const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => 
   bound,
 ]
 
-/** The part of docs/benchmarks.md about what metrics and traces cost; `made` says on what it was measured. */
-export const telemetryText = async (rounds: number, seconds: number, made: string): Promise<string> => {
+/** What metrics and traces cost. */
+export const telemetryText = async (rounds: number, seconds: number): Promise<string> => {
   const accept = await measureAcceptCost(rounds, seconds)
   const captures = await measureCaptureCost(rounds, seconds)
-  return `## What metrics and traces cost
-
-${made} Two of everything side by side, loaded in turn for ${seconds} s,
+  return `Two of everything side by side, loaded in turn for ${seconds} s,
 ${rounds} rounds: one without a scrape and without traces, one whose services are scraped every 15 s and send traces at the default
 sampling to a receiver on the same machine. The cost is that of the median round.
 
