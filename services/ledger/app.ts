@@ -28,8 +28,8 @@ const loopsWith =
   }
 
 /**
- * Each loop that deletes works a fifth of the time. p99 of concurrent accepts is then 42 ms at 4,450 removed rows per second,
- * without pauses 119 ms at 12,000; 1,000 rows per second are added (`make bench-http`).
+ * Each loop that deletes works a fifth of the time, so that concurrent accepts hardly wait, and still removes several times the
+ * 1,000 rows per second that may be added (docs/benchmarks.md, "While rows are removed").
  */
 const cleanupPauseTurns = 4
 
