@@ -9,7 +9,7 @@ export type CallersEffort = {
 
 /** Captures per second of a small page for so many callers at a time, each of whom waits for its image before the next. */
 export const measureCallers = async (
-  { capture }: Pick<SmallPage, 'capture'>,
+  { capture }: SmallPage,
   { callers, settleMs, countedMs }: CallersEffort,
 ): Promise<{ callers: number; perSecond: number }[]> => {
   const callFor = async (forMs: number) => {

@@ -14,7 +14,7 @@ const timed = async <T>(work: () => Promise<T>): Promise<{ tookMs: number; value
 
 /** Times a small page through the whole system and through a bare Playwright loop, in turn. */
 export const measureCaptures = async (
-  { system, url, capture }: Omit<SmallPage, typeof Symbol.asyncDispose>,
+  { system, url, capture }: SmallPage,
   { warmUps, rounds }: { readonly warmUps: number; readonly rounds: number },
 ): Promise<{ ours: Spread; bare: Spread; stages: Record<string, number> }> => {
   await using browser = await startBareBrowser()

@@ -11,7 +11,7 @@ type Part = { name: string; bytes: number; core: number }
 
 /** Memory, and share of a core, of all processes of a system that is idle after a burst of captures. */
 export const measureIdle = async (
-  { system, capture }: Pick<SmallPage, 'system' | 'capture'>,
+  { system, capture }: SmallPage,
   { burst, settleMs, watchedMs }: IdleEffort,
 ): Promise<{ parts: Part[]; total: Part }> => {
   await Promise.all(Array.from({ length: burst }, capture))

@@ -50,7 +50,7 @@ const parts: Readonly<Record<string, Part>> = {
   lasting: { heading: 'One worker over many captures', measure: measureLasts },
   telemetry: {
     heading: 'What metrics and traces cost',
-    measure: () => telemetryText(isShort ? 2 : 9, isShort ? 3 : 10),
+    measure: () => telemetryText(isShort ? { rounds: 2, seconds: 3 } : { rounds: 9, seconds: 10 }),
   },
 }
 

@@ -11,8 +11,8 @@ export type LastingEffort = {
   /** How long the service is left alone before each look. */
   readonly settleMs: number
   readonly format: Shot['format']
-  /** Path of the tall page. */
-  readonly tall: '/tall-8000' | '/tall-16000'
+  /** Path of a tall page. */
+  readonly tall: string
   readonly tallShots: number
   /** How many captures are taken with all blockers, and as many with none. */
   readonly blocked: number
