@@ -77,20 +77,20 @@ check-rules:
 docs: packages ## writes the pages that are generated from the code
 	node tools/docs/generate.ts
 
-bench-cluster: setup ## measures the operator on a real control plane and writes its part of docs/benchmarks.md
+bench-cluster: setup ## measures the operator on a real control plane and writes its parts of docs/benchmarks.md; ARGS=reactions for one part (reactions, operator)
 	@scripts/build-test-cluster.sh
-	@exec node test/bench/run-cluster.ts
+	@exec node test/bench/run-cluster.ts $(ARGS)
 
 bench-nodes: setup ## measures installation, a start from zero and proxied captures on real nodes and writes its part of docs/benchmarks.md (root, cgroup v1)
 	@scripts/run-node-tests.sh --bench
 
-bench-http: setup ## measures the HTTP interface and writes its part of docs/benchmarks.md; ARGS=1000000 for fewer rows
+bench-http: setup ## measures the HTTP interface and writes its parts of docs/benchmarks.md, each at once; ARGS=removal for one part (rates, webhooks, removal, memory, rows), ARGS='--rows 1000000' for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
 
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
 
-bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (service, engine, lasting, telemetry), ARGS='engine --short' measures less and writes nothing
+bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (start, idle, small, callers, accept, engine, lasting, telemetry), ARGS='engine --short' measures less and writes nothing
 	@exec node test/bench/run.ts $(ARGS)
 
 capture: ## captures URL=... into OUT=capture.png with the running service

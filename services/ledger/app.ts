@@ -28,13 +28,15 @@ const loopsWith =
   }
 
 /**
- * Each loop that deletes works a fifth of the time. p99 of concurrent accepts is then 42 ms at 4,450 removed rows per second,
- * without pauses 119 ms at 12,000; 1,000 rows per second are added (`make bench-http`).
+ * Each loop that deletes works a fifth of the time, so that concurrent accepts hardly wait, and still removes several times the
+ * 1,000 rows per second that may be added (docs/benchmarks.md, "While rows are removed").
  */
 const cleanupPauseTurns = 4
 
+type Cleanup = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events' | 'idleMonitor' | 'rowRetentionDays'>
+
 /** The loops that delete. Each continues while its batches are full; several ledgers share the work. */
-export const cleanupLoops = (ledger: Ledger): Loop[] => {
+export const cleanupLoops = (ledger: Cleanup): Loop[] => {
   const loop = loopsWith(ledger)
   return [
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),

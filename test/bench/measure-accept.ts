@@ -4,7 +4,6 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
 const connections = 16
-const runMs = 5000
 const windowSize = 16
 /** Counted as any other limits, and never reached. */
 const limits: Partial<PlanEntry> = {
@@ -13,8 +12,8 @@ const limits: Partial<PlanEntry> = {
   max_pending: 2_000_000_000,
 }
 
-/** Accepts a second in PostgreSQL with its safe settings (`fsync` on), without the gateway. */
-export const measureAccept = async (): Promise<{ name: string; perSecond: number }[]> => {
+/** Accepts a second over `runMs` in PostgreSQL with its safe settings (`fsync` on), without the gateway. */
+export const measureAccept = async (runMs: number): Promise<{ name: string; perSecond: number }[]> => {
   await using server = await startPostgres(undefined, [])
   const measure = async (accounts: number, of: Partial<PlanEntry>) => {
     const database = await server.createDatabase(connections)

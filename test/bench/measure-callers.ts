@@ -1,27 +1,21 @@
-import { resolve } from 'node:path'
-import { serveFolder } from '#test/helpers/serve-folder.ts'
-import { startSystem } from '#test/helpers/system.ts'
+import type { SmallPage } from './small-page.ts'
 
-/** Long enough for the pool to follow before anything is counted. */
-const settleMs = 10_000
+/** How much is measured; the pool follows each number of callers for `settleMs` before anything is counted. */
+export type CallersEffort = {
+  readonly callers: readonly number[]
+  readonly settleMs: number
+  readonly countedMs: number
+}
 
 /** Captures per second of a small page for so many callers at a time, each of whom waits for its image before the next. */
 export const measureCallers = async (
-  callers: readonly number[],
-  countedMs: number,
+  { capture }: SmallPage,
+  { callers, settleMs, countedMs }: CallersEffort,
 ): Promise<{ callers: number; perSecond: number }[]> => {
-  await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
-  await using system = await startSystem(['--allow-target', site.host])
-  const path = `/v1/screenshots/capture?url=${encodeURIComponent(`http://${site.host}/index.html`)}`
   const callFor = async (forMs: number) => {
     const untilMs = performance.now() + forMs
     let captures = 0
-    while (performance.now() < untilMs) {
-      const response = await system.request(path)
-      if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
-      await response.arrayBuffer()
-      captures += 1
-    }
+    for (; performance.now() < untilMs; captures += 1) await capture()
     return captures
   }
   const all: { callers: number; perSecond: number }[] = []

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Database } from '#shared/db/connection.ts'
 import { hourPrefix } from '#shared/storage/objects.ts'
 import { pssBytes } from '#test/helpers/process-tree.ts'
 import { createClients, createRequest, getRequest, type Served, startServed } from './served.ts'
@@ -18,33 +19,42 @@ export type GatewayMemory = {
   readonly after: number
 }
 
+/** How much is measured. */
+export type MemoryEffort = {
+  readonly requests: number
+  /** Requests are sent for so long, again and again, until they are enough. */
+  readonly sendSeconds: number
+  readonly downloads: number
+  readonly imageBytes: number
+  readonly settleMs: number
+  readonly watchMs: number
+}
+
 const accounts = 50
 const connections = 32
-const downloads = 200
-const imageBytes = 20 * 1024 * 1024
-const settleMs = 10_000
-const watchMs = 20_000
 const lookMs = 500
 /** A download of about 64 KiB a second. */
 const sipMs = 1000
 
-const sendMany = async ({ gateway, send }: Served, keys: readonly string[], requests: number) => {
+const sendMany = async ({ gateway, send }: Served, keys: readonly string[], effort: MemoryEffort) => {
+  const { requests, sendSeconds } = effort
   const texts = keys.map((key) => createRequest(key))
   const tenths: number[] = []
   for (let tenth = 0; tenth < 10; tenth += 1) {
     let sent = 0
-    while (sent < requests / 10) sent += (await send({ requests: texts, connections, seconds: 5 })).answers
+    while (sent < requests / 10) sent += (await send({ requests: texts, connections, seconds: sendSeconds })).answers
     tenths.push(pssBytes(gateway.pid))
   }
   return tenths
 }
 
-const storeImage = async ({ gateway }: Served, folder: string, accountId: string): Promise<string> => {
+const storeImage = async (database: Database, folder: string, of: { accountId: string; imageBytes: number }) => {
+  const { accountId, imageBytes } = of
   const id = randomUUID()
   const key = `${hourPrefix(new Date())}${id}/${'0'.repeat(32)}`
   await mkdir(dirname(join(folder, key)), { recursive: true })
   await writeFile(join(folder, key), Buffer.alloc(imageBytes))
-  await gateway.database.query(
+  await database.query(
     `insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period,
        retention_seconds, created_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width, height)
      values ($1, $2, 'standard', 'normal', 'completed', 'https://example.com/', '{"format":"png"}', 'x', 1000, now(), 3600,
@@ -75,7 +85,7 @@ const mostOver = async (pid: number, ms: number): Promise<number> => {
 }
 
 /** Measures the gateway's memory over a number of accepted requests, then with slow downloads of a large image. */
-export const measureGatewayMemory = async (requests: number): Promise<GatewayMemory> => {
+export const measureGatewayMemory = async (effort: MemoryEffort): Promise<GatewayMemory> => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-images-'))
   try {
     await using served = await startServed({ STORAGE_FOLDER: folder })
@@ -85,19 +95,22 @@ export const measureGatewayMemory = async (requests: number): Promise<GatewayMem
     const tenths = await sendMany(
       served,
       clients.map(({ key }) => key),
-      requests,
+      effort,
     )
-    const path = await storeImage(served, folder, first.accountId)
+    const path = await storeImage(served.gateway.database, folder, {
+      accountId: first.accountId,
+      imageBytes: effort.imageBytes,
+    })
     const { pid, baseUrl } = served.gateway
-    await pause(settleMs)
+    await pause(effort.settleMs)
     const before = pssBytes(pid)
     const port = Number(new URL(baseUrl).port)
-    const sockets = Array.from({ length: downloads }, () => sip(port, getRequest(first.key, path)))
-    const during = await mostOver(pid, watchMs)
+    const sockets = Array.from({ length: effort.downloads }, () => sip(port, getRequest(first.key, path)))
+    const during = await mostOver(pid, effort.watchMs)
     for (const socket of sockets) socket.destroy()
     // What is free is given back as others are served.
     const few = [createRequest(first.key)]
-    await served.send({ requests: few, connections: 1, seconds: settleMs / 1000, perSecond: 100 })
+    await served.send({ requests: few, connections: 1, seconds: effort.settleMs / 1000, perSecond: 100 })
     return { tenths, before, during, after: pssBytes(pid) }
   } finally {
     await rm(folder, { recursive: true })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoadResult } from './load.ts'
-import { type Cost, createClients, createRequest, type Served, startServed } from './served.ts'
+import { type Cost, createClients, createRequest, type Served } from './served.ts'
 
 /** One kind of request, and how it went. */
 export type Rate = {
@@ -12,7 +12,6 @@ export type Rate = {
 
 const connections = 32
 const accounts = 50
-const warmSeconds = 5
 const pacedPerSecond = 300
 const minuteMs = 60_000
 const unknownKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -41,22 +40,29 @@ const measureRefusals = async ({ gateway, send }: Served, keys: readonly string[
   ]
 }
 
-/** Measures what one gateway accepts and refuses a second; accepting for `seconds`, the others for a fifth of it. */
-export const measureRates = async (seconds: number): Promise<Rate[]> => {
-  // All are admitted, and published, though no worker takes any.
-  await using served = await startServed({ WINDOW_CAPTURES: '10000' })
+/** For how long each kind of request is sent; accepting longer than the others. */
+export type RatesEffort = { readonly warmSeconds: number; readonly seconds: number; readonly shortSeconds: number }
+
+/**
+ * What a gateway needs to be measured: all captures are admitted, and published, though no worker takes any; and each unknown key
+ * is looked up, though all come from one address.
+ */
+export const ratesSettings = { WINDOW_CAPTURES: '10000', KEY_FAILURES_PER_MINUTE: '1000000' }
+
+/** Measures what one gateway accepts and refuses a second. */
+export const measureRates = async (served: Served, effort: RatesEffort): Promise<Rate[]> => {
+  const { warmSeconds, seconds, shortSeconds } = effort
   const clients = await createClients(served.gateway.database, accounts)
   const keys = clients.map(({ key }) => key)
   const requests = keys.map((key) => createRequest(key))
   await served.send({ requests, connections, seconds: warmSeconds })
   const sustained = await served.send({ requests, connections, seconds })
-  const short = Math.max(5, Math.round(seconds / 5))
-  const paced = await served.send({ requests, connections, seconds: short, perSecond: pacedPerSecond })
-  const alone = await served.send({ requests: requests.slice(0, 1), connections, seconds: short })
+  const paced = await served.send({ requests, connections, seconds: shortSeconds, perSecond: pacedPerSecond })
+  const alone = await served.send({ requests: requests.slice(0, 1), connections, seconds: shortSeconds })
   return [
     { name: `202: ${accounts} accounts, as fast as it goes`, result: sustained, bound: '1,200' },
     { name: `202: ${accounts} accounts, ${pacedPerSecond} per second`, result: paced, bound: 'p99 25 ms' },
     { name: '202: one account alone', result: alone, bound: '' },
-    ...(await measureRefusals(served, keys, short)),
+    ...(await measureRefusals(served, keys, shortSeconds)),
   ]
 }

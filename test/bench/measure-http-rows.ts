@@ -1,27 +1,37 @@
 import { cleanupLoops } from '#ledger/app.ts'
+import { createEvents } from '#ledger/events.ts'
+import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import { runLoop } from '#ledger/loop.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { fillCaptures } from './fill-captures.ts'
 import type { LoadResult } from './load.ts'
-import { createClients, createRequest, getRequest, type Served, startServed } from './served.ts'
+import { createClients, createRequest, getRequest, type Served } from './served.ts'
 
 /** How accepting and listing go with a number of rows in the table. */
 export type AtRows = { readonly rows: number; readonly accept: LoadResult; readonly list: LoadResult }
 
 const accounts = 50
 const connections = 32
-const warmSeconds = 4
-const seconds = 15
 const pacedPerSecond = 300
-/** Of each kind: captures, objects, keys of requests, deliveries. */
-const expiredRows = 100_000
 const partRows = 10_000
 const tallied = ['capture', 'object', 'idempotency_key', 'webhook_delivery']
 const removalMs = 600_000
 const rowRetentionDays = 90
 
-const measureAt = async ({ send }: Served, keys: readonly string[], rows: number): Promise<AtRows> => {
+/** For how long requests are sent; the first of them do not count. */
+type Seconds = { readonly warmSeconds: number; readonly seconds: number }
+
+/** How much is measured: the rows in the table. */
+export type RowsEffort = Seconds & { readonly rows: number }
+
+/** How much is measured: the rows of each kind (captures, objects, keys of requests, deliveries) that are removed. */
+export type RemovalEffort = Seconds & { readonly expiredRows: number }
+
+const measureAt = async ({ send }: Served, keys: readonly string[], effort: RowsEffort): Promise<AtRows> => {
+  const { rows, warmSeconds, seconds } = effort
   const run = async (requests: readonly string[]) => {
     await send({ requests, connections, seconds: warmSeconds })
     return await send({ requests, connections, seconds })
@@ -32,25 +42,24 @@ const measureAt = async ({ send }: Served, keys: readonly string[], rows: number
 }
 
 /** Measures accepting and listing with twenty rows an account, and with `rows` in the table. */
-export const measureRows = async (rows: number): Promise<AtRows[]> => {
-  await using served = await startServed()
+export const measureRows = async (served: Served, effort: RowsEffort): Promise<AtRows[]> => {
   const { database } = served.gateway
-  const few: AtRows[] = []
-  for (const count of [accounts * 20, rows]) {
+  const atRows: AtRows[] = []
+  for (const rows of [accounts * 20, effort.rows]) {
     const clients = await createClients(database, accounts)
     const accountIds = clients.map(({ accountId }) => accountId)
     await database.query('truncate capture, capture_count, outbox')
-    await fillCaptures(database, { accountIds, rows: count, newestDays: 0, oldestDays: 80 })
+    await fillCaptures(database, { accountIds, rows, newestDays: 0, oldestDays: 80 })
     const keys = clients.map(({ key }) => key)
-    few.push(await measureAt(served, keys, count))
+    atRows.push(await measureAt(served, keys, { ...effort, rows }))
   }
-  return few
+  return atRows
 }
 
 /** Fills every table with rows that are over, beside the captures: objects, keys of requests, deliveries with an attempt. */
-const fillOver = async (database: Database, accountId: string) => {
-  const numbered = `from generate_series(1, ${partRows}) as n`
-  for (let from = 0; from < expiredRows; from += partRows) {
+const fillOver = async (database: Database, accountId: string, rows: number) => {
+  for (let from = 0; from < rows; from += partRows) {
+    const numbered = `from generate_series(1, ${Math.min(partRows, rows - from)}) as n`
     await database.query(
       `insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
        select 'captures/over/' || gen_random_uuid(), gen_random_uuid(), 1, '', now(), now() ${numbered}`,
@@ -73,7 +82,7 @@ const fillOver = async (database: Database, accountId: string) => {
 }
 
 /** Counts what the loops remove, and when they removed the last of each kind. */
-const createTally = (began: number) => {
+const createTally = (began: number, expiredRows: number) => {
   const kinds = new Map<string, { rows: number; lastMs: number }>()
   const add = (kind: string, rows: number) => {
     kinds.set(kind, { rows: (kinds.get(kind)?.rows ?? 0) + rows, lastMs: performance.now() })
@@ -81,50 +90,56 @@ const createTally = (began: number) => {
   return {
     add,
     isDone: () => tallied.every((kind) => (kinds.get(kind)?.rows ?? 0) >= expiredRows),
-    perSecond: () =>
-      [...kinds].map(([kind, { rows, lastMs }]) => ({ kind, perSecond: (rows * 1000) / (lastMs - began) })),
+    removed: () =>
+      [...kinds].map(([kind, { rows, lastMs }]) => ({ kind, rows, perSecond: (rows * 1000) / (lastMs - began) })),
   }
 }
 
 /** Runs the loops of a ledger that take away what is over, pauses included, until nothing of it is left. */
-const removeOver = async (database: Database) => {
-  const tally = createTally(performance.now())
+const removeOver = async ({ database, queue }: Served['gateway'], expiredRows: number) => {
+  const tally = createTally(performance.now(), expiredRows)
   const stop = new AbortController()
   const events = {
+    ...createEvents(createLogger({ service: 'ledger', level: 'error' }), createMetrics('ledger')),
     rowsRemoved: tally.add,
     objectsRemoved: (rows: number) => tally.add('object', rows),
     loopFailed: (_name: string, error: Error) => stop.abort(error),
   }
   const objects = { delete: async () => [], list: async function* list() {} }
-  const ledger = { database, events, objects, rowRetentionDays } as never
-  const loops = cleanupLoops(ledger).map((loop) => runLoop(loop, events as never, stop.signal))
+  const ledger = { database, queue, events, objects, rowRetentionDays, idleMonitor: createIdleMonitor() }
+  const loops = cleanupLoops(ledger).map((loop) => runLoop(loop, events, stop.signal))
   await eventually(() => tally.isDone() || stop.signal.aborted, { withinMs: removalMs, what: 'all is removed' })
   const { aborted, reason } = stop.signal
   stop.abort()
   await Promise.all(loops)
   if (aborted) throw reason as Error
-  return tally.perSecond()
+  return tally.removed()
 }
 
 /** How many rows of each kind a ledger removes per second, and how accepting goes meanwhile. */
 export type Removal = {
   readonly alone: LoadResult
   readonly removing: LoadResult
-  readonly removed: readonly { readonly kind: string; readonly perSecond: number }[]
+  readonly removed: readonly { readonly kind: string; readonly rows: number; readonly perSecond: number }[]
 }
 
 /** Measures accepting at a steady rate alone, and while the ledger's own loops remove what is over. */
-export const measureRemoval = async (): Promise<Removal> => {
-  await using served = await startServed()
+export const measureRemoval = async (
+  served: Served,
+  { expiredRows, warmSeconds, seconds }: RemovalEffort,
+): Promise<Removal> => {
   const { database } = served.gateway
   const clients = await createClients(database, accounts)
   const accountIds = clients.map(({ accountId }) => accountId)
   await fillCaptures(database, { accountIds, rows: expiredRows, newestDays: 91, oldestDays: 120 })
-  await fillOver(database, accountIds[0] ?? '')
+  await fillOver(database, accountIds[0] ?? '', expiredRows)
   const requests = clients.map(({ key }) => createRequest(key))
   const load = { requests, connections, perSecond: pacedPerSecond }
   await served.send({ ...load, seconds: warmSeconds })
   const alone = await served.send({ ...load, seconds })
-  const [removed, removing] = await Promise.all([removeOver(database), served.send({ ...load, seconds })])
+  const [removed, removing] = await Promise.all([
+    removeOver(served.gateway, expiredRows),
+    served.send({ ...load, seconds }),
+  ])
   return { alone, removing, removed }
 }

@@ -1,25 +1,23 @@
-import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
-import { serveFolder } from '#test/helpers/serve-folder.ts'
-import { startSystem } from '#test/helpers/system.ts'
 import { ownCpuSeconds } from './cpu-seconds.ts'
 import { partOf } from './part-of.ts'
+import type { SmallPage } from './small-page.ts'
 
-const burst = 40
-const settleMs = 75_000
-const watchedMs = 30_000
+/** How much is measured. */
+export type IdleEffort = { readonly burst: number; readonly settleMs: number; readonly watchedMs: number }
 
 type Part = { name: string; bytes: number; core: number }
 
-/** Memory, and share of a core, of all processes of a system that is idle 75 s after a burst of 40 captures. */
-export const measureIdle = async (): Promise<{ parts: Part[]; total: Part }> => {
-  await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
-  await using system = await startSystem(['--allow-target', site.host])
-  const path = `/v1/screenshots/capture?url=${encodeURIComponent(`http://${site.host}/index.html`)}`
-  await Promise.all(Array.from({ length: burst }, async () => (await system.request(path)).arrayBuffer()))
-  await new Promise((wake) => setTimeout(wake, settleMs))
+/** Memory, and share of a core, of all processes of a system that is idle after a burst of captures. */
+export const measureIdle = async (
+  { system, capture }: SmallPage,
+  { burst, settleMs, watchedMs }: IdleEffort,
+): Promise<{ parts: Part[]; total: Part }> => {
+  await Promise.all(Array.from({ length: burst }, capture))
+  await pause(settleMs)
   const before = new Map(processTree(system.pid).map(({ pid }) => [pid, ownCpuSeconds(pid)]))
-  await new Promise((wake) => setTimeout(wake, watchedMs))
+  await pause(watchedMs)
   const parts = new Map<string, Part>()
   for (const { pid, command } of processTree(system.pid)) {
     const name = partOf(command)

@@ -5,13 +5,21 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { recordJobs } from '#test/helpers/job-record.ts'
 import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
-const pools = 50
-const workersEach = 20
-const liveJobs = 500
-const idleMs = 60_000
-const burst = 2000
-/** Each has room for 64 workers, which request half a core. */
-const nodes = 30
+/** How much is measured. */
+export type OperatorEffort = {
+  readonly pools: number
+  readonly workersEach: number
+  readonly liveJobs: number
+  readonly idleMs: number
+  /** Proxied captures at once. */
+  readonly burst: number
+  /** Each has room for 64 workers, which request half a core. */
+  readonly nodes: number
+  readonly leaseSeconds: number
+}
+
+/** How many Jobs of the burst may run at one time beside the live ones. */
+const moreJobs = 50
 /** On two cores with a whole control plane beside it. */
 const patienceMs = 900_000
 const ticksPerSecond = 100
@@ -51,8 +59,8 @@ const writing = new Set(['create', 'update', 'patch', 'delete'])
 const writes = async ({ cluster }: OperatorCluster) =>
   (await cluster.asked()).filter(({ verb }) => writing.has(verb)).length
 
-/** Fifty pools of twenty workers; one of them is sized by the queue. */
-const applyPools = async ({ applyPool, cluster }: OperatorCluster) => {
+/** Pools of some workers each; one of them is sized by the queue. */
+const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorEffort) => {
   for (let index = 0; index < pools; index += 1) {
     const size = { minReplicas: workersEach, maxReplicas: workersEach }
     await applyPool(`pool-${index}`, { replicas: workersEach, autoscaling: { ...size, enabled: index === 0 } })
@@ -67,7 +75,8 @@ const applyPools = async ({ applyPool, cluster }: OperatorCluster) => {
   )
 }
 
-const measureIdle = async (world: OperatorCluster): Promise<IdleCost> => {
+const measureIdleCost = async (world: OperatorCluster, effort: OperatorEffort): Promise<IdleCost> => {
+  const { pools, workersEach, liveJobs, idleMs } = effort
   const { pid = 0 } = world.operator.child
   // What was in flight is written by now, and the garbage of the start collected.
   await delay(idleMs / 2)
@@ -85,26 +94,30 @@ const measureIdle = async (world: OperatorCluster): Promise<IdleCost> => {
 }
 
 /** Runs a crowd of pools, pods and Jobs, first when nothing changes, then with a burst of proxied captures. */
-export const measureOperator = async (t: Parameters<typeof startOperatorCluster>[0]) => {
+export const measureOperator = async (
+  t: Parameters<typeof startOperatorCluster>[0],
+  effort: OperatorEffort,
+): Promise<{ idle: IdleCost; burst: Burst }> => {
+  const { liveJobs, burst, nodes, leaseSeconds } = effort
   let serviceMs = patienceMs
   const world = await startOperatorCluster(t, {
     nodes,
     serviceMs: () => serviceMs,
-    settings: { CONTROLLER_LEASE_SECONDS: '15' },
+    settings: { CONTROLLER_LEASE_SECONDS: String(leaseSeconds) },
   })
   const { queue, applyPool } = world
-  await applyPools(world)
+  await applyPools(world, effort)
   await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, ttlSecondsAfterFinished: 5 } })
   const record = recordJobs(world, () => 0)
   await queue.send(liveJobs, { pool: 'proxied' })
   await eventually(() => record.claims.size === liveJobs, { withinMs: patienceMs, what: 'all Jobs have claimed' })
-  const idle = await measureIdle(world)
+  const idle = await measureIdleCost(world, effort)
 
   serviceMs = 500
   const startedMs = performance.now()
   const before = await writes(world)
   // The captures of the first Jobs last for ever: their places are taken.
-  await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + 50, ttlSecondsAfterFinished: 5 } })
+  await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + moreJobs, ttlSecondsAfterFinished: 5 } })
   const ids = await queue.send(burst, { pool: 'proxied' })
   await eventually(() => ids.every((id) => (queue.rows.get(id)?.results.length ?? 0) > 0), {
     withinMs: patienceMs,

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { startSystem } from '#test/helpers/system.ts'
 import { quantile } from './quantile.ts'
 
-const starts = 5
-
-/** Milliseconds from the command to the first capture done, on a data folder that exists. */
-export const measureStart = async (): Promise<{ runs: number[]; median: number }> => {
+/** Milliseconds of `starts` starts from the command to the first capture done, on a data folder that exists. */
+export const measureStart = async (starts: number): Promise<{ runs: number[]; median: number }> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'shutterfleet-bench-'))
   const startOnce = async () => {
     const begun = performance.now()

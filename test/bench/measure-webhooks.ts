@@ -22,20 +22,28 @@ export type Deliveries = {
   readonly p95BesideHangingMs: number
   /** Deliveries per second to one receiver of one account that takes 200 ms. */
   readonly slowPerSecond: number
-  /** Milliseconds to look for what is due, where 100,000 accounts have a delivery that waits for later. */
+  /** Milliseconds to look for what is due, where many accounts have a delivery that waits for later. */
   readonly idleTakeMs: number
 }
 
 const program = resolve(import.meta.dirname, 'receiver-process.ts')
 const accounts = 50
-const deliveries = 10_000
 const steadyPerSecond = 100
-const steadySeconds = 15
 const hangMs = 30_000
 const withinMs = 120_000
-const slowDeliveries = 1500
-/** The first of them learn of what waits. */
-const idleTakes = 101
+const waitingParts = 10
+
+/** How much is measured. */
+export type DeliveriesEffort = {
+  readonly deliveries: number
+  /** For how long deliveries are queued at a steady rate. */
+  readonly steadySeconds: number
+  readonly slowDeliveries: number
+  /** Accounts with a delivery that waits for later, a multiple of ten. */
+  readonly waitingAccounts: number
+  /** The first of them learn of what waits. */
+  readonly idleTakes: number
+}
 
 type Receivers = { readonly egressPort: number; readonly certPath: string; readonly keyPath: string }
 
@@ -61,7 +69,7 @@ const waiting = async (database: Database) => {
 }
 
 /** Queues at a steady rate; answers the 95th percentile of milliseconds to the first attempt. */
-const measureDelay = async (database: Database): Promise<number> => {
+const measureDelay = async (database: Database, steadySeconds: number): Promise<number> => {
   await database.query('truncate webhook_delivery cascade')
   const step = 10
   const began = performance.now()
@@ -83,7 +91,7 @@ const measureDelay = async (database: Database): Promise<number> => {
 }
 
 /** Queues deliveries of one account to one receiver that takes 200 ms; answers how many it got per second. */
-const measureSlow = async (database: Database, accountId: string): Promise<number> => {
+const measureSlow = async (database: Database, accountId: string, slowDeliveries: number): Promise<number> => {
   const began = performance.now()
   await database.query(
     `with queued as (
@@ -98,13 +106,17 @@ const measureSlow = async (database: Database, accountId: string): Promise<numbe
 }
 
 /** The median of takes that find nothing, beside what waits for later. To be called without a sender. */
-const measureIdleTake = async (database: Database): Promise<number> => {
+const measureIdleTake = async (
+  database: Database,
+  { waitingAccounts, idleTakes }: DeliveriesEffort,
+): Promise<number> => {
   await database.query('truncate webhook_delivery, webhook_queue, webhook_arrival cascade')
-  for (let part = 0; part < 10; part += 1) {
+  for (let part = 0; part < waitingParts; part += 1) {
     await database.query(
       `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
        select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()
-         from generate_series(1, 10000) as n`,
+         from generate_series(1, $1::integer) as n`,
+      [waitingAccounts / waitingParts],
     )
   }
   await announceDeliveries(database)
@@ -118,7 +130,8 @@ const measureIdleTake = async (database: Database): Promise<number> => {
 }
 
 /** Measures one sender of webhooks; receivers and filter are another process. */
-export const measureDeliveries = async (): Promise<Deliveries> => {
+export const measureDeliveries = async (effort: DeliveriesEffort): Promise<Deliveries> => {
+  const { deliveries, steadySeconds } = effort
   await using opened = new AsyncDisposableStack()
   const teardown = (clean: () => Promise<void>) => {
     opened.defer(clean)
@@ -141,10 +154,11 @@ export const measureDeliveries = async (): Promise<Deliveries> => {
   await eventually(async () => (await waiting(database)) === 0, { withinMs, what: 'all is delivered' })
   const perSecond = (deliveries * 1000) / (performance.now() - began)
   const costMs = ((cpuSeconds(process.pid) - usedBefore) * 1000) / deliveries
-  const p95Ms = await measureDelay(database)
-  const slowPerSecond = await measureSlow(database, accountIds[1] ?? '')
+  const p95Ms = await measureDelay(database, steadySeconds)
+  const slowPerSecond = await measureSlow(database, accountIds[1] ?? '', effort.slowDeliveries)
   await add(accountIds[0] ?? '', hookUrl('hanging', '/hang'))
-  const p95BesideHangingMs = await measureDelay(database)
+  const p95BesideHangingMs = await measureDelay(database, steadySeconds)
   await sender.end()
-  return { perSecond, costMs, p95Ms, p95BesideHangingMs, slowPerSecond, idleTakeMs: await measureIdleTake(database) }
+  const idleTakeMs = await measureIdleTake(database, effort)
+  return { perSecond, costMs, p95Ms, p95BesideHangingMs, slowPerSecond, idleTakeMs }
 }

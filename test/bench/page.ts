@@ -1,48 +1,49 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 
-const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
+const root = resolve(import.meta.dirname, '../..')
+const page = resolve(root, 'docs/benchmarks.md')
 
-/** The parts of docs/benchmarks.md, in their order; each is made by a command of its own. */
-const parts = [
-  'one machine',
-  'engine',
-  'lasting',
-  'telemetry',
-  'http',
-  'before the key',
-  'kubernetes',
-  'nodes',
-] as const
+/** Puts `text` below the heading of a part, which lasts until the next; the other parts stay. Throws if there is no such part. */
+export const replacePart = (before: string, heading: string, text: string): string => {
+  const line = `\n## ${heading}\n`
+  const from = before.indexOf(line)
+  if (from < 0) throw new Error(`docs/benchmarks.md has no part "${heading}"`)
+  const next = before.indexOf('\n## ', from + line.length - 1)
+  const rest = next < 0 ? '' : before.slice(next)
+  return `${before.slice(0, from)}${line}\n${text.trim()}\n${rest}`
+}
 
-/** See `parts`. */
-export type Part = (typeof parts)[number]
+/** Replaces one part of docs/benchmarks.md. */
+export const writePart = (heading: string, text: string): void =>
+  writeFileSync(page, replacePart(readFileSync(page, 'utf8'), heading, text))
 
-const beginOf = (part: string) => `<!-- ${part} -->\n`
+const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
-/** Puts `text` in the place of one part of docs/benchmarks.md; the other parts stay. */
-export const writePart = (part: Part, text: string): void => {
-  const before = readFileSync(page, 'utf8')
-  const from = before.indexOf(beginOf(part))
-  const next = parts[parts.indexOf(part) + 1]
-  const end = next === undefined ? before.length : before.indexOf(beginOf(next))
-  if (from < 0 || end < 0) throw new Error(`docs/benchmarks.md has no part "${part}"`)
-  writeFileSync(
-    page,
-    `${before.slice(0, from)}${beginOf(part)}\n${text.trim()}\n${next === undefined ? '' : '\n'}${before.slice(end)}`,
-  )
+/** The commit of the measured code; what other parts of the page changed does not count. */
+const commit = (): string => {
+  const changed = git('status', '--porcelain', '--', ':/', ':!/docs/benchmarks.md') !== ''
+  return git('rev-parse', '--short', 'HEAD') + (changed ? ' with changes' : '')
+}
+
+/** What a part was made by, when, of which code and on what machine, with `more` programs. */
+export const madeBy = (command: string, ...more: readonly string[]): string => {
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
+  const on = [machine, `Node ${process.version}`, ...more].join(', ')
+  return `Made by \`make ${command}\` on ${new Date().toISOString().slice(0, 10)} at ${commit()}: ${on}.`
 }
 
 /** A table in Markdown. */
 export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** What a measurement was made on. */
-export const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
-
 /** Milliseconds, rounded. */
 export const ms = (value: number): string => Math.round(value).toString()
 
 /** Bytes as MiB, rounded. */
 export const mib = (bytes: number): string => Math.round(bytes / 2 ** 20).toString()
+
+/** A number with commas between its thousands, rounded. */
+export const whole = (value: number): string => Math.round(value).toLocaleString('en-US')

@@ -1,7 +1,9 @@
-import { measureOperator } from './measure-operator.ts'
-import { measureReactions } from './measure-reaction.ts'
-import { machine, mib, ms, table, writePart } from './page.ts'
+// Measures the operator on a real control plane, all parts or those that are named.
+import { type Burst, type IdleCost, measureOperator } from './measure-operator.ts'
+import { measureReactions, type Reactions } from './measure-reactions.ts'
+import { madeBy, mib, ms, table } from './page.ts'
 import { quantile } from './quantile.ts'
+import { runProgram } from './run-parts.ts'
 
 /** Measures something on a cluster of its own, which is gone afterwards. */
 const onCluster = async <T>(measure: (t: { teardown: (clean: () => Promise<void>) => void }) => Promise<T>) => {
@@ -12,9 +14,6 @@ const onCluster = async <T>(measure: (t: { teardown: (clean: () => Promise<void>
   return await measure({ teardown })
 }
 
-const reactions = await onCluster(measureReactions)
-const { idle, burst } = await onCluster(measureOperator)
-
 const reaction = (what: string, values: readonly number[], bound: string) => [
   what,
   values.length,
@@ -23,26 +22,24 @@ const reaction = (what: string, values: readonly number[], bound: string) => [
   bound,
 ]
 
-const text = `## The operator on Kubernetes
+const reactionsText = (reactions: Reactions) =>
+  table(
+    ['', 'rounds', 'median ms', 'longest ms', 'bound'],
+    [
+      reaction('first message on an empty pool → size of the Deployment', reactions.scale, '300'),
+      reaction('proxied message → its Job', reactions.job, '100'),
+      reaction('leader ended in order → the next has acted', reactions.handoverInOrder, '5,000'),
+      reaction('leader killed → the next has acted', reactions.handoverAfterKill, '20,000'),
+    ],
+  )
 
-Made by \`make bench-cluster\` on ${new Date().toISOString().slice(0, 10)}: ${machine}; Kubernetes 1.36, etcd and kwok on the
-same two cores. Pods run nothing: a stand-in speaks the workers' messages over a real NATS server.
-
-### How soon it acts
-
-${table(
-  ['', 'rounds', 'median ms', 'longest ms', 'bound'],
-  [
-    reaction('first message on an empty pool → size of the Deployment', reactions.scale, '300'),
-    reaction('proxied message → its Job', reactions.job, '100'),
-    reaction('leader ended in order → the next has acted', reactions.handoverInOrder, '5,000'),
-    reaction('leader killed → the next has acted', reactions.handoverAfterKill, '20,000'),
-  ],
-)}
-
-### What it costs when nothing changes
-
-${idle.pools} BrowserPools, ${idle.pods} pods of workers, ${idle.jobs} live Jobs, for one minute.
+const operatorText = ({
+  idle,
+  burst,
+}: {
+  readonly idle: IdleCost
+  readonly burst: Burst
+}) => `When nothing changes: ${idle.pools} BrowserPools, ${idle.pods} pods of workers, ${idle.jobs} live Jobs, for one minute.
 
 ${table(
   ['', 'measured', 'bound'],
@@ -53,7 +50,7 @@ ${table(
   ],
 )}
 
-### ${burst.captures} proxied captures at once, beside all that
+${burst.captures} proxied captures at once, beside all that:
 
 ${table(
   ['', 'measured'],
@@ -71,6 +68,35 @@ ${table(
 )}
 `
 
-writePart('kubernetes', text)
-console.log(text)
-console.log('written to docs/benchmarks.md')
+const operatorEffort = {
+  pools: 50,
+  workersEach: 20,
+  liveJobs: 500,
+  idleMs: 60_000,
+  burst: 2000,
+  nodes: 30,
+  leaseSeconds: 15,
+}
+
+const parts = {
+  reactions: {
+    heading: 'How soon the operator acts',
+    measure: async () =>
+      reactionsText(
+        await onCluster((t) =>
+          measureReactions(t, { scaleRounds: 5, jobRounds: 20, handoverRounds: 3, leaseSeconds: 15 }),
+        ),
+      ),
+  },
+  operator: {
+    heading: 'What the operator costs with many pools',
+    measure: async () => operatorText(await onCluster((t) => measureOperator(t, operatorEffort))),
+  },
+}
+
+await runProgram({
+  parts,
+  names: process.argv.slice(2),
+  made: `${madeBy('bench-cluster', 'Kubernetes 1.36')} etcd and kwok are on the
+same cores. Pods run nothing: a stand-in speaks the workers' messages over a real NATS server.`,
+})

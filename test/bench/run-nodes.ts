@@ -1,13 +1,7 @@
-import { machine, table, writePart } from './page.ts'
 import { type Measured, measureNodes } from './measure-nodes.ts'
+import { madeBy, table } from './page.ts'
 import { quantile } from './quantile.ts'
-
-await using opened = new AsyncDisposableStack()
-const times = await measureNodes({
-  teardown: (clean) => {
-    opened.defer(clean)
-  },
-})
+import { runProgram } from './run-parts.ts'
 
 const row = (what: string, { seconds, load }: Measured, bound: string) => [
   what,
@@ -18,10 +12,14 @@ const row = (what: string, { seconds, load }: Measured, bound: string) => [
   load.toFixed(1),
 ]
 
-const text = `## On real nodes
-
-Made by \`make bench-nodes\` on ${new Date().toISOString().slice(0, 10)}: ${machine}; control plane, two nodes, PostgreSQL, NATS, S3, pages
-and proxy on the same cores. Images are on the nodes. The load is the machine's average of a minute, at the end of each line's rounds.
+const measure = async () => {
+  await using opened = new AsyncDisposableStack()
+  const times = await measureNodes({
+    teardown: (clean) => {
+      opened.defer(clean)
+    },
+  })
+  return `Images are on the nodes. The load is the machine's average of a minute, at the end of each line's rounds.
 
 ${table(
   ['', 'rounds', 'median s', 'longest s', 'bound', 'load'],
@@ -34,7 +32,10 @@ ${table(
   ],
 )}
 `
+}
 
-writePart('nodes', text)
-console.log(text)
-console.log('written to docs/benchmarks.md')
+await runProgram({
+  parts: { nodes: { heading: 'On real nodes', measure } },
+  names: [],
+  made: `${madeBy('bench-nodes')} Control plane, two nodes, PostgreSQL, NATS, S3, pages and proxy are on the same cores.`,
+})

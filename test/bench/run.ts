@@ -7,44 +7,52 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { engineText } from './engine/engine-text.ts'
 import { lastingText, memoryTable } from './engine/lasting-text.ts'
 import { measureEngine } from './engine/measure-engine.ts'
-import { measureLasting, measureMemoryAlone } from './engine/measure-lasting.ts'
-import { machine, type Part, writePart } from './page.ts'
-import { serviceText } from './service-text.ts'
+import { measureLasting, measureMemoryAlone, measureRecycling, recyclingSettings } from './engine/measure-lasting.ts'
+import { onWarmSite } from './engine/warm-system.ts'
+import { madeBy } from './page.ts'
+import { type Part, runProgram } from './run-parts.ts'
+import { acceptText, callersText, idleText, smallPageText, startText } from './service-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 
 const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
-const { values, positionals } = parseArgs({ allowPositionals: true, options })
+const { values, positionals: names } = parseArgs({ allowPositionals: true, options })
 const { short: isShort = false, only = '', memory } = values
 const formats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
 const format = formats.find((each) => each === (memory ?? 'jpeg'))
 if (!format) throw new Error(`${memory} is none of ${formats.join(', ')}`)
 const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
-const made = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.`
 
-const engineEffort = isShort ? { rounds: 2, captures: 6, pairs: 3 } : { rounds: 4, captures: 8, pairs: 9 }
+const engineEffort = isShort
+  ? { warmUps: 4, rounds: 2, captures: 6, pairs: 3 }
+  : { warmUps: 4, rounds: 4, captures: 8, pairs: 9 }
+const always = { settleMs: 5000, format, tall: '/tall-16000' } as const
 const lastingEffort = isShort
-  ? { looks: [20, 40], format, tallShots: 2, blocked: 3, kills: 1, recyclings: 3 }
-  : { looks: [100, 500], format, tallShots: 9, blocked: 25, kills: 5, recyclings: 12 }
+  ? { ...always, looks: [20, 40], tallShots: 2, blocked: 3, kills: 1 }
+  : { ...always, looks: [100, 500], tallShots: 9, blocked: 25, kills: 5 }
+const recyclings = isShort ? 3 : 12
 
-const measureLasts = async () =>
-  memory === undefined
-    ? lastingText(await measureLasting(lastingEffort), made)
-    : memoryTable(await measureMemoryAlone(lastingEffort))
-
-/** What can be measured, each a part of docs/benchmarks.md. */
-const measurements: Readonly<Record<string, { readonly part: Part; readonly measure: () => Promise<string> }>> = {
-  service: { part: 'one machine', measure: () => serviceText(isShort ? 10 : 60, made) },
-  engine: { part: 'engine', measure: async () => engineText(await measureEngine(engineEffort, only), made) },
-  lasting: { part: 'lasting', measure: measureLasts },
-  telemetry: { part: 'telemetry', measure: () => telemetryText(isShort ? 2 : 15, isShort ? 3 : 10, made) },
+const measureLasts = async () => {
+  if (memory !== undefined) return memoryTable(await onWarmSite(1, (warm) => measureMemoryAlone(warm, lastingEffort)))
+  const lasting = await onWarmSite(1, (warm) => measureLasting(warm, lastingEffort))
+  return lastingText(lasting, await onWarmSite(1, (warm) => measureRecycling(warm, recyclings), recyclingSettings))
 }
 
-for (const name of positionals.length > 0 ? positionals : Object.keys(measurements)) {
-  const measurement = measurements[name]
-  if (!measurement) throw new Error(`${name} is none of ${Object.keys(measurements).join(', ')}`)
-  const text = await measurement.measure()
-  console.log(text)
-  if (isShort || only !== '' || memory !== undefined) continue
-  writePart(measurement.part, text)
-  console.log('written to docs/benchmarks.md')
+const parts: Readonly<Record<string, Part>> = {
+  start: { heading: 'Start', measure: () => startText(isShort ? 1 : 5) },
+  idle: { heading: 'When idle', measure: idleText },
+  small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
+  callers: { heading: 'Callers at a time', measure: callersText },
+  accept: { heading: 'Accepting', measure: acceptText },
+  engine: {
+    heading: 'The engine beside a bare loop',
+    measure: async () => engineText(await onWarmSite(2, (warm) => measureEngine(warm, engineEffort, only))),
+  },
+  lasting: { heading: 'One worker over many captures', measure: measureLasts },
+  telemetry: {
+    heading: 'What metrics and traces cost',
+    measure: () => telemetryText(isShort ? { rounds: 2, seconds: 3 } : { rounds: 9, seconds: 10 }),
+  },
 }
+
+const writes = !isShort && only === '' && memory === undefined
+await runProgram({ parts, names, made: madeBy('bench', chromium) }, writes ? undefined : () => {})

@@ -1,5 +1,31 @@
-import { measureAcceptCost, measureCaptureCost, type TelemetryCost } from './measure-telemetry.ts'
+import { createServer } from 'node:http'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { measureAcceptCost, measureCaptureCost, type TelemetryCost, type TelemetryEffort } from './measure-telemetry.ts'
 import { table } from './page.ts'
+import { startServed } from './served.ts'
+import { startSmallPage } from './small-page.ts'
+
+/** A receiver of traces that takes everything. */
+const startSink = async () => {
+  const sink = await listening(createServer((request, response) => request.resume().on('end', () => response.end())))
+  return { ...sink, env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${sink.port}` } }
+}
+
+const acceptCost = async (effort: TelemetryEffort) => {
+  await using sink = await startSink()
+  const settings = { WINDOW_CAPTURES: '10000' }
+  await using plain = await startServed(settings)
+  await using traced = await startServed({ ...settings, ...sink.env })
+  return await measureAcceptCost({ plain, traced }, effort)
+}
+
+const captureCost = async (effort: TelemetryEffort) => {
+  await using sink = await startSink()
+  const args = ['--workers-max', '2']
+  await using plain = await startSmallPage(args)
+  await using traced = await startSmallPage(args, sink.env)
+  return await measureCaptureCost({ plain, traced }, effort)
+}
 
 const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => [
   name,
@@ -9,13 +35,12 @@ const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => 
   bound,
 ]
 
-/** The part of docs/benchmarks.md about what metrics and traces cost; `made` says on what it was measured. */
-export const telemetryText = async (rounds: number, seconds: number, made: string): Promise<string> => {
-  const accept = await measureAcceptCost(rounds, seconds)
-  const captures = await measureCaptureCost(rounds, seconds)
-  return `## What metrics and traces cost
-
-${made} Two of everything side by side, loaded in turn for ${seconds} s,
+/** What metrics and traces cost. */
+export const telemetryText = async (effort: TelemetryEffort): Promise<string> => {
+  const { rounds, seconds } = effort
+  const accept = await acceptCost(effort)
+  const captures = await captureCost(effort)
+  return `Two of everything side by side, loaded in turn for ${seconds} s,
 ${rounds} rounds: one without a scrape and without traces, one whose services are scraped every 15 s and send traces at the default
 sampling to a receiver on the same machine. The cost is that of the median round.
 

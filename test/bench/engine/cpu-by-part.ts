@@ -7,6 +7,7 @@ import { processTree } from '#test/helpers/process-tree.ts'
 export type CpuByPart = Disposable & { readonly read: () => ReadonlyMap<string, number> }
 
 const lookMs = 250
+const busyMs = 20
 
 /** The control group of this process in the hierarchy of version 2, which counts processor time wherever it is mounted. */
 const ownGroup = (): string => {
@@ -27,6 +28,18 @@ const move = (pid: number | string, group: string): boolean => {
 
 const usedSeconds = (group: string): number =>
   Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(group, 'cpu.stat'), 'utf8'))?.[1]) / 1e6
+
+/** Moves what runs in a group to another; again, while what runs in it starts more or has not quite ended. */
+const removeGroup = (group: string, home: string, triesLeft = 100): void => {
+  for (const pid of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n')) if (pid !== '') move(pid, home)
+  try {
+    rmdirSync(group)
+  } catch (error) {
+    if (triesLeft === 0) throw error
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busyMs)
+    removeGroup(group, home, triesLeft - 1)
+  }
+}
 
 /**
  * Counts from now on, by a control group for each part, so that what ends counts whole, however short it lived and whoever
@@ -62,10 +75,7 @@ export const countCpuByPart = (root: number): CpuByPart => {
     },
     [Symbol.dispose]: () => {
       clearInterval(timer)
-      for (const group of groups.values()) {
-        for (const pid of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n')) if (pid !== '') move(pid, home)
-        rmdirSync(group)
-      }
+      for (const group of groups.values()) removeGroup(group, home)
       rmdirSync(folder)
     },
   }

@@ -58,12 +58,10 @@ const reasons = `Why where it is not:
 - Png of inline HTML, size: flat colours compress better with Chromium's higher effort; ours is only raised where the image is
   large for its pixels.`
 
-/** The part of docs/benchmarks.md that compares the service with a bare loop; `made` says on what it was measured. */
-export const engineText = (compared: readonly Compared[], made: string): string => `## The engine beside a bare loop
-
-${made}
-
-The bare loop is Playwright in a process of its own with one browser of the same Chromium and a fresh context for each
+/** How the service compares with a bare loop. */
+export const engineText = (
+  compared: readonly Compared[],
+): string => `The bare loop is Playwright in a process of its own with one browser of the same Chromium and a fresh context for each
 capture, no filter, no queue and no store; its webp, avif and tiff are its png, encoded by sharp alone. The service has two warm workers. Both take the same pages of the same server, in turn, two at a time; p50
 is one at a time, with the service by a synchronous \`POST\`. Processor time is that of everything \`up\` starts but
 PostgreSQL, of the loop its process and its browser. "Worker" is the time from a capture's order to its encoded picture,
@@ -75,6 +73,7 @@ Aims: captures per second at least 1.0 for jpeg, 1.25 for png, 0.8 for the other
 1.0 for jpeg, 0.75 for png; worker at most 0.85 for jpeg; size at most 1.10 for png.
 
 ${reasons}
+
 Processor milliseconds for one jpeg capture, two at a time, by part:
 
 ${partsTable(compared)}

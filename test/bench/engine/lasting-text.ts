@@ -1,5 +1,5 @@
 import { mib, ms, table } from '#test/bench/page.ts'
-import type { Lasting } from './measure-lasting.ts'
+import type { Lasting, Recycling } from './measure-lasting.ts'
 
 const tallAims: Readonly<Record<string, string>> = { jpeg: '600', png: '800' }
 
@@ -10,14 +10,10 @@ export const memoryTable = (memory: Lasting['memory']): string =>
     memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (memory[0]?.bytes ?? bytes)).toFixed(2)]),
   )
 
-/** The part of docs/benchmarks.md about one worker over many captures; `made` says on what it was measured. */
-export const lastingText = (lasting: Lasting, made: string): string => {
-  const { tall, memory, blocked, unblocked, killed, replaced, kept } = lasting
-  return `## One worker over many captures
-
-${made}
-
-Shoot and encode of a full page of 16,000 px, median:
+/** One worker over many captures. */
+export const lastingText = (lasting: Lasting, { replaced, kept }: Recycling): string => {
+  const { tall, memory, blocked, unblocked, killed } = lasting
+  return `Shoot and encode of a full page of 16,000 px, median:
 
 ${table(
   ['format', 'ms', 'aim'],

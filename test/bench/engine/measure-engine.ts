@@ -2,11 +2,16 @@ import { quantile } from '#test/bench/quantile.ts'
 import { startBareLoop } from './bare-loop.ts'
 import { type Contender, joinRuns, type Run, type Shot, takeMany } from './contender.ts'
 import { inlineHtml } from './pages.ts'
-import { serveSite, type Site } from './serve-site.ts'
-import { type WarmSystem, startWarmSystem } from './warm-system.ts'
+import type { Site } from './serve-site.ts'
+import type { WarmSite, WarmSystem } from './warm-system.ts'
 
-/** How much is measured: rounds of `captures` two at a time, then `pairs` one at a time. */
-export type EngineEffort = { readonly rounds: number; readonly captures: number; readonly pairs: number }
+/** How much is measured: after warm-ups, rounds of `captures` two at a time, then `pairs` one at a time. */
+export type EngineEffort = {
+  readonly warmUps: number
+  readonly rounds: number
+  readonly captures: number
+  readonly pairs: number
+}
 
 /** One fixture in one format, by the service and by the bare loop. */
 export type Compared = {
@@ -29,7 +34,6 @@ const fixturesOf = ({ httpHost, httpsHost }: Site): Readonly<Record<string, Omit
   'inline HTML': { html: inlineHtml },
 })
 
-const warmUps = 4
 const atOnce = 2
 /** Each is measured on every fixture; the other formats on the first. */
 const everywhere: readonly Shot['format'][] = ['jpeg', 'png']
@@ -57,7 +61,7 @@ const takePairs = async (service: WarmSystem, loop: Contender, shot: Shot, pairs
 }
 
 const compare = async (service: WarmSystem, loop: Contender, shot: Shot, effort: EngineEffort) => {
-  const { rounds, captures, pairs } = effort
+  const { warmUps, rounds, captures, pairs } = effort
   for (const contender of [service, loop]) await takeMany(contender, shot, warmUps, atOnce)
   const [ours, bare]: [Run[], Run[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {
@@ -73,9 +77,11 @@ const compare = async (service: WarmSystem, loop: Contender, shot: Shot, effort:
 }
 
 /** Takes every fixture whose name has `only` in it with the whole service and with a bare Playwright loop, in interleaved rounds. */
-export const measureEngine = async (effort: EngineEffort, only: string): Promise<readonly Compared[]> => {
-  await using site = await serveSite()
-  await using service = await startWarmSystem(site, atOnce)
+export const measureEngine = async (
+  { site, service }: WarmSite,
+  effort: EngineEffort,
+  only: string,
+): Promise<readonly Compared[]> => {
   await using loop = await startBareLoop()
   const compared: Compared[] = []
   for (const [index, [fixture, source]] of Object.entries(fixturesOf(site)).entries()) {

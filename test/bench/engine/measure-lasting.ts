@@ -2,22 +2,26 @@ import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import type { Shot } from './contender.ts'
-import { serveSite } from './serve-site.ts'
-import { type WarmSystem, startWarmSystem } from './warm-system.ts'
+import type { WarmSite, WarmSystem } from './warm-system.ts'
 
 /** How much is measured. */
 export type LastingEffort = {
   /** After how many captures in one worker its memory is looked at. */
   readonly looks: readonly number[]
+  /** How long the service is left alone before each look. */
+  readonly settleMs: number
   readonly format: Shot['format']
+  /** Path of a tall page. */
+  readonly tall: string
   readonly tallShots: number
   /** How many captures are taken with all blockers, and as many with none. */
   readonly blocked: number
   readonly kills: number
-  readonly recyclings: number
 }
 
-/** What was measured. */
+type MemoryEffort = Pick<LastingEffort, 'looks' | 'settleMs' | 'format'>
+
+/** What was measured of one worker. */
 export type Lasting = {
   readonly tall: readonly { readonly format: string; readonly shootAndEncodeMs: number }[]
   readonly memory: readonly { readonly captures: number; readonly bytes: number }[]
@@ -26,14 +30,23 @@ export type Lasting = {
   readonly unblocked: number
   /** Milliseconds from a browser's end to the next capture's. */
   readonly killed: number
+}
+
+/** What replacing a browser costs. */
+export type Recycling = {
   /** Wait for a page, in milliseconds: of captures that follow a replaced browser, and of the others. */
   readonly replaced: number
   readonly kept: number
 }
 
 const recycleCaptures = 5
-const settleMs = 5000
+
+/** What a service needs for `measureRecycling`: a browser that is replaced after every five captures. */
+export const recyclingSettings = { SHUTTERFLEET_WORKER_RECYCLE_CAPTURES: String(recycleCaptures) }
+
 const workerParts = ['worker', 'browser host', 'Chromium']
+
+const pageOf = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
 
 const timingsOf = async ({ take, system }: WarmSystem, shot: Shot): Promise<Record<string, number>> => {
   const { id = '' } = await take(shot)
@@ -61,7 +74,7 @@ const measureTall = async (service: WarmSystem, url: string, shots: number): Pro
 const measureMemory = async (
   service: WarmSystem,
   url: string,
-  { looks, format }: Pick<LastingEffort, 'looks' | 'format'>,
+  { looks, settleMs, format }: MemoryEffort,
 ): Promise<Lasting['memory']> => {
   const memory: { captures: number; bytes: number }[] = []
   let done = 0
@@ -113,7 +126,8 @@ const measureKilled = async (service: WarmSystem, url: string, kills: number): P
 }
 
 /** Two callers, so that the next capture always waits: what replacing costs the slot is what it then waits for a page. */
-const measureRecycling = async (service: WarmSystem, url: string, recyclings: number) => {
+export const measureRecycling = async ({ site, service }: WarmSite, recyclings: number): Promise<Recycling> => {
+  const url = pageOf(site)
   const shots: Promise<string>[] = []
   let left = recyclings * recycleCaptures
   const call = async () => {
@@ -130,33 +144,15 @@ const measureRecycling = async (service: WarmSystem, url: string, recyclings: nu
   return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
 }
 
-const pageOf = ({ httpHost }: { readonly httpHost: string }) => `http://${httpHost}/15`
-
 /** Measures the memory of one worker over many captures, and nothing else. */
-export const measureMemoryAlone = async (
-  effort: Pick<LastingEffort, 'looks' | 'format'>,
-): Promise<Lasting['memory']> => {
-  await using site = await serveSite()
-  await using service = await startWarmSystem(site, 1)
-  return await measureMemory(service, pageOf(site), effort)
-}
+export const measureMemoryAlone = ({ site, service }: WarmSite, effort: MemoryEffort): Promise<Lasting['memory']> =>
+  measureMemory(service, pageOf(site), effort)
 
-/**
- * Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed and a replaced browser
- * cost.
- */
-export const measureLasting = async (effort: LastingEffort): Promise<Lasting> => {
-  await using site = await serveSite()
+/** Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed browser costs. */
+export const measureLasting = async ({ site, service }: WarmSite, effort: LastingEffort): Promise<Lasting> => {
   const page = pageOf(site)
-  const ofOne = await (async () => {
-    await using service = await startWarmSystem(site, 1)
-    const memory = await measureMemory(service, page, effort)
-    const tall = await measureTall(service, `http://${site.httpHost}/tall-16000`, effort.tallShots)
-    const blockers = await measureBlockers(service, page, effort.blocked)
-    return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }
-  })()
-  await using service = await startWarmSystem(site, 1, {
-    SHUTTERFLEET_WORKER_RECYCLE_CAPTURES: String(recycleCaptures),
-  })
-  return { ...ofOne, ...(await measureRecycling(service, page, effort.recyclings)) }
+  const memory = await measureMemory(service, page, effort)
+  const tall = await measureTall(service, `http://${site.httpHost}${effort.tall}`, effort.tallShots)
+  const blockers = await measureBlockers(service, page, effort.blocked)
+  return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }
 }

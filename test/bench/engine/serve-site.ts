@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import {
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-} from 'node:http2'
+import { createServer, type Server } from 'node:http'
+import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
@@ -17,6 +12,13 @@ export type Site = AsyncDisposable & {
   readonly httpsHost: string
   /** PEM file of the certificate, for who is to trust it. */
   readonly certPath: string
+}
+
+/** What the responses of HTTP/1.1 and of HTTP/2 have in common. */
+type Response = {
+  statusCode: number
+  readonly setHeader: (name: string, value: string | number) => unknown
+  readonly end: (body: Buffer | string) => unknown
 }
 
 const listen = async (server: Server | Http2SecureServer): Promise<string> => {
@@ -31,15 +33,16 @@ export const serveSite = async (): Promise<Site> => {
   const files = await makeSite()
   const certificate = stack.use(await makeCertificate(['localhost']))
   const { certPath, keyPath } = certificate
-  const answer = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse & Http2ServerResponse) => {
-    const file = files.get((request.url ?? '').split('?')[0] ?? '')
-    if (!file) return void response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': file.type, 'content-length': file.body.length })
-    response.end(file.body)
+  const answer = ({ url = '' }: { readonly url?: string | undefined }, response: Response) => {
+    const file = files.get(url.split('?')[0] ?? '')
+    response.statusCode = file ? 200 : 404
+    if (file) response.setHeader('content-type', file.type)
+    if (file) response.setHeader('content-length', file.body.length)
+    response.end(file?.body ?? '')
   }
   const [cert, key] = await Promise.all([readFile(certPath), readFile(keyPath)])
-  const plain = createServer(answer as never)
-  const secure = createSecureServer({ cert, key, allowHTTP1: true }, answer as never)
+  const plain = createServer(answer)
+  const secure = createSecureServer({ cert, key, allowHTTP1: true }, answer)
   const hosts = { httpHost: await listen(plain), httpsHost: await listen(secure) }
   stack.defer(() => {
     plain.close()

@@ -2,15 +2,18 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 import type { Contender } from './contender.ts'
 import { countCpuByPart } from './cpu-by-part.ts'
-import type { Site } from './serve-site.ts'
+import { serveSite, type Site } from './serve-site.ts'
 
 /** The whole service as one that takes captures, with a number of warm workers. */
 export type WarmSystem = Contender & AsyncDisposable & { readonly system: System }
 
+/** The benchmark's site beside a service that captures it. */
+export type WarmSite = { readonly site: Site; readonly service: WarmSystem }
+
 const warmMs = 60_000
 
 /** Starts the service and waits until `workers` are warm; it keeps just as many. */
-export const startWarmSystem = async (
+const startWarmSystem = async (
   site: Site,
   workers: number,
   env: Readonly<Record<string, string>> = {},
@@ -38,4 +41,15 @@ export const startWarmSystem = async (
       await system.stop()
     },
   }
+}
+
+/** Measures something on a service of its own with `workers` warm workers. */
+export const onWarmSite = async <T>(
+  workers: number,
+  measure: (warm: WarmSite) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<T> => {
+  await using site = await serveSite()
+  await using service = await startWarmSystem(site, workers, env)
+  return await measure({ site, service })
 }

@@ -182,9 +182,10 @@ const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly
 }
 
 /**
- * Requests are what ordinary pages use. Measured with one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
- * 240 ms of CPU for a small page, about three times that with full Chromium; 0.2 MB of disk, plus 50 MiB of log that a kubelet
- * keeps and, with `flags-only`, the profile of each browser.
+ * Requests are what ordinary pages use: memory of a worker with one slot after many captures (docs/benchmarks.md, "One worker
+ * over many captures"), with full Chromium 255 MiB more (ADR 27); CPU of two small pages a second (docs/benchmarks.md, "The
+ * engine beside a bare loop"), with full Chromium about three times that; disk for the log, of which a kubelet keeps 50 MiB, and, with
+ * `flags-only`, for the profile of each browser.
  * Limits are what the worker itself allows: for each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of
  * files, in memory or, with `flags-only`, on disk; and 512 MiB for the worker.
  */

@@ -10,9 +10,14 @@ import { recordJobs } from '#test/helpers/job-record.ts'
 import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 import type { OperatorProcess } from '#test/helpers/operator-process.ts'
 
-const scaleRounds = 5
-const jobRounds = 20
-const handoverRounds = 3
+/** How much is measured. */
+export type ReactionsEffort = {
+  readonly scaleRounds: number
+  readonly jobRounds: number
+  readonly handoverRounds: number
+  /** A release has 15. */
+  readonly leaseSeconds: number
+}
 
 type Sized = KubeObject & { readonly spec: { readonly replicas: number } }
 
@@ -60,7 +65,8 @@ const watchSizes = ({ kubeconfig }: TestCluster) => {
 
 type Sizes = ReturnType<typeof watchSizes>
 
-const measureScale = async ({ applyPool, poolOf, queue }: OperatorCluster, sizes: Sizes): Promise<number[]> => {
+const measureScale = async (world: OperatorCluster, sizes: Sizes, rounds: number): Promise<number[]> => {
+  const { applyPool, poolOf, queue } = world
   const autoscaling = { minReplicas: 0, cooldownSeconds: 10, maxReplicas: 4 }
   await applyPool('empty', { autoscaling, scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 } })
   // A controller that has just begun listens for two seconds before it decides.
@@ -68,7 +74,7 @@ const measureScale = async ({ applyPool, poolOf, queue }: OperatorCluster, sizes
     what: 'the pool is looked after',
   })
   const took: number[] = []
-  for (let round = 0; round < scaleRounds; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     await sizes.untilSize('empty', 0)
     const startedMs = performance.now()
     await queue.send(1)
@@ -78,12 +84,12 @@ const measureScale = async ({ applyPool, poolOf, queue }: OperatorCluster, sizes
   return took
 }
 
-const measureJobs = async (world: OperatorCluster): Promise<number[]> => {
+const measureJobs = async (world: OperatorCluster, rounds: number): Promise<number[]> => {
   await world.applyPool('proxied', { pool: 'proxied' })
   await eventually(() => world.queue.poolStates.get('proxied')?.canStart === true)
   await using record = recordJobs(world, () => 0)
   const took: number[] = []
-  for (let round = 1; round <= jobRounds; round += 1) {
+  for (let round = 1; round <= rounds; round += 1) {
     const startedMs = performance.now()
     await world.queue.send(1, { pool: 'proxied' })
     await eventually(() => record.made.size === round)
@@ -100,11 +106,11 @@ const leads = async (operator: OperatorProcess) => (await operator.health()).det
 const measureHandover = async (
   world: OperatorCluster,
   sizes: Sizes,
-  from: { readonly leader: OperatorProcess; readonly how: 'stop' | 'kill' },
+  from: { readonly leader: OperatorProcess; readonly how: 'stop' | 'kill'; readonly rounds: number },
 ): Promise<{ took: readonly number[]; leader: OperatorProcess }> => {
   const took: number[] = []
   let { leader } = from
-  for (let round = 0; round < handoverRounds; round += 1) {
+  for (let round = 0; round < from.rounds; round += 1) {
     await eventually(() => leads(leader), { withinMs: 60_000 })
     const next = await world.startAnother(`${from.how}-${round}`)
     await eventually(async () => (await next.health()).ready)
@@ -118,17 +124,21 @@ const measureHandover = async (
   return { took, leader }
 }
 
-/** Takes the times from an event to what the operator does about it, with the Lease that a release has. */
-export const measureReactions = async (t: Parameters<typeof startOperatorCluster>[0]): Promise<Reactions> => {
-  const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: '15' } })
+/** Takes the times from an event to what the operator does about it. */
+export const measureReactions = async (
+  t: Parameters<typeof startOperatorCluster>[0],
+  effort: ReactionsEffort,
+): Promise<Reactions> => {
+  const { scaleRounds, jobRounds, handoverRounds: rounds, leaseSeconds } = effort
+  const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: String(leaseSeconds) } })
   await using sizes = watchSizes(world.cluster)
-  const scale = await measureScale(world, sizes)
-  const job = await measureJobs(world)
+  const scale = await measureScale(world, sizes, scaleRounds)
+  const job = await measureJobs(world, jobRounds)
   await world.applyPool('fixed', { replicas: 1, autoscaling: { enabled: false } })
   await sizes.untilSize('fixed', 1)
-  const inOrder = await measureHandover(world, sizes, { leader: world.operator, how: 'stop' })
+  const inOrder = await measureHandover(world, sizes, { leader: world.operator, how: 'stop', rounds })
   await world.applyPool('fixed', { replicas: 1, autoscaling: { enabled: false } })
   await sizes.untilSize('fixed', 1)
-  const afterKill = await measureHandover(world, sizes, { leader: inOrder.leader, how: 'kill' })
+  const afterKill = await measureHandover(world, sizes, { leader: inOrder.leader, how: 'kill', rounds })
   return { scale, job, handoverInOrder: inOrder.took, handoverAfterKill: afterKill.took }
 }
