@@ -117,7 +117,7 @@ t.test(
   },
 )
 
-// docs/operator.md, "Behaviour on failures", states the bound: these 9 s, and the 2.5 s in which a new leader listens for heartbeats.
+// docs/operator.md, "Behaviour on failures", states the bound: these 9 s, and 2.5 s in which a new leader listens for heartbeats.
 t.test('leader election: with the default Lease a killed leader is replaced within 9 s, at any moment', async (t) => {
   const { leaseSeconds } = readEnv({ leaseSeconds: operatorSettings.leaseSeconds }, {})
   const of = electionTiming(leaseSeconds)
