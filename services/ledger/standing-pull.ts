@@ -7,14 +7,46 @@ const graceMs = 1000
 /** Delay before the retry of a rejected request: its consumer is missing or is being deleted. */
 const rejectedMs = 200
 
-/** A consumer and its stream; at most `batch` messages are requested or not yet taken. */
-type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
+/** A consumer, its ack wait and its stream; at most `batch` messages are requested or not yet taken. */
+type PullSource = {
+  readonly stream: string
+  readonly consumer: string
+  readonly ackWaitMs: number
+  readonly batch: number
+}
+
+/** Deliveries that are not acknowledged yet. */
+const createInHand = () => {
+  const all = new Set<Delivery>()
+  return {
+    add: (delivery: Delivery): Delivery => {
+      all.add(delivery)
+      const ack = () => {
+        all.delete(delivery)
+        delivery.ack()
+      }
+      const nak = (delayMs?: number) => {
+        all.delete(delivery)
+        delivery.nak(delayMs)
+      }
+      return { ...delivery, ack, nak }
+    },
+    renew: () => {
+      for (const { working } of all) working()
+    },
+  }
+}
 
 /** A pull request that is renewed, so that messages arrive as they are stored. */
 export type StandingPull = ReturnType<typeof openStandingPull>
 
-/** Starts to pull. Dispose negatively acknowledges messages that were not taken. */
-export const openStandingPull = (queue: Queue, { stream, consumer, batch }: PullSource) => {
+/**
+ * Starts to pull. A message is renewed until it is acknowledged, so that only those of a killed process are redelivered, however
+ * slowly they are applied. Dispose negatively acknowledges messages that were not taken.
+ */
+export const openStandingPull = (queue: Queue, { stream, consumer, ackWaitMs, batch }: PullSource) => {
+  const inHand = createInHand()
+  const renewals = setInterval(inHand.renew, ackWaitMs / 3)
   const inbox = queue.newInbox()
   let arrived: Delivery[] = []
   let requested = 0
@@ -42,7 +74,7 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
       return
     }
     requested = Math.max(0, requested - 1)
-    arrived.push(toDelivery(queue, message))
+    arrived.push(inHand.add(toDelivery(queue, message)))
     arrival.resolve()
   }
 
@@ -63,6 +95,7 @@ export const openStandingPull = (queue: Queue, { stream, consumer, batch }: Pull
       return taken
     },
     [Symbol.dispose]: (): void => {
+      clearInterval(renewals)
       clearTimeout(timer)
       back[Symbol.dispose]()
       subscription[Symbol.dispose]()

@@ -20,7 +20,7 @@ export type Fault = {
 }
 
 /** Processes of a one-machine installation that the nemesis stops. */
-const processNames = [
+export const processNames = [
   'gateway',
   'ledger',
   'controller',
@@ -35,7 +35,8 @@ const processNames = [
 
 const nothing = async () => {}
 
-const signal = (pids: readonly number[], name: NodeJS.Signals) => {
+/** Sends a signal to those of the processes that still run. */
+export const signal = (pids: readonly number[], name: NodeJS.Signals) => {
   for (const pid of pids) {
     try {
       process.kill(pid, name)

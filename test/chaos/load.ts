@@ -41,6 +41,10 @@ const createCall = (path: string, operation: Call['operation'], body: object, id
   budgetMs,
 })
 
+/** A synchronous capture of the site's page `name`. */
+export const captureCall = (world: World, name: string): Call =>
+  createCall('/v1/screenshots/capture', 'capture', source(world, 'site', name), name)
+
 const idsOf = ({ captures }: Called) => captures.map(({ id }) => id)
 
 type Step = { readonly world: World; readonly clients: Clients; readonly name: string; readonly untilMs: number }

@@ -11,13 +11,13 @@ import { edgeQuota, webhookRetries, type World } from './world.ts'
 
 /**
  * Recovery on top of a budget: a part that was killed is restarted within 30 s at the latest (back-off of the supervisor),
- * and what it held is redelivered within another 30 s (ack wait of reports).
+ * what it held is redelivered within another 10 s (ack wait of captures), and the machine may be busy.
  */
 const recoveryMs = 60_000
 /** Time of a run after its load and faults: two attempts and the recovery. */
 const patienceMs = 2 * budgetMs + recoveryMs
 
-/** Longer than a message waits that a worker has not acknowledged (15 s). */
+/** Longer than a message waits that a worker has not acknowledged (10 s). */
 const leastSettleMs = 40_000
 
 const limits: Limits = {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
 import { faults } from './faults.ts'
+import { type Kill, measureKills } from './kills.ts'
 import { type Plan, planRepresentative, planRun } from './plan.ts'
 import { type Ran, runPlan } from './run-plan.ts'
 import type { StoreKind } from './store-proxy.ts'
@@ -13,6 +14,8 @@ import { startWorld, type World } from './world.ts'
 
 /** Hard limit of a run, its start of the system included. */
 const runMs = 300_000
+/** Longest time of a capture in which a process is killed. */
+const killMs = 15_000
 /** Runs that share an installation. */
 const worldRuns = 15
 
@@ -133,4 +136,25 @@ const measure = (): boolean => {
   return violations.length === 0
 }
 
-process.exitCode = (positionals[0] === 'measure' ? measure() : await runAll()) ? 0 : 1
+/** Times captures, one a second, while each process is killed once a run, or the one of `--fault` only. */
+const timeKills = async (): Promise<boolean> => {
+  const kills: Kill[] = []
+  await using world = await startWorld(join(values.folder, 'kills'), 'files')
+  const names = values.fault?.map((fault) => fault.replace(/^kill /, ''))
+  await measureKills(world, { rounds: Number(values.runs), names }, (kill) => {
+    console.log(`kill ${kill.name}: ${seconds(kill.worstMs)}, ${kill.failed} failed`)
+    kills.push(kill)
+  })
+  console.log('| Killed | Kills | Captures that failed | Longest capture, median | Worst |\n|---|---|---|---|---|')
+  for (const [name, all] of Map.groupBy(kills, (kill) => kill.name)) {
+    const sorted = all.map(({ worstMs }) => worstMs).toSorted((one, other) => one - other)
+    const failed = all.reduce((sum, kill) => sum + kill.failed, 0)
+    console.log(
+      `| ${name} | ${all.length} | ${failed} | ${seconds(quantile(sorted, 0.5))} | ${seconds(quantile(sorted, 1))} |`,
+    )
+  }
+  return kills.every(({ worstMs, failed }) => worstMs <= killMs && failed === 0)
+}
+
+const modes: Readonly<Record<string, () => boolean | Promise<boolean>>> = { measure, kills: timeKills }
+process.exitCode = (await (modes[positionals[0] ?? ''] ?? runAll)()) ? 0 : 1

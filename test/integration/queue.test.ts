@@ -6,7 +6,7 @@ import type { Delivery } from '#shared/queue/pull.ts'
 import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, purgeSubject, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
-import { capturesStream, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
+import { capturesStream, ledgerConsumer, reportAckWaitSeconds, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { pullBatch } from '#test/helpers/pull-batch.ts'
@@ -124,15 +124,18 @@ t.test(
   },
 )
 
-/** Opens a standing pull on the consumer of reports, and counts its requests. */
-const pullReports = (batch: number) => {
+/** Opens a standing pull on the consumer of reports, and counts its requests and its renewals of messages. */
+const pullReports = (batch: number, { own = queue, ackWaitMs = reportAckWaitSeconds * 1000 } = {}) => {
   let requests = 0
+  const renewed: string[] = []
   const counted: Queue['publish'] = (...message) => {
     if (message[0].includes('MSG.NEXT')) requests += 1
-    queue.publish(...message)
+    if (Buffer.from(message[1]).equals(Buffer.from('+WPI'))) renewed.push(message[0])
+    own.publish(...message)
   }
-  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch }
-  return { pull: openStandingPull({ ...queue, publish: counted }, from), requests: () => requests }
+  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, ackWaitMs, batch }
+  const pull = openStandingPull({ ...own, publish: counted }, from)
+  return { pull, requests: () => requests, renewed }
 }
 const report = (text: string) =>
   publishStored(queue, resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000002' }), bytes(text))
@@ -164,6 +167,59 @@ t.test('standing pull: messages that were not taken are returned when it is disp
   const deliveries = await next.take(AbortSignal.timeout(20_000))
   t.same(textsOf(deliveries), ['left'], 'redelivered long before the ack wait is over')
   for (const delivery of deliveries) delivery.ack()
+})
+
+t.test('standing pull: messages in the hands of a killed ledger reach another one within 10 s', async (t) => {
+  await using killed = await connectQueue({
+    url: nats.url,
+    name: 'killed',
+    inboxPrefix: '_INBOX_test',
+    notice: () => {},
+  })
+  let isKilled = false
+  const publishAlive: Queue['publish'] = (...message) => {
+    if (!isKilled) killed.publish(...message)
+  }
+  const { pull } = pullReports(10, { own: { ...killed, publish: publishAlive } })
+  await report('taken')
+  t.same(textsOf(await pull.take(never)), ['taken'])
+  await report('arrived')
+  await eventually(async () => (await unacknowledged()) === 2)
+  isKilled = true
+  pull[Symbol.dispose]()
+  using next = pullReports(10).pull
+  const redelivered: Delivery[] = []
+  while (redelivered.length < 2) {
+    const deliveries = await next.take(AbortSignal.timeout(10_000))
+    if (deliveries.length === 0) break
+    redelivered.push(...deliveries)
+  }
+  t.same(new Set(textsOf(redelivered)), new Set(['taken', 'arrived']))
+  for (const delivery of redelivered) delivery.ack()
+})
+
+t.test('standing pull: messages are renewed from their arrival until they are acknowledged', async (t) => {
+  const { pull, renewed } = pullReports(10, { ackWaitMs: 30 })
+  using _pull = pull
+  await report('first')
+  await eventually(() => renewed.length > 1, { what: 'one that was not taken is renewed' })
+  const [first] = await pull.take(never)
+  renewed.length = 0
+  await eventually(() => renewed.length > 1, { what: 'one that is being applied is renewed' })
+  first?.ack()
+  renewed.length = 0
+  await report('second')
+  await eventually(() => renewed.length > 1)
+  t.equal(new Set(renewed).size, 1, 'an acknowledged one is not renewed')
+  for (const delivery of await pull.take(never)) delivery.ack()
+})
+
+t.test('queue: consumers of an earlier release are updated', async (t) => {
+  const { consumers } = await manage(queue)
+  const ackWaitNs = async () => (await consumers.info(resultsStream.name, ledgerConsumer.durable_name)).config.ack_wait
+  await consumers.update(resultsStream.name, ledgerConsumer.durable_name, { ack_wait: 30_000_000_000 })
+  await declareStreams(queue)
+  t.equal(await ackWaitNs(), ledgerConsumer.ack_wait)
 })
 
 t.test('standing pull: continues after a restart of the server', async (t) => {

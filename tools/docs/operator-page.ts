@@ -325,6 +325,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 |---|---|
 | API server unreachable or slow | Holds every size (\`workers-unknown\`); workers keep serving. Its Lease expires; it resumes once it holds the Lease again |
 | API server restarted from an older state | Reads everything again; trusts its own previous writes for ten seconds, Jobs that it created for thirty. Waits for its own Lease of that state to expire, like for another's |
+| The leading controller or its node is killed | Sizes are held, and no Job is created, for at most 12 s: up to 9 s until another holds the Lease (\`SHUTTERFLEET_CONTROLLER_LEASE_SECONDS\`, 6 s, and half as much again), then 2.5 s in which that one listens for heartbeats. In order, as in a rollout, it takes less than 5 s |
 | A controller frozen past its Lease, then resumed | Another has taken over; the resumed one writes nothing and competes again |
 | NATS or the ledger unreachable | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; if only the ledger is unreachable, Jobs are still created |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; its capture is redelivered |

@@ -9,6 +9,18 @@ import { Term } from './term.ts'
 /** Milliseconds. Others wait `leaseMs` after the last observed renewal; the leader stops `renewDeadlineMs` after its last. */
 type ElectionTiming = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number }
 
+/** Longest time between two attempts to acquire the Lease, so that a successor leads within 5 s. */
+const retryMsMax = 2000
+
+/**
+ * The timing for a lease duration, in the proportions of Kubernetes' own controllers. After a leader was killed another leads
+ * within the lease duration and two attempts: one that observes its last renewal, and one that acquires.
+ */
+export const electionTiming = (leaseSeconds: number): ElectionTiming => {
+  const leaseMs = leaseSeconds * 1000
+  return { leaseMs, renewDeadlineMs: (leaseMs * 2) / 3, retryMs: Math.min(retryMsMax, leaseMs / 7.5) }
+}
+
 /** The Lease to compete for, and the candidate: `identity` must be unique to each process that ever runs. */
 type LeaseCandidate = {
   readonly namespace: string

@@ -4,7 +4,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
-import { LeaderElector } from '#controller/kube/leader-election.ts'
+import { electionTiming, LeaderElector } from '#controller/kube/leader-election.ts'
 import { leaseName } from '#shared/kube/names.ts'
 import type { Term } from '#controller/kube/term.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -38,15 +38,8 @@ type OperatorDeps = {
 const limitMs = 5000
 /** Milliseconds without a completed tick after which a loop is stalled. */
 const stalledAfterMs = 30_000
-/** Longest time between two attempts to acquire the Lease, so that a successor leads within 5 s. */
-const retryMsMax = 2000
 
 const runners: Readonly<Record<Pool, RunPool>> = { standard: runPool, stealth: runPool, proxied: runProxiedPool }
-
-const timingOf = (leaseSeconds: number) => {
-  const leaseMs = leaseSeconds * 1000
-  return { leaseMs, renewDeadlineMs: (leaseMs * 2) / 3, retryMs: Math.min(retryMsMax, leaseMs / 7.5) }
-}
 
 /**
  * Opens informers and NATS subscriptions, which also run on standby, and competes for the Lease; reconciles while it leads.
@@ -100,7 +93,7 @@ export const openOperator = (given: OperatorDeps) => {
       },
       failed: events.electionFailed,
     },
-    { namespace: pools, name: leaseName, identity, timing: timingOf(config.leaseSeconds) },
+    { namespace: pools, name: leaseName, identity, timing: electionTiming(config.leaseSeconds) },
   )
   return {
     health: (): Health => {

@@ -2,7 +2,7 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { openStandingPull, type StandingPull } from '#ledger/standing-pull.ts'
 import { parseReportSubject } from '#shared/queue/subjects.ts'
-import { ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
+import { ledgerConsumer, reportAckWaitSeconds, resultsStream } from '#shared/queue/topology.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { applyReports } from './apply-reports.ts'
 import { readReport } from './read-report.ts'
@@ -59,7 +59,12 @@ export const consumeReports = async (
   ledger: Dependencies & Pick<Ledger, 'queue' | 'idleMonitor'>,
   stop: AbortSignal,
 ): Promise<void> => {
-  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch: batchReports }
+  const from = {
+    stream: resultsStream.name,
+    consumer: ledgerConsumer.durable_name,
+    ackWaitMs: reportAckWaitSeconds * 1000,
+    batch: batchReports,
+  }
   using pull = openStandingPull(ledger.queue, from)
   while (!stop.aborted) {
     const deliveries = await takeBatch(pull, stop)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type ConsumerConfig,
   JetStreamApiError,
+  type ConsumerConfig,
   type JetStreamManager,
   type StreamConfig,
   type StreamInfo,
@@ -68,8 +68,24 @@ const declareReplicas = async (manager: JetStreamManager, wanted: Declared, init
   }
 }
 
-const asStream = (declared: object) => declared as Declared
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
+const asStream = (declared: object) => declared as Declared
+
+/** Creates the consumers of a stream, and updates those that an earlier release has declared otherwise. */
+const declareConsumers = async (
+  { consumers }: JetStreamManager,
+  stream: string,
+  wanted: readonly { readonly durable_name: string }[],
+) => {
+  const found = await Array.fromAsync(consumers.list(stream))
+  for (const consumer of wanted) {
+    const name = consumer.durable_name
+    const config: object | undefined = found.find((each) => each.name === name)?.config
+    if (config === undefined) await consumers.add(stream, asConsumer(consumer))
+    else if (!isDeepStrictEqual({ ...config, ...consumer }, config))
+      await consumers.update(stream, name, asConsumer(consumer))
+  }
+}
 
 /**
  * Creates or repairs both streams and all consumers; only the ledger calls it. `maxBytes`: size of the results stream; 0 keeps
@@ -86,8 +102,8 @@ export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 
   } catch (error) {
     explainRefusal(error, maxBytes || resultsMaxBytes)
   }
-  for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
-  await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
+  await declareConsumers(manager, capturesStream.name, laneConsumers)
+  await declareConsumers(manager, resultsStream.name, [ledgerConsumer])
 }
 
 const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined

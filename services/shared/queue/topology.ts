@@ -4,7 +4,10 @@ import { captureFilter, probeFilter, reportFilters } from './subjects.ts'
 const seconds = 1_000_000_000
 
 /** Seconds until a delivery without progress is redelivered; workers report progress every third of it. */
-export const ackWaitSeconds = 15
+export const ackWaitSeconds = 10
+
+/** The same for a report: a ledger that was killed holds those that it had not applied for this long. */
+export const reportAckWaitSeconds = 5
 
 /** Largest message in bytes; a 500,000-character source, escaped and sealed, fits. The shipped NATS configuration allows it. */
 export const maxMessageBytes = 8 * 1024 * 1024
@@ -58,7 +61,7 @@ export const ledgerConsumer = {
   durable_name: 'ledger',
   filter_subjects: [...reportFilters],
   ack_policy: 'explicit' as const,
-  ack_wait: 30 * seconds,
+  ack_wait: reportAckWaitSeconds * seconds,
   max_deliver: -1,
   max_ack_pending: 5_000,
 } as const

@@ -21,7 +21,8 @@ export const describeError = (thrown: unknown, depth = 1): string => {
 }
 
 const firstRetryMs = 200
-const longestRetryMs = 5000
+/** A store that is back waits no longer for its images. */
+const longestRetryMs = 2000
 const responseMs = 10_000
 const signMs = 2000
 /** Longest time for which an image is retried after its attempt was handed back. */

@@ -32,7 +32,7 @@ export const operatorSettings = {
   leaseSeconds: integer('CONTROLLER_LEASE_SECONDS', {
     help: 'time after which another controller takes over from one that has failed',
     unit: 's',
-    fallback: 15,
+    fallback: 6,
     min: 3,
     max: 120,
   }),

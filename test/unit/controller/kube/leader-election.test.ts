@@ -1,8 +1,10 @@
 import t from 'tap'
+import { readEnv } from '#shared/config/read-env.ts'
+import { operatorSettings } from '#shared/config/settings/operator.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
-import { LeaderElector } from '#controller/kube/leader-election.ts'
+import { electionTiming, LeaderElector } from '#controller/kube/leader-election.ts'
 import type { Term } from '#controller/kube/term.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { asKubeApi } from '#test/helpers/object-api.ts'
@@ -47,14 +49,16 @@ const createLeaseApi = () => {
 
 const timing = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
 
-const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, identity: string) => {
+type LeaseApi = Pick<KubeApi, 'get' | 'create' | 'patch'>
+
+const elect = (api: LeaseApi, clock: Clock, identity: string, { random = 0, of = timing } = {}) => {
   const terms: Term[] = []
   const calls: string[] = []
   const elector = new LeaderElector(
     {
       api,
       clock,
-      random: () => 0,
+      random: () => random,
       began: (term) => {
         terms.push(term)
         calls.push('began')
@@ -62,7 +66,7 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
       ended: () => calls.push('ended'),
       failed: () => calls.push('failed'),
     },
-    { namespace: 'default', name: 'lead', identity, timing },
+    { namespace: 'default', name: 'lead', identity, timing: of },
   )
   return { elector, terms, calls }
 }
@@ -113,6 +117,28 @@ t.test(
     t.equal(state.lease?.spec.leaseTransitions, 5)
   },
 )
+
+// docs/operator.md, "Behaviour on failures", states the bound: these 9 s, and 2.5 s in which a new leader listens for heartbeats.
+t.test('leader election: with the default Lease a killed leader is replaced within 9 s, at any moment', async (t) => {
+  const { leaseSeconds } = readEnv({ leaseSeconds: operatorSettings.leaseSeconds }, {})
+  const of = electionTiming(leaseSeconds)
+  for (let killedAtMs = 10_000; killedAtMs < 10_000 + 3 * of.retryMs; killedAtMs += 100) {
+    const { api } = createLeaseApi()
+    const clock = createHandClock()
+    let isKilled = false
+    const killable = new Proxy(api, {
+      get: (from, name: keyof LeaseApi) => (isKilled ? () => new Promise<never>(() => {}) : from[name]),
+    })
+    const one = elect(killable, clock, 'one', { random: 0.99, of })
+    await clock.advance(100)
+    const two = elect(api, clock, 'two', { random: 0.99, of })
+    await clock.advance(killedAtMs)
+    t.ok(one.elector.isLeader())
+    isKilled = true
+    await clock.advance(9000)
+    t.ok(two.elector.isLeader(), `killed after ${killedAtMs} ms`)
+  }
+})
 
 t.test('leader election: a Lease that is renewed by a wrong clock is not taken over', async (t) => {
   const { state, api } = createLeaseApi()

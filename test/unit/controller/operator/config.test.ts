@@ -11,7 +11,7 @@ t.test('operator settings: only image and egress of the workers are required in 
   t.match(readConfig(env), {
     kubeconfig: '',
     poolsNamespace: '',
-    leaseSeconds: 15,
+    leaseSeconds: 6,
     poolTickMs: 1000,
     podEgress: { host: 'egress', port: 3128 },
     podSecret: 'shutterfleet-worker',

@@ -4,6 +4,9 @@ import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobList, ListedJob } from '#controller/proxied/job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'
 import type { HeartbeatMessage } from '#shared/queue/messages.ts'
+import { ackWaitSeconds } from '#shared/queue/topology.ts'
+
+const ackWaitMs = ackWaitSeconds * 1000
 
 const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
   name,
@@ -80,12 +83,12 @@ t.test(
       job('idle'),
       job('serving'),
       job('coming'),
-      job('labelled', { captureId: 'c', ageMs: 16_000 }),
+      job('labelled', { captureId: 'c', ageMs: ackWaitMs + 1000 }),
     )
     const { statesOf, heartbeat, clock } = begin({ list })
     heartbeat('idle', 'ready')
     heartbeat('serving', 'ready', ['c'])
-    clock.nowMs += 15_000
+    clock.nowMs += ackWaitMs
     t.match(await statesOf(), { idle: 'idle', serving: 'serving', labelled: 'lost' })
     clock.nowMs += 1
     t.strictSame(await statesOf(), { idle: 'lost', serving: 'lost', coming: 'coming', labelled: 'lost' })

@@ -4,6 +4,7 @@ import { laneOrder } from '#shared/capture/lane.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
 import { laneTurnOf, LanePuller } from '#worker/delivery/lane-puller.ts'
 import { createQueueDouble } from '#test/helpers/queue-double.ts'
+import { ackWaitSeconds } from '#shared/queue/topology.ts'
 
 t.test('lane puller: a name always gives the same turn, and names are spread over all lanes', async (t) => {
   t.equal(laneTurnOf('proxied-abc'), laneTurnOf('proxied-abc'))
@@ -140,7 +141,7 @@ t.test('no-wait pull: unsubscribes once the response has arrived or is lost', as
   answer(requests.at(-1)?.inbox ?? '', 0)
   await taken
   t.equal(open(), before - 1)
-  mock.timers.tick(15_000)
+  mock.timers.tick(ackWaitSeconds * 1000)
   t.equal(open(), before - 2)
   puller[Symbol.dispose]()
   t.equal(open(), 0)
