@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -89,6 +89,12 @@ bench-http: setup ## measures the HTTP interface and writes its parts of docs/be
 
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
+
+bench-compare: setup ## compares the working tree with BASE=<commit> in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,idle,capture,png,accept,lists
+	@exec node test/bench/compare/run.ts --base '$(BASE)' $(if $(PARTS),--parts '$(PARTS)') $(if $(MINUTES),--minutes '$(MINUTES)')
+
+bench-compare-proof: setup ## compares a commit with itself and with a planted fault, ten times each, and writes its part of docs/benchmarks.md; an hour
+	@exec node test/bench/compare/prove.ts
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (start, idle, small, callers, accept, engine, lasting, telemetry), ARGS='engine --short' measures less and writes nothing
 	@exec node test/bench/run.ts $(ARGS)

@@ -29,7 +29,7 @@ const reactionsText = (reactions: Reactions) =>
       reaction('first message on an empty pool → size of the Deployment', reactions.scale, '300'),
       reaction('proxied message → its Job', reactions.job, '100'),
       reaction('leader ended in order → the next has acted', reactions.handoverInOrder, '5,000'),
-      reaction('leader killed → the next has acted', reactions.handoverAfterKill, '20,000'),
+      reaction('leader killed → the next has acted', reactions.handoverAfterKill, '12,000'),
     ],
   )
 
@@ -75,7 +75,7 @@ const operatorEffort = {
   idleMs: 60_000,
   burst: 2000,
   nodes: 30,
-  leaseSeconds: 15,
+  leaseSeconds: 6,
 }
 
 const parts = {
@@ -84,7 +84,7 @@ const parts = {
     measure: async () =>
       reactionsText(
         await onCluster((t) =>
-          measureReactions(t, { scaleRounds: 5, jobRounds: 20, handoverRounds: 3, leaseSeconds: 15 }),
+          measureReactions(t, { scaleRounds: 5, jobRounds: 20, handoverRounds: 3, leaseSeconds: 6 }),
         ),
       ),
   },

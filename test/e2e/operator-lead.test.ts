@@ -4,7 +4,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 import type { OperatorProcess } from '#test/helpers/operator-process.ts'
 
-const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: '15' } })
+const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: '6' } })
 const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles } = world
 
 type Versions = { items: { kind: string; metadata: { name: string; resourceVersion: string } }[] }

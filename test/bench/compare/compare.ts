@@ -32,7 +32,7 @@ const familyError = 0.01
 const accounts = 4
 
 /** Measures rounds until the time is up, at least `roundsMin`. */
-export const measureRounds = async (plan: Plan): Promise<Round[]> => {
+export const collectRounds = async (plan: Plan): Promise<Round[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-compare-'))
   await using opened = new AsyncDisposableStack()
   opened.defer(() => rm(folder, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ export const measureRounds = async (plan: Plan): Promise<Round[]> => {
   const surroundings = { effort: plan.effort, pageUrl: `http://${site.host}/index.html`, load }
   const rounds: Round[] = []
   const end = performance.now() + plan.limitMs
-  for (let longestMs = 0; rounds.length < plan.roundsMin || performance.now() + longestMs < end; ) {
+  for (let longestMs = 0; rounds.length < plan.roundsMin || performance.now() + longestMs < end;) {
     const began = performance.now()
     rounds.push(await measureRound(sides, plan.parts, surroundings, rounds.length))
     longestMs = Math.max(longestMs, performance.now() - began)

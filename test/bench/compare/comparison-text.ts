@@ -1,4 +1,4 @@
-import { machine, table } from '../page.ts'
+import { madeBy, table } from '../page.ts'
 import type { Measure } from './compare.ts'
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`
@@ -14,7 +14,7 @@ export const comparisonText = (base: string, rounds: number, measures: readonly 
     `${from.toFixed(3)} to ${to.toFixed(3)}`,
     verdict === 'not distinguishable' ? `${verdict}, ${percent(resolution)} would be` : verdict,
   ])
-  return `The working tree beside ${base}, ${rounds} rounds of ABBA on ${machine}. Less is better.
+  return `${madeBy(`bench-compare BASE=${base}`)} ${rounds} rounds in the order ABBA; less is better.
 
 ${table(['', base, 'now', 'ratio', 'interval', 'verdict'], rows)}`
 }

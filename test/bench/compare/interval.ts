@@ -16,6 +16,8 @@ const seed = 1
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
+const roundsMin = 5
+
 /** Mean and its standard error. */
 const estimate = (values: readonly number[]) => {
   const middle = mean(values)
@@ -26,10 +28,11 @@ const estimate = (values: readonly number[]) => {
 /**
  * Compares by the logarithms of a measure's ratios, one of each round, where less is better. The interval is a symmetric
  * bootstrap-t over rounds (Hall 1988): with the few rounds that time allows, percentiles of resampled means are too narrow.
- * `error` is the share of comparisons of two equal versions that may be called different.
+ * `error` is the share of comparisons of two equal versions that may be called different. Throws on fewer than 5 rounds.
  */
 export const compareRounds = (logRatios: readonly number[], error: number): Comparison => {
   const rounds = logRatios.length
+  if (rounds < roundsMin) throw new RangeError(`${rounds} rounds, an interval takes at least ${roundsMin} rounds`)
   const random = seeded(seed)
   const { middle, error: standardError } = estimate(logRatios)
   const distances = Array.from({ length: resamples }, () => {

@@ -33,7 +33,13 @@ const spent = (root: number) => {
   return { all: cpuSeconds(root) * 1000, own: own.reduce((sum, { pid }) => sum + selfCpuSeconds(pid) * 1000, 0) }
 }
 
-const send = async ({ system }: Running, { load }: Surroundings, requests: readonly string[], seconds: number, status: string) => {
+/** Processor milliseconds of everything for each of the requests that were sent for so many seconds. */
+const send = async (
+  { system }: Running,
+  { load }: Surroundings,
+  sent: { readonly requests: readonly string[]; readonly seconds: number; readonly status: string },
+) => {
+  const { requests, seconds, status } = sent
   const port = Number(new URL(system.baseUrl).port)
   const before = cpuSeconds(system.pid)
   const { answers, statuses } = await load.send({ port, requests, connections, seconds })
@@ -72,12 +78,12 @@ const captureIn = (name: string, format: string): RunningPart => ({
 
 const accepts = (running: Running, surroundings: Surroundings, seconds: number) => {
   const requests = running.keys.map((key) => createRequest(key))
-  return send(running, surroundings, requests, seconds, '202')
+  return send(running, surroundings, { requests, seconds, status: '202' })
 }
 
 const lists = (running: Running, surroundings: Surroundings, seconds: number) => {
   const requests = running.keys.map((key) => getRequest(key, '/v1/screenshots?per_page=20'))
-  return send(running, surroundings, requests, seconds, '200')
+  return send(running, surroundings, { requests, seconds, status: '200' })
 }
 
 const untaken = async (running: Running, surroundings: Surroundings) => {

@@ -4,8 +4,8 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { machine, table, writePart } from '../page.ts'
-import { effort, measureRounds, measuresOf, roundsMin } from './compare.ts'
+import { madeBy, table, writePart } from '../page.ts'
+import { effort, collectRounds, measuresOf, roundsMin } from './compare.ts'
 import type { Pair } from './round.ts'
 import { commitOf, makeTree } from './tree.ts'
 
@@ -15,7 +15,7 @@ const accepting = 'services/gateway/db/accept-capture.ts'
 const statement = '  const { keyHash, originHost } = capture\n'
 
 const measureAccept = async (trees: Pair<string>) => {
-  const rounds = await measureRounds({ trees, parts: ['accept'], limitMs: 0, roundsMin, effort })
+  const rounds = await collectRounds({ trees, parts: ['accept'], limitMs: 0, roundsMin, effort })
   const [measure] = measuresOf(rounds)
   if (!measure) throw new Error('nothing was measured')
   return measure
@@ -65,15 +65,14 @@ try {
     row('the commit beside itself is not distinguishable', 'not distinguishable', equal),
     row('10 % more processor time in accepting is worse', 'worse', planted),
   ]
-  const text = `## Two versions compared
+  const text = `${madeBy('bench-compare-proof')}
 
-Made by \`make bench-compare-proof\` at ${commit} on ${new Date().toISOString().slice(0, 10)}: ${machine}. \`make bench-compare PARTS=accept\`, ${roundsMin} rounds each
-time; an accept took ${eachMs.toFixed(2)} ms of processor time.
+\`make bench-compare PARTS=accept\`, ${roundsMin} rounds each time; an accept took ${eachMs.toFixed(2)} ms of processor time.
 
 ${table(['', 'found', 'ratios', 'largest difference that would not have been found'], rows)}
 `
-  writePart('comparison', text)
   console.log(text)
+  writePart('Two versions compared', text)
 } finally {
   await rm(folder, { recursive: true, force: true })
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { effort, measureRounds, measuresOf, roundsMin } from './compare.ts'
+import { effort, collectRounds, measuresOf, roundsMin } from './compare.ts'
 import { partNames } from './parts.ts'
 import { comparisonText } from './comparison-text.ts'
 import { commitOf, makeTree, ownTree } from './tree.ts'
@@ -19,7 +19,8 @@ const readArguments = () => {
   const unknown = parts.find((part) => !partNames.includes(part))
   if (unknown !== undefined) throw new Error(`PARTS: ${unknown} is none of ${partNames.join(',')}`)
   const minutes = Number(typed)
-  if (!(minutes > 0 && minutes <= minutesMax)) throw new Error(`MINUTES = ${typed}, must be above 0 and at most ${minutesMax}`)
+  if (!(minutes > 0 && minutes <= minutesMax))
+    throw new Error(`MINUTES = ${typed}, must be above 0 and at most ${minutesMax}`)
   return { commit: commitOf(base), parts, minutes }
 }
 
@@ -27,7 +28,7 @@ const { commit, parts, minutes } = readArguments()
 const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
 try {
   const trees = [makeTree(commit, join(folder, commit)), ownTree] as const
-  const rounds = await measureRounds({ trees, parts, limitMs: minutes * 60_000, roundsMin, effort })
+  const rounds = await collectRounds({ trees, parts, limitMs: minutes * 60_000, roundsMin, effort })
   const measures = measuresOf(rounds)
   console.log(comparisonText(commit, rounds.length, measures))
   if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
