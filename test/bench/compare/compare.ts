@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
-import { startLoadProcess } from '../load-from-process.ts'
+import { startLoadProcess } from '#test/bench/load-from-process.ts'
 import { type Comparison, compareRounds } from './interval.ts'
 import type { Effort } from './parts.ts'
 import { measureRound, type Pair, type Round } from './round.ts'
@@ -55,7 +55,7 @@ export const collectRounds = async (plan: Plan): Promise<Round[]> => {
 }
 
 /** What rounds say of each measure. */
-export const measuresOf = (rounds: readonly Round[]): Measure[] => {
+export const summarize = (rounds: readonly Round[]): Measure[] => {
   const names = [...(rounds[0]?.keys() ?? [])]
   return names.map((name) => {
     const pairs = rounds.map((round) => round.get(name) ?? ([Number.NaN, Number.NaN] as const))

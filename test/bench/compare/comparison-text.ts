@@ -1,4 +1,4 @@
-import { madeBy, table } from '../page.ts'
+import { madeBy, table } from '#test/bench/page.ts'
 import type { Measure } from './compare.ts'
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`

@@ -1,5 +1,5 @@
 import { seeded } from '#test/helpers/seeded.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '#test/bench/quantile.ts'
 
 /** What the rounds say of one measure: work over base. */
 export type Comparison = {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
-import { cpuSeconds, selfCpuSeconds } from '../cpu-seconds.ts'
-import type { LoadProcess } from '../load-from-process.ts'
-import { partOf } from '../part-of.ts'
-import { quantile } from '../quantile.ts'
-import { createRequest, getRequest } from '../served.ts'
+import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
+import type { LoadProcess } from '#test/bench/load-from-process.ts'
+import { partOf } from '#test/bench/part-of.ts'
+import { quantile } from '#test/bench/quantile.ts'
+import { createRequest, getRequest } from '#test/bench/served.ts'
 import { endWorkers, type Running, type Side } from './side.ts'
 
 /** How much a block of each part does. */

@@ -4,8 +4,8 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { madeBy, table, writePart } from '../page.ts'
-import { effort, collectRounds, measuresOf, roundsMin } from './compare.ts'
+import { madeBy, table, writePart } from '#test/bench/page.ts'
+import { effort, collectRounds, summarize, roundsMin } from './compare.ts'
 import type { Pair } from './round.ts'
 import { commitOf, makeTree } from './tree.ts'
 
@@ -16,7 +16,7 @@ const statement = '  const { keyHash, originHost } = capture\n'
 
 const measureAccept = async (trees: Pair<string>) => {
   const rounds = await collectRounds({ trees, parts: ['accept'], limitMs: 0, roundsMin, effort })
-  const [measure] = measuresOf(rounds)
+  const [measure] = summarize(rounds)
   if (!measure) throw new Error('nothing was measured')
   return measure
 }

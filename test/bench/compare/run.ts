@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { effort, collectRounds, measuresOf, roundsMin } from './compare.ts'
+import { effort, collectRounds, summarize, roundsMin } from './compare.ts'
 import { partNames } from './parts.ts'
 import { comparisonText } from './comparison-text.ts'
 import { commitOf, makeTree, ownTree } from './tree.ts'
@@ -29,7 +29,7 @@ const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
 try {
   const trees = [makeTree(commit, join(folder, commit)), ownTree] as const
   const rounds = await collectRounds({ trees, parts, limitMs: minutes * 60_000, roundsMin, effort })
-  const measures = measuresOf(rounds)
+  const measures = summarize(rounds)
   console.log(comparisonText(commit, rounds.length, measures))
   if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
 } finally {
