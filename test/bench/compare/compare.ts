@@ -4,37 +4,32 @@ import { join, resolve } from 'node:path'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startLoadProcess } from '#test/bench/load-from-process.ts'
 import { type Comparison, compareRounds } from './interval.ts'
-import type { Effort } from './parts.ts'
+import type { Effort, Surroundings } from './parts.ts'
 import { measureRound, type Pair, type Round } from './round.ts'
-import { createSide } from './side.ts'
-
-/** What is compared. */
-export type Plan = {
-  /** The folders of base and of the version under test. */
-  readonly trees: Pair<string>
-  readonly parts: readonly string[]
-  readonly limitMs: number
-  readonly roundsMin: number
-  readonly effort: Effort
-}
+import { createSide, type Side } from './side.ts'
 
 /** A measure: geometric means of both versions, and what the rounds say of their ratio. */
 export type Measure = { readonly name: string; readonly means: Pair<number>; readonly comparison: Comparison }
 
-/** How much each block does: a few seconds, so that there is time for many rounds. */
-export const effort: Effort = { loadSeconds: 1.5, captures: 10, idleMs: 4000 }
+// A few seconds for a block, so that there is time for many rounds.
+const effort: Effort = { loadSeconds: 1.5, captures: 10, idleMs: 4000 }
 
-/** With fewer rounds the interval is too wide to show anything. */
-export const roundsMin = 8
+const roundsMin = 8
 
 /** The share of comparisons of two equal versions in which any measure may be called different. */
 const familyError = 0.01
 const accounts = 4
 
-/** Measures rounds until the time is up, at least `roundsMin`. */
-export const collectRounds = async (plan: Plan): Promise<Round[]> => {
-  const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-compare-'))
+/** Two versions that are ready to be started, and what loads them. */
+export type Opened = AsyncDisposable & {
+  readonly sides: Pair<Side>
+  readonly surroundings: Surroundings
+}
+
+/** Prepares the versions in the folders of base and of the version under test. */
+export const openSides = async (trees: Pair<string>): Promise<Opened> => {
   await using opened = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-compare-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const site = opened.use(await serveFolder(resolve(import.meta.dirname, '../../fixtures/site')))
   const load = opened.use(startLoadProcess())
@@ -42,13 +37,26 @@ export const collectRounds = async (plan: Plan): Promise<Round[]> => {
     await mkdir(join(folder, name))
     return await createSide(tree, join(folder, name), { accounts, args: ['--allow-target', site.host] })
   }
-  const sides = [await sideOf(plan.trees[0], 'base'), await sideOf(plan.trees[1], 'work')] as const
-  const surroundings = { effort: plan.effort, pageUrl: `http://${site.host}/index.html`, load }
+  const sides = [await sideOf(trees[0], 'base'), await sideOf(trees[1], 'work')] as const
+  const owned = opened.move()
+  return {
+    sides,
+    surroundings: { effort, pageUrl: `http://${site.host}/index.html`, load },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Measures rounds until the time is up, at least 8: with fewer the interval is too wide to show anything. */
+export const collectRounds = async (
+  { sides, surroundings }: Opened,
+  parts: readonly string[],
+  limitMs: number,
+): Promise<Round[]> => {
   const rounds: Round[] = []
-  const end = performance.now() + plan.limitMs
-  for (let longestMs = 0; rounds.length < plan.roundsMin || performance.now() + longestMs < end;) {
+  const end = performance.now() + limitMs
+  for (let longestMs = 0; rounds.length < roundsMin || performance.now() + longestMs < end;) {
     const began = performance.now()
-    rounds.push(await measureRound(sides, plan.parts, surroundings, rounds.length))
+    rounds.push(await measureRound(sides, parts, surroundings, rounds.length))
     longestMs = Math.max(longestMs, performance.now() - began)
   }
   return rounds

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { effort, collectRounds, summarize, roundsMin } from './compare.ts'
+import { collectRounds, openSides, summarize } from './compare.ts'
 import { partNames } from './parts.ts'
 import { comparisonText } from './comparison-text.ts'
 import { commitOf, makeTree, ownTree } from './tree.ts'
@@ -27,8 +27,8 @@ const readArguments = () => {
 const { commit, parts, minutes } = readArguments()
 const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
 try {
-  const trees = [makeTree(commit, join(folder, commit)), ownTree] as const
-  const rounds = await collectRounds({ trees, parts, limitMs: minutes * 60_000, roundsMin, effort })
+  await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
+  const rounds = await collectRounds(opened, parts, minutes * 60_000)
   const measures = summarize(rounds)
   console.log(comparisonText(commit, rounds.length, measures))
   if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
