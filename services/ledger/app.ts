@@ -2,6 +2,7 @@ import { relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
+import { eraseAccounts } from './erase-accounts.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { subscribeToPoolStates, type PoolStates } from './subscribe-to-pool-states.ts'
 import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
@@ -42,6 +43,7 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),
     loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
     loop('expiry', { everyMs: 60_000, idleMs: 60_000 }, () => removeExpiredRows(ledger)),
+    loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))

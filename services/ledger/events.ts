@@ -22,6 +22,7 @@ export type LoopName =
   | 'backlog'
   | 'deletions'
   | 'removals'
+  | 'erasures'
   | 'orphans'
   | 'retention'
   | 'expiry'
@@ -211,6 +212,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     },
     deletionsFinished: (captures: number) => deletions.inc(captures),
     objectsRemoved: (objects: number) => removed.inc(objects),
+    accountErased: (id: string) => log.info({ account: id }, 'account erased'),
     streamsMissing: () => log.warn('NATS streams missing, recreating them'),
     streamsLostMessages: () => log.warn('NATS streams lost messages, publishing their captures again'),
     consumersMissing: () => log.warn('NATS consumers missing, recreating them'),

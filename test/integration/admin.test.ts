@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { eraseAccounts } from '#ledger/erase-accounts.ts'
 import { readPlans } from '#shared/db/read-plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -219,8 +220,15 @@ t.test('admin: erasing an account removes all of its rows; other accounts are un
     randomUUID(),
     gone.id,
   ])
-  t.equal((await admin('DELETE', `/accounts/${gone.id}`)).status, 204)
+  const ordered = await admin('DELETE', `/accounts/${gone.id}`)
+  t.match(ordered, { status: 200, body: { data: { id: gone.id, disabled_at: /Z$/, erasing_at: /Z$/ } } })
   t.equal((await create(gone.key)).status, 401)
+  t.strictSame((await admin('DELETE', `/accounts/${gone.id}`)).body, ordered.body)
+  t.match(await admin('PATCH', `/accounts/${gone.id}`, { disabled: false }), {
+    status: 422,
+    body: { error: { details: { disabled: ['cannot be changed: the account is being erased'] } } },
+  })
+  while (await eraseAccounts({ database, events: { accountErased() {} } }));
   t.equal((await admin('GET', `/accounts/${gone.id}`)).status, 404)
   t.equal((await admin('DELETE', `/accounts/${gone.id}`)).status, 404)
   const tables = await database.query<{ name: string }>(
@@ -266,10 +274,10 @@ t.test('admin: each change adds one audit entry with its name; refused changes a
   t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
   await admin('DELETE', `/keys/${keyId}`)
   await admin('DELETE', `/accounts/${id}`)
-  const { data } = (await admin('GET', '/audit?limit=13')).body
+  const { data } = (await admin('GET', '/audit?limit=12')).body
   const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
   t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
-    ...['account.create', 'account.disable', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
+    ...['account.create', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
     ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
   ])
   t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
@@ -326,11 +334,10 @@ t.test('admin: changes made with a named token are in the audit log under that n
   await asAlice('PUT', '/maintenance', { on: true })
   await asAlice('PUT', '/maintenance', { on: false })
   await asAlice('DELETE', `/accounts/${id}`)
-  const { data } = (await admin('GET', '/audit?limit=14')).body
+  const { data } = (await admin('GET', '/audit?limit=13')).body
   // Entries with equal times have no order.
   t.same([...data].map(({ action, actor }) => `${String(actor)} ${String(action)}`).toSorted(), [
     'admin:alice account.create',
-    'admin:alice account.disable',
     'admin:alice account.disable',
     'admin:alice account.enable',
     'admin:alice account.erase',

@@ -130,7 +130,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Administered accounts',
-    file: 'services/gateway/db/erase-account.ts',
+    file: 'services/ledger/erase-accounts.ts',
     find: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key')",
     replace: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key', 'batch')",
   },

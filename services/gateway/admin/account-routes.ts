@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
-import { accountToJson, createAccount, listAccounts, setDisabled, setPlan, showAccount } from '#shared/db/accounts.ts'
-import { eraseAccount } from '#gateway/db/erase-account.ts'
+import {
+  accountToJson,
+  createAccount,
+  listAccounts,
+  orderErasure,
+  setDisabled,
+  setPlan,
+  showAccount,
+} from '#shared/db/accounts.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, line, optionalFieldsReader, readPage } from './read-fields.ts'
 
@@ -40,6 +47,6 @@ export const accountRoutes: readonly AdminRoute[] = [
   {
     method: 'DELETE',
     path: '/accounts/:id',
-    run: ({ database }, { actor, id }) => eraseAccount(database, id, actor),
+    run: async ({ database }, { actor, id }) => accountToJson(await orderErasure(database, id, actor)),
   },
 ]

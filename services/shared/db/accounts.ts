@@ -17,6 +17,8 @@ export type AccountView = {
   readonly createdAt: string
   /** When the account was disabled, which makes its keys invalid; null if it is enabled. */
   readonly disabledAt: string | null
+  /** When its erasure was ordered; null if it was not. */
+  readonly erasingAt: string | null
 }
 
 /** One `@` with text on either side; only sending mail can verify an address. */
@@ -48,6 +50,7 @@ type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
   readonly plan: { readonly slug: string }
   readonly createdAt: Date
   readonly disabledAt?: Date | null | undefined
+  readonly erasingAt?: Date | null | undefined
 }
 
 const viewOf = (account: Row): AccountView => ({
@@ -57,13 +60,15 @@ const viewOf = (account: Row): AccountView => ({
   plan: account.plan.slug,
   createdAt: account.createdAt.toISOString(),
   disabledAt: account.disabledAt?.toISOString() ?? null,
+  erasingAt: account.erasingAt?.toISOString() ?? null,
 })
 
 /** An account as JSON of the admin API and the command line. */
-export const accountToJson = ({ createdAt, disabledAt, ...account }: AccountView) => ({
+export const accountToJson = ({ createdAt, disabledAt, erasingAt, ...account }: AccountView) => ({
   ...account,
   created_at: createdAt,
   disabled_at: disabledAt,
+  erasing_at: erasingAt,
 })
 
 /** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
@@ -80,7 +85,7 @@ export const createAccount = (
     entities.create(AccountMeter, { account: account.id })
     recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: wanted.plan } })
     await entities.flush()
-    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null }
+    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null }
   })
 
 /** Lists accounts, oldest first; with `page` at most `limit`, created later than account `after`. Throws `NOT_FOUND`. */
@@ -113,7 +118,7 @@ export const setPlan = (database: Database, accountId: string, slug: string, act
 
 /**
  * Disables or enables an account, effective on every replica for requests that arrive after this returns. Captures that
- * were accepted before continue. Idempotent. Throws `NOT_FOUND`.
+ * were accepted before continue. Idempotent. Throws `NOT_FOUND`, or `VALIDATION_ERROR` for one that is being erased.
  */
 export const setDisabled = (
   database: Database,
@@ -124,6 +129,25 @@ export const setDisabled = (
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     if ((account.disabledAt != null) === disabled) return
+    if (account.erasingAt) {
+      const fault = 'cannot be changed: the account is being erased'
+      throw new AppError('VALIDATION_ERROR', { publicMessage: `disabled ${fault}`, details: { disabled: [fault] } })
+    }
     account.disabledAt = disabled ? new Date() : null
     recordChange(entities, { actor, action: disabled ? 'account.disable' : 'account.enable', target: account.id })
+  })
+
+/**
+ * Orders the erasure of an account with its keys, captures, images and counts, and disables it, so that no rows are added
+ * meanwhile. The ledger carries it out; the account is gone once it has. Idempotent. Throws `NOT_FOUND`.
+ */
+export const orderErasure = (database: Database, accountId: string, actor: Actor): Promise<AccountView> =>
+  database.entities(async (entities) => {
+    const account = await findAccount(entities, accountId, 'lock')
+    if (!account.erasingAt) {
+      account.erasingAt = new Date()
+      account.disabledAt ??= account.erasingAt
+      recordChange(entities, { actor, action: 'account.erase', target: account.id })
+    }
+    return viewOf(account)
   })

@@ -14,6 +14,7 @@ type Action =
   | 'account.disable'
   | 'account.enable'
   | 'account.erase'
+  | 'account.erased'
   | 'key.create'
   | 'key.set_expiry'
   | 'key.set_domains'

@@ -13,5 +13,7 @@ export const Account = defineEntity({
     createdAt: p.datetime().columnType('timestamptz'),
     /** When it was disabled, which makes its keys invalid. */
     disabledAt: p.datetime().columnType('timestamptz').nullable(),
+    /** When its erasure was ordered, which the ledger carries out. */
+    erasingAt: p.datetime().columnType('timestamptz').nullable(),
   },
 })

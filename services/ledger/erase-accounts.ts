@@ -1,8 +1,11 @@
-import { findAccount, setDisabled } from '#shared/db/accounts.ts'
-import { type Actor, recordChange } from '#shared/db/audit.ts'
+import { recordChange } from '#shared/db/audit.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
-import { AuditEntry } from '#shared/db/entities/audit-entry.ts'
+import { Account } from '#shared/db/entities/account.ts'
 import { ApiKey } from '#shared/db/entities/api-key.ts'
+import { AuditEntry } from '#shared/db/entities/audit-entry.ts'
+import type { Events } from './events.ts'
+
+type Dependencies = { readonly database: Database; readonly events: Pick<Events, 'accountErased'> }
 
 const batchRows = 1000
 const batchCaptures = 100
@@ -40,26 +43,33 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
   return rows.length
 }
 
-const repeatUntilZero = async (erase: () => Promise<number>): Promise<void> => {
-  while ((await erase()) > 0);
-}
-
-/**
- * Erases an account with its keys, captures, images and counts. Disables it first, so that no rows are added meanwhile; a
- * second call completes an interrupted one. The audit log keeps only actor, action, target and time. Throws `NOT_FOUND`.
- */
-export const eraseAccount = async (database: Database, accountId: string, actor: Actor): Promise<void> => {
-  await setDisabled(database, accountId, true, actor)
-  const keys = await database.entities((entities) => entities.find(ApiKey, { account: accountId }))
-  // An accept in progress when the account was disabled has locked its meter; without the meter none can succeed.
-  await repeatUntilZero(() => eraseRows(database, 'account_meter', accountId))
-  await repeatUntilZero(() => eraseCaptures(database, accountId))
-  for (const table of await tablesOf(database)) await repeatUntilZero(() => eraseRows(database, table, accountId))
-  await database.entities(async (entities) => {
-    const account = await findAccount(entities, accountId, 'lock')
+/** Deletes the account, and what the audit log says of it but actor, action, target and time. */
+const finish = (database: Database, accountId: string): Promise<void> =>
+  database.entities(async (entities) => {
+    const account = await entities.findOne(Account, { id: accountId })
+    if (!account) return
+    const keys = await entities.find(ApiKey, { account: accountId })
     const targets = [accountId, ...keys.map(({ id }) => id)]
     await entities.nativeUpdate(AuditEntry, { target: targets }, { detail: {} })
     entities.remove(account)
-    recordChange(entities, { actor, action: 'account.erase', target: accountId })
+    recordChange(entities, { actor: 'system', action: 'account.erased', target: accountId })
   })
+
+/**
+ * Erases one batch of what belongs to the account that has waited longest for its erasure, and at the end the account.
+ * Resolves to whether there may be more.
+ */
+export const eraseAccounts = async ({ database, events }: Dependencies): Promise<boolean> => {
+  const [account] = await database.query<{ id: string }>(
+    'select id from account where erasing_at is not null order by erasing_at limit 1',
+  )
+  if (!account) return false
+  const { id } = account
+  // An accept in progress when the account was disabled has locked its meter; without the meter none can succeed.
+  if ((await eraseRows(database, 'account_meter', id)) > 0) return true
+  if ((await eraseCaptures(database, id)) > 0) return true
+  for (const table of await tablesOf(database)) if ((await eraseRows(database, table, id)) > 0) return true
+  await finish(database, id)
+  events.accountErased(id)
+  return true
 }

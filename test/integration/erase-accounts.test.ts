@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { createAccount } from '#shared/db/accounts.ts'
+import { createAccount, orderErasure } from '#shared/db/accounts.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { eraseAccount } from '#gateway/db/erase-account.ts'
+import { eraseAccounts } from '#ledger/erase-accounts.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -31,7 +31,7 @@ const fill = async (database: Database) => {
 const grown = new Set(['audit_entry', 'batch', 'capture', 'idempotency_key', 'outbox', 'webhook_delivery'])
 
 /** The growing tables that statements scan sequentially. */
-const readWhole = async (database: Database, erase: (on: Database) => Promise<void>): Promise<string[]> => {
+const readWhole = async (database: Database, erase: (on: Database) => Promise<unknown>): Promise<string[]> => {
   const whole = new Set<string>()
   const explaining: Database = {
     ...database,
@@ -50,21 +50,70 @@ const readWhole = async (database: Database, erase: (on: Database) => Promise<vo
 
 const newAccount = (database: Database) => createAccount(database, { name: 'A', email: 'a@example.com', plan: 'free' })
 
-t.test('erase account: an account is erased through indexes, however many rows other accounts have', async (t) => {
+/** Erases all accounts whose erasure was ordered; returns the number of turns. */
+const eraseAll = async (database: Database) => {
+  let turns = 0
+  while (await eraseAccounts({ database, events: { accountErased() {} } })) turns += 1
+  return turns
+}
+
+t.test('erase accounts: an account is erased through indexes, however many rows other accounts have', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await fill(database)
   const { id } = await newAccount(database)
-  t.same(await readWhole(database, (on) => eraseAccount(on, id, 'admin')), [])
+  await orderErasure(database, id, 'admin')
+  t.same(await readWhole(database, eraseAll), [])
   const audit = `update audit_entry set detail = '{}' where target in ('${id}', '${randomUUID()}')`
   t.same(await readWhole(database, async (on) => void (await on.query(audit))), [])
 
   await database.query('drop index webhook_delivery_account, audit_entry_target')
   const { id: another } = await newAccount(database)
-  t.same(await readWhole(database, (on) => eraseAccount(on, another, 'admin')), ['webhook_delivery'])
+  await orderErasure(database, another, 'admin')
+  t.same(await readWhole(database, eraseAll), ['webhook_delivery'])
   t.same(
     await readWhole(database, async (on) => void (await on.query(audit))),
     ['audit_entry'],
     'the test detects a scan',
   )
+})
+
+t.test('erase accounts: each turn deletes a bounded batch, so that a killed ledger has little to repeat', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  const { id } = await newAccount(database)
+  const { id: other } = await newAccount(database)
+  for (const account of [id, other]) {
+    await database.query(
+      `insert into idempotency_key (account_id, key, request_sha256, created_at)
+       select $1, gen_random_uuid(), '', now() from generate_series(1, 2500)`,
+      [account],
+    )
+    await database.query(
+      `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+       select gen_random_uuid(), $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now() from generate_series(1, 250)`,
+      [account],
+    )
+  }
+  const rowsOf = async (account: string) => {
+    const [row] = await database.query<{ rows: number }>(
+      `select ((select count(*) from capture where account_id = $1)
+             + (select count(*) from idempotency_key where account_id = $1))::integer as rows`,
+      [account],
+    )
+    return row?.rows ?? 0
+  }
+  t.equal(await eraseAll(database), 0, 'nothing was ordered')
+  await orderErasure(database, id, 'admin')
+  t.equal(await rowsOf(id), 2750, 'ordering it deletes nothing')
+  const deleted: number[] = []
+  for (let before = await rowsOf(id), more = true; more;) {
+    more = await eraseAccounts({ database, events: { accountErased() {} } })
+    const after = await rowsOf(id)
+    if (before > after) deleted.push(before - after)
+    before = after
+  }
+  t.strictSame(deleted, [100, 100, 50, 1000, 1000, 500])
+  t.strictSame(await database.query('select id from account'), [{ id: other }])
+  t.equal(await rowsOf(other), 2750)
 })
