@@ -1,8 +1,5 @@
-import { recordChange } from '#shared/db/audit.ts'
+import { finishErasure } from '#shared/db/accounts.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
-import { Account } from '#shared/db/entities/account.ts'
-import { ApiKey } from '#shared/db/entities/api-key.ts'
-import { AuditEntry } from '#shared/db/entities/audit-entry.ts'
 import type { Events } from './events.ts'
 
 type Dependencies = { readonly database: Database; readonly events: Pick<Events, 'accountErased'> }
@@ -43,18 +40,6 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
   return rows.length
 }
 
-/** Deletes the account, and what the audit log says of it but actor, action, target and time. */
-const finish = (database: Database, accountId: string): Promise<void> =>
-  database.entities(async (entities) => {
-    const account = await entities.findOne(Account, { id: accountId })
-    if (!account) return
-    const keys = await entities.find(ApiKey, { account: accountId })
-    const targets = [accountId, ...keys.map(({ id }) => id)]
-    await entities.nativeUpdate(AuditEntry, { target: targets }, { detail: {} })
-    entities.remove(account)
-    recordChange(entities, { actor: 'system', action: 'account.erased', target: accountId })
-  })
-
 /**
  * Erases one batch of what belongs to the account that has waited longest for its erasure, and at the end the account.
  * Resolves to whether there may be more.
@@ -69,7 +54,6 @@ export const eraseAccounts = async ({ database, events }: Dependencies): Promise
   if ((await eraseRows(database, 'account_meter', id)) > 0) return true
   if ((await eraseCaptures(database, id)) > 0) return true
   for (const table of await tablesOf(database)) if ((await eraseRows(database, table, id)) > 0) return true
-  await finish(database, id)
-  events.accountErased(id)
+  if (await finishErasure(database, id)) events.accountErased(id)
   return true
 }

@@ -5,6 +5,8 @@ import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { Account } from './entities/account.ts'
 import { AccountMeter } from './entities/account-meter.ts'
+import { ApiKey } from './entities/api-key.ts'
+import { AuditEntry } from './entities/audit-entry.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
 
@@ -150,4 +152,20 @@ export const orderErasure = (database: Database, accountId: string, actor: Actor
       recordChange(entities, { actor, action: 'account.erase', target: account.id })
     }
     return viewOf(account)
+  })
+
+/**
+ * Deletes an account with its keys, and what the audit log says of them but actor, action, target and time. Resolves to
+ * whether it was there: another ledger may have been faster.
+ */
+export const finishErasure = (database: Database, accountId: string): Promise<boolean> =>
+  database.entities(async (entities) => {
+    const account = await entities.findOne(Account, { id: accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (!account) return false
+    const keys = await entities.find(ApiKey, { account: accountId })
+    const targets = [accountId, ...keys.map(({ id }) => id)]
+    await entities.nativeUpdate(AuditEntry, { target: targets }, { detail: {} })
+    entities.remove(account)
+    recordChange(entities, { actor: 'system', action: 'account.erased', target: accountId })
+    return true
   })
