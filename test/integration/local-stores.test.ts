@@ -68,8 +68,8 @@ t.test(
     t.equal(await pidOf('nats'), pid, 'no restart on a full disk')
 
     await rm(filler)
+    // By a restart of NATS, unless the stream of the captures refused no write.
     await allComplete(ids, 'captures complete after the disk has space')
-    t.not(await pidOf('nats'), pid)
     await eventually(async () => /store_up\{store="nats",service="ledger"\} 1/.test(await system.metrics('ledger')))
   },
 )

@@ -121,7 +121,7 @@ t.test(
     await eventually(() => worker.isHandedBack(id))
     t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
     t.notOk(await worker.hasResult(id))
-    t.match(worker.log(), /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/)
+    await eventually(() => /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/.test(worker.log()))
     clients.leave()
     t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
   },

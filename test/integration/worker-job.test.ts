@@ -93,7 +93,7 @@ const depthIs = (wanted: number) =>
 const allGone = (pids: readonly number[]) =>
   eventually(() => !pids.some((pid) => processTree(pid).length > 0), { what: 'all processes have ended' })
 /** A spare time below JetStream's ack wait. */
-const shortSpare = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '10' }
+const shortSpare = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '8' }
 
 // Takes a minute: started here, checked in the last test.
 const broken = spawnWorker(settingsOf('broken', { SHUTTERFLEET_CHROMIUM: '/bin/false' }), 'main-job.ts')
@@ -153,12 +153,12 @@ t.test('worker job: exits with 0 after a failed capture', async (t) => {
 })
 
 t.test('worker job: drains and exits with 0 if no capture arrives in its spare time', async (t) => {
-  const job = await startJob('spare', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
+  const job = await startJob('spare', shortSpare)
   t.equal(await job.ended, 0)
   t.match(lastHeartbeat('spare'), { state: 'drained', captures: [] })
   const { id } = await send({ html: '<h1>later</h1>' })
   await depthIs(1)
-  const next = await startJob('next', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
+  const next = await startJob('next', shortSpare)
   t.match(await awaitResult(queue, id, pool), { outcome: 'completed' })
   t.equal(await next.ended, 0)
 })
