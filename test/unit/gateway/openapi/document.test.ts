@@ -10,7 +10,14 @@ import { routes } from '#gateway/operations/routes.ts'
 import { createContract, documentedPairs } from '#test/helpers/contract.ts'
 import { promisesOf } from '#test/helpers/interface-promises.ts'
 
-type Parameter = { name: string; in: string; schema?: object; content?: Record<string, { schema: object }> }
+type Parameter = {
+  name: string
+  in: string
+  style?: string
+  explode?: boolean
+  schema?: object
+  content?: Record<string, { schema: object }>
+}
 type Media = { schema: object; example?: unknown }
 type Operation = {
   operationId: string
@@ -49,6 +56,20 @@ t.test('document: lists the same operations as the routes', (t) => {
   const named = operations.map(({ method, path, operation }) => `${operation.operationId} ${method} ${path}`)
   const served = routes.map(({ name, method, path }) => `${name} ${method} /v1${path.replaceAll(/:(\w+)/g, '{$1}')}`)
   t.same(named.toSorted(), served.toSorted())
+  t.end()
+})
+
+t.test('document: lists and objects in a query have the encodings that clients rely on', (t) => {
+  const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
+  const encodings = query.flatMap(({ name, style, explode, content }) =>
+    style === undefined && content === undefined ? [] : [[name, style, explode, Object.keys(content ?? {})]],
+  )
+  t.strictSame(encodings, [
+    ['hide_selectors', 'form', true, []],
+    ['headers', 'deepObject', true, []],
+    ['cookies', undefined, undefined, ['application/json']],
+    ['geolocation', 'deepObject', true, []],
+  ])
   t.end()
 })
 

@@ -17,6 +17,7 @@ type Schema = {
   properties?: Record<string, Schema>
   items?: Schema
   additionalProperties?: Schema
+  'x-kubernetes-preserve-unknown-fields'?: boolean
 }
 type Field = { path: string; schema: Schema }
 
@@ -31,6 +32,15 @@ const { reason, conditions } = browserPoolStatus.properties
 const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolStatus)]
 
 const takes = (setting: Setting<number>, value: number) => setting.parse(String(value)).ok
+
+t.test('browser pool: only the affinity of the pod template keeps fields that its schema does not list', (t) => {
+  const open = fields.filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields'])
+  t.strictSame(
+    open.map(({ path }) => path),
+    ['.template.affinity'],
+  )
+  t.end()
+})
 
 t.test('browser pool: has the defaults and bounds of the local settings', (t) => {
   const { poolMin, poolMax, poolQueueWaitMs, poolHoldSeconds, poolDrainStepSeconds } = controllerSettings
