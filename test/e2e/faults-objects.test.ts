@@ -84,7 +84,7 @@ t.test(
         await isGone(lost)
         await applyPool('standard', specs.standard)
       },
-      { ends: (pod) => pod === lost },
+      { ends: (pod) => pod === lost, thaws: (pod) => pod === lost },
     )
   },
 )
