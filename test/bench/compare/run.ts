@@ -24,14 +24,28 @@ const readArguments = () => {
   return { commit: commitOf(base), parts, minutes }
 }
 
-const { commit, parts, minutes } = readArguments()
-const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
-try {
-  await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
-  const rounds = await collectRounds(opened, parts, minutes * 60_000)
-  const measures = summarize(rounds)
-  console.log(comparisonText(commit, rounds.length, measures))
-  if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
-} finally {
-  await rm(folder, { recursive: true, force: true })
+const compareWith = async ({ commit, parts, minutes }: ReturnType<typeof readArguments>) => {
+  const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
+  try {
+    await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
+    const rounds = await collectRounds(opened, parts, minutes * 60_000)
+    const measures = summarize(rounds)
+    console.log(comparisonText(commit, rounds.length, measures))
+    if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
+
+const readOrExplain = () => {
+  try {
+    return readArguments()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 2
+    return undefined
+  }
+}
+
+const given = readOrExplain()
+if (given) await compareWith(given)
