@@ -12,7 +12,7 @@ import { createSide, type Side } from './side.ts'
 export type Measure = { readonly name: string; readonly means: Pair<number>; readonly comparison: Comparison }
 
 // A few seconds for a block, so that there is time for many rounds.
-const effort: Effort = { loadSeconds: 1.5, captures: 10, idleMs: 4000 }
+const effort: Effort = { warmSeconds: 3, loadSeconds: 1.5, captures: 10, idleMs: 4000 }
 
 const roundsMin = 8
 

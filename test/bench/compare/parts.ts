@@ -8,7 +8,12 @@ import { createRequest, getRequest } from '#test/bench/served.ts'
 import { endWorkers, type Running, type Side } from './side.ts'
 
 /** How much a block of each part does. */
-export type Effort = { readonly loadSeconds: number; readonly captures: number; readonly idleMs: number }
+export type Effort = {
+  readonly warmSeconds: number
+  readonly loadSeconds: number
+  readonly captures: number
+  readonly idleMs: number
+}
 
 /** What the blocks of all parts share. */
 export type Surroundings = { readonly effort: Effort; readonly pageUrl: string; readonly load: LoadProcess }
@@ -24,7 +29,6 @@ export type RunningPart = {
 
 const connections = 16
 const warmCaptures = 4
-const warmSeconds = 1
 
 /** Processor milliseconds of everything that `up` started, and those of its parts but Chromium. */
 const spent = (root: number) => {
@@ -88,7 +92,7 @@ const lists = (running: Running, surroundings: Surroundings, seconds: number) =>
 
 const untaken = async (running: Running, surroundings: Surroundings) => {
   await endWorkers(running)
-  await accepts(running, surroundings, warmSeconds)
+  await accepts(running, surroundings, surroundings.effort.warmSeconds)
 }
 
 /** Each part that is measured on running systems, in the order in which they run: from `accept` on there are no workers. */
@@ -114,7 +118,7 @@ export const runningParts: Readonly<Record<string, RunningPart>> = {
   lists: {
     prepare: async (running, surroundings) => {
       await untaken(running, surroundings)
-      await lists(running, surroundings, warmSeconds)
+      await lists(running, surroundings, surroundings.effort.warmSeconds)
     },
     measure: async (running, surroundings) => ({
       'lists: processor ms each': await lists(running, surroundings, surroundings.effort.loadSeconds),
