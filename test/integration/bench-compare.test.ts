@@ -52,7 +52,7 @@ t.test('comparison: a round measures every part of two running systems and of a 
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
   using load = startLoadProcess()
   const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
-  const effort = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 1, idleMs: 2000 }
+  const effort = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 3, idleMs: 2000 }
   const surroundings = { effort, pageUrl: `http://${site.host}/index.html`, load }
   const round = await measureRound([side, side], Object.keys(runningParts), surroundings, 0)
   t.strictSame(

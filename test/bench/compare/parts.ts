@@ -30,11 +30,16 @@ export type RunningPart = {
 const connections = 16
 const warmCaptures = 4
 
-/** Processor milliseconds of everything that `up` started, and those of its parts but Chromium. */
-const spent = (root: number) => {
-  const own = processTree(root).filter(({ command }) => partOf(command) !== 'Chromium')
-  // Without ended children: a replaced browser is one of them.
-  return { all: cpuSeconds(root) * 1000, own: own.reduce((sum, { pid }) => sum + selfCpuSeconds(pid) * 1000, 0) }
+/** Counts the processor milliseconds, from now on, of everything that `up` started, and those of its parts but Chromium. */
+const countSpent = (root: number) => {
+  const before = new Map(processTree(root).map(({ pid }) => [pid, selfCpuSeconds(pid)]))
+  const all = cpuSeconds(root)
+  return () => {
+    // Without ended processes, and by what each is now: a browser that is replaced ends, and begins as its parent's copy.
+    const own = processTree(root).filter(({ command }) => partOf(command) !== 'Chromium')
+    const ownSeconds = own.reduce((sum, { pid }) => sum + selfCpuSeconds(pid) - (before.get(pid) ?? 0), 0)
+    return { all: (cpuSeconds(root) - all) * 1000, own: ownSeconds * 1000 }
+  }
 }
 
 /** Processor milliseconds of everything for each of the requests that were sent for so many seconds. */
@@ -69,12 +74,12 @@ const captureIn = (name: string, format: string): RunningPart => ({
   prepare: (running, surroundings) => captures(running, surroundings, format, warmCaptures),
   measure: async (running, surroundings) => {
     const count = surroundings.effort.captures
-    const before = spent(running.system.pid)
+    const spent = countSpent(running.system.pid)
     const times = await captures(running, surroundings, format, count)
-    const after = spent(running.system.pid)
+    const { all, own } = spent()
     return {
-      [`${name}: processor ms each`]: (after.all - before.all) / count,
-      [`${name}: processor ms each, without Chromium`]: (after.own - before.own) / count,
+      [`${name}: processor ms each`]: all / count,
+      [`${name}: processor ms each, without Chromium`]: own / count,
       [`${name}: p50 ms`]: quantile(times, 0.5),
     }
   },

@@ -5,6 +5,12 @@ import { Plan } from './plan.ts'
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'account',
+  indexes: [
+    {
+      name: 'account_erasing',
+      expression: 'create index account_erasing on account (erasing_at) where erasing_at is not null',
+    },
+  ],
   properties: {
     id: p.uuid().primary(),
     name: p.text(),
