@@ -4,11 +4,11 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-const readOne = (text: string): string | undefined => {
+const readOne = (text: string): string | Error => {
   try {
     return new X509Certificate(text).toString()
-  } catch {
-    return undefined
+  } catch (cause) {
+    return cause instanceof Error ? cause : new Error(String(cause))
   }
 }
 
@@ -26,10 +26,13 @@ export const readExtraCertificates = async (
     throw new AppError('CONFIGURATION', { publicMessage: problem, cause })
   })
   const read = (text.match(pem) ?? []).map(readOne)
-  const certificates = read.filter((certificate) => certificate !== undefined)
-  if (certificates.length === 0) throw new AppError('CONFIGURATION', { publicMessage: problem })
+  const certificates = read.filter((certificate) => typeof certificate === 'string')
+  if (certificates.length === 0) {
+    const unread = read[0] instanceof Error ? `: none of ${read.length} can be read (${read[0].message})` : ''
+    throw new AppError('CONFIGURATION', { publicMessage: problem + unread })
+  }
   for (const [index, certificate] of read.entries()) {
-    if (certificate !== undefined) continue
+    if (typeof certificate === 'string') continue
     process.stderr.write(`${variable} = ${path}, certificate ${index + 1} cannot be read and is skipped\n`)
   }
   return certificates

@@ -1,4 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs'
+import { getCACertificates } from 'node:tls'
 
 const lastStandardFd = 2
 
@@ -12,10 +13,13 @@ const flagsOf = (fd: number): number => {
 
 /**
  * Closes the file descriptors that this process inherited by accident and every child would inherit too, such as a folder
- * that the caller's shell has open. All that Node opens or uses is closed on exec, but of inherited ones it marks only those
- * below the first gap after 15.
+ * that the caller's shell has open. All that Node opens or uses is closed on exec, except the file in NODE_EXTRA_CA_CERTS, but
+ * of inherited ones it marks only those below the first gap after 15.
  */
 export const closeInheritedDescriptors = (): void => {
+  // Waits for the thread of Node that reads that file: its descriptor would be taken for an inherited one, and Node would trust
+  // none of its authorities, or abort.
+  getCACertificates('default')
   for (const fd of readdirSync('/proc/self/fdinfo').map(Number)) {
     if (fd <= lastStandardFd) continue
     try {

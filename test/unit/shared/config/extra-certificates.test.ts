@@ -30,4 +30,5 @@ t.test('extra certificates: a file without certificates is a configuration error
   const folder = t.testdir({ empty: '', broken: '-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----' })
   const fault = { code: 'CONFIGURATION', message: /EXTRA_CA = .*, holds no certificates/ }
   for (const name of ['empty', 'broken', 'absent']) await t.rejects(readExtraCertificates(join(folder, name)), fault)
+  await t.rejects(readExtraCertificates(join(folder, 'broken')), { message: /: none of 1 can be read \(.*PEM/ })
 })
