@@ -44,9 +44,9 @@ if [ "$code" -ne 0 ]; then
   [ -t 1 ] || awk '/^ *not ok /{ title = $0 } /^ *at:$/{ inside = 0 } inside
     /^ *diff: [|>]/{ print title; inside = 1 }' "$results" | head -n 200
 fi
-# In a batch each file is a subtest.
+# In a batch each file is a subtest. A file that does not end in time is named only as what expired.
 files=''
-[ "$code" -eq 0 ] || files=$(sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/\1/p' "$results" | sort -u)
+[ "$code" -eq 0 ] || files=$(sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/\1/p; s/^  expired: (test\/.*\.ts)$/\1/p' "$results" | sort -u)
 verdict=failed
 if [ -n "${CI:-}" ] && [ -n "$files" ] && [ "$(echo "$files" | wc -l)" -le 3 ]; then
   options=$(printf '%s\n' "$@" | sed -n '/^--/p')

@@ -1,6 +1,6 @@
 const pollMs = 20
 
-/** Polls until `condition` is true; a throw counts as false. Rejects with `what` after `withinMs`. */
+/** Polls until `condition` is true; a throw counts as false. Rejects with `what` and the last error after `withinMs`. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
   { withinMs = 30_000, what = condition.toString() }: { withinMs?: number; what?: string } = {},
@@ -10,10 +10,13 @@ export const eventually = async (
   while (performance.now() < end) {
     try {
       if (await condition()) return
+      last = undefined
     } catch (error) {
       last = error
     }
     await new Promise((wake) => setTimeout(wake, pollMs))
   }
-  throw new Error(`not within ${withinMs} ms: ${what}`, { cause: last })
+  // In the message too: tap's reporter prints no causes.
+  const why = last instanceof Error ? `; ${last.message}` : ''
+  throw new Error(`not within ${withinMs} ms: ${what}${why}`, { cause: last })
 }

@@ -30,6 +30,9 @@ export type EvaluatedRule = {
   readonly lastError?: string
 }
 
+/** A target of `/api/v1/targets`. */
+type Target = { readonly scrapeUrl: string; readonly health: 'up' | 'down' | 'unknown'; readonly lastError: string }
+
 /** A Prometheus on loopback, with the rules of the chart. */
 export type Prometheus = AsyncDisposable & {
   /** The series of a query over the last `seconds`, in steps of one second. */
@@ -64,13 +67,19 @@ const configOf = (targets: readonly string[], ruleFiles: string) =>
 
 /** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every second. Rules are loaded once all are scraped, so that none is absent before. `hurry`: see `copyRules`. */
 export const startPrometheus = async (targets: readonly string[], { hurry = 1 } = {}): Promise<Prometheus> => {
+  await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const config = join(folder, 'prometheus.yml')
   await writeFile(config, configOf(targets, join(folder, '*.yaml')))
   const address = `127.0.0.1:${await freePort()}`
   const flags = [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`]
   const child = spawn('setpriv', [...endWithParent, join(programs, 'prometheus'), ...flags], { stdio: 'ignore' })
   const ended = once(child, 'exit')
+  opened.defer(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
   const isReady = async () =>
     (await fetch(`http://${address}/-/ready`, { signal: AbortSignal.timeout(queryMs) })).status === 200
   await eventually(isReady, { withinMs: startMs, what: 'Prometheus is ready' })
@@ -85,18 +94,20 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
     const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
     return (await read<{ result: Series[] }>(`query_range?${of.toString()}`)).result
   }
-  const isScraped = async () => (await query('up == 1', 0)).length === targets.length
-  await eventually(isScraped, { withinMs: startMs, what: 'every target is scraped' })
+  const expectScraped = async () => {
+    const { activeTargets } = await read<{ activeTargets: Target[] }>('targets')
+    const missing = activeTargets.filter(({ health }) => health !== 'up')
+    if (missing.length > 0) throw new Error(missing.map((each) => `${each.scrapeUrl}: ${each.lastError}`).join(', '))
+    return (await query('up == 1', 0)).length === targets.length
+  }
+  await eventually(expectScraped, { withinMs: startMs, what: 'every target is scraped' })
   await copyRules(folder, hurry)
   child.kill('SIGHUP')
+  const rest = opened.move()
   return {
     query,
     rules: async () =>
       (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL')
-      await ended
-      await rm(folder, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
   }
 }

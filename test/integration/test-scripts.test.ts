@@ -85,6 +85,12 @@ t.test('run-tests: in CI a failed file is retried once, and reported as flaky if
   })
 })
 
+t.test('run-tests: a file that does not end in time is retried too', async (test) => {
+  const expired = 'not ok 1 - timeout!\n  ---\n  expired: test/a.test.ts\n  ...\n# { total: 4, pass: 1, fail: 3 }'
+  const { stdout } = await runWithTap(test, expired, { CI: 'true', codes: [1, 0] })
+  test.match(stdout, /\nflaky: test\/a\.test\.ts\n1 passed, 0 failed\n$/)
+})
+
 t.test('run-tests: failed files are retried neither without CI nor if there are more than three', async (test) => {
   const local = runWithTap(test, failing('a'), { codes: [1, 0] })
   await test.rejects(local, { code: 1, stdout: /failed: test\/a\.test\.ts\n2 passed, 3 failed\n$/ })
