@@ -93,8 +93,8 @@ bench-before-key: packages ## measures what hostile requests without a valid key
 bench-compare: setup ## compares the working tree with BASE=<commit> in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,idle,capture,png,accept,lists
 	@exec node test/bench/compare/run.ts --base '$(BASE)' $(if $(PARTS),--parts '$(PARTS)') $(if $(MINUTES),--minutes '$(MINUTES)')
 
-bench-compare-proof: setup ## compares a commit with itself and with a planted fault, ten times each, and writes its part of docs/benchmarks.md; an hour
-	@exec node test/bench/compare/prove.ts
+bench-compare-proof: setup ## compares a commit with itself and with a planted fault, ten times each, and writes its parts of docs/benchmarks.md, each at once; an hour; ARGS=planted for one part (equal, planted)
+	@exec node test/bench/compare/prove.ts $(ARGS)
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (start, idle, small, callers, accept, engine, lasting, telemetry), ARGS='engine --short' measures less and writes nothing
 	@exec node test/bench/run.ts $(ARGS)

@@ -37,7 +37,7 @@ const answerIn = (text: string): { status: string; bytes: number } | undefined =
 }
 
 /** A connection that carries one request at a time. */
-const openConnection = (port: number) => {
+export const openConnection = (port: number) => {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let waiting: { resolve: (status: string) => void; reject: (cause: unknown) => void } | undefined
   let text = ''

@@ -7,7 +7,6 @@ import { measureStart, runningParts } from '#test/bench/compare/parts.ts'
 import { measureRound } from '#test/bench/compare/round.ts'
 import { createSide } from '#test/bench/compare/side.ts'
 import { ownTree } from '#test/bench/compare/tree.ts'
-import { startLoadProcess } from '#test/bench/load-from-process.ts'
 import { seeded } from '#test/helpers/seeded.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 
@@ -42,6 +41,12 @@ t.test('comparison: names the smallest difference that the same noise would have
   t.equal(compareRounds(shiftedBy(1.01), 0.01).verdict, 'worse')
 })
 
+t.test('comparison: a round in which something else ran is left out, and others decide', async (t) => {
+  const rounds = noisyRounds(seeded(4), 10, { middle: Math.log(1.1) })
+  t.match(compareRounds([...rounds, -0.5], 0.01), { verdict: 'worse', leftOut: 1 })
+  t.equal(compareRounds(rounds, 0.01).leftOut, 0)
+})
+
 t.test('comparison: needs more rounds than a few', async (t) => {
   t.throws(() => compareRounds([0.1, 0.1, 0.1, 0.1], 0.01), /at least 5 rounds/)
 })
@@ -50,11 +55,10 @@ t.test('comparison: a round measures every part of two running systems and of a 
   const folder = await mkdtemp(join(tmpdir(), 'compare-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
-  using load = startLoadProcess()
   const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
-  const effort = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 3, idleMs: 2000 }
-  const surroundings = { effort, pageUrl: `http://${site.host}/index.html`, load }
-  const round = await measureRound([side, side], Object.keys(runningParts), surroundings, 0)
+  const effort = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000 }
+  const surroundings = { effort, pageUrl: `http://${site.host}/index.html` }
+  const round = await measureRound([side, side], Object.keys(runningParts), surroundings)
   t.strictSame(
     [...round.keys()],
     [

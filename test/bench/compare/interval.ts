@@ -9,6 +9,8 @@ export type Comparison = {
   readonly verdict: 'better' | 'worse' | 'not distinguishable'
   /** The least difference, as a share of the base, that these rounds would have shown. */
   readonly resolution: number
+  /** Number of rounds that were disturbed and say nothing. */
+  readonly leftOut: number
 }
 
 const resamples = 4000
@@ -17,6 +19,19 @@ const seed = 1
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 const roundsMin = 5
+
+const median = (values: readonly number[]) => quantile(values, 0.5)
+
+/** Deviations from the median, in usual ones (1.4826 median absolute deviations), beyond which a round was disturbed. */
+const usualDeviations = 8
+const usual = 1.4826
+
+/** Leaves out rounds in which something else took the machine: a single one would make the interval too wide to show anything. */
+const undisturbed = (logRatios: readonly number[]) => {
+  const middle = median(logRatios)
+  const bound = usualDeviations * usual * median(logRatios.map((each) => Math.abs(each - middle)))
+  return logRatios.filter((each) => Math.abs(each - middle) <= bound)
+}
 
 /** Mean and its standard error. */
 const estimate = (values: readonly number[]) => {
@@ -28,9 +43,10 @@ const estimate = (values: readonly number[]) => {
 /**
  * Compares by the logarithms of a measure's ratios, one of each round, where less is better. The interval is a symmetric
  * bootstrap-t over rounds (Hall 1988): with the few rounds that time allows, percentiles of resampled means are too narrow.
- * `error` is the share of comparisons of two equal versions that may be called different. Throws on fewer than 5 rounds.
+ * `error` is the share of comparisons of two equal versions that may be called different. Throws on fewer than 5 undisturbed rounds.
  */
-export const compareRounds = (logRatios: readonly number[], error: number): Comparison => {
+export const compareRounds = (all: readonly number[], error: number): Comparison => {
+  const logRatios = undisturbed(all)
   const rounds = logRatios.length
   if (rounds < roundsMin) throw new RangeError(`${rounds} rounds, an interval takes at least ${roundsMin} rounds`)
   const random = seeded(seed)
@@ -48,5 +64,6 @@ export const compareRounds = (logRatios: readonly number[], error: number): Comp
     to: Math.exp(middle + half),
     verdict,
     resolution: Math.exp(half) - 1,
+    leftOut: all.length - rounds,
   }
 }

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
-import type { LoadProcess } from '#test/bench/load-from-process.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import { createRequest, getRequest } from '#test/bench/served.ts'
+import { loadInTurns } from './load-in-turns.ts'
+import { onBoth, type Pair, turnOrder } from './pair.ts'
 import { endWorkers, type Running, type Side } from './side.ts'
 
-/** How much a block of each part does. */
+/** How much is measured of each part in one round; `captures` is an even number. */
 export type Effort = {
   readonly warmSeconds: number
   readonly loadSeconds: number
@@ -15,16 +16,16 @@ export type Effort = {
   readonly idleMs: number
 }
 
-/** What the blocks of all parts share. */
-export type Surroundings = { readonly effort: Effort; readonly pageUrl: string; readonly load: LoadProcess }
+/** What all parts share. */
+export type Surroundings = { readonly effort: Effort; readonly pageUrl: string }
 
-/** What a block measured, by name and unit; less is better in each. */
+/** What one version needed, by name and unit; less is better in each. */
 export type Measured = Readonly<Record<string, number>>
 
-/** A part that is measured on running systems: what goes before its blocks, and a block. */
+/** A part that is measured on both running systems in turns: what goes before, and one measurement. */
 export type RunningPart = {
-  readonly prepare: (running: Running, surroundings: Surroundings) => Promise<unknown>
-  readonly measure: (running: Running, surroundings: Surroundings) => Promise<Measured>
+  readonly prepare: (pair: Pair<Running>, surroundings: Surroundings) => Promise<unknown>
+  readonly measure: (pair: Pair<Running>, surroundings: Surroundings) => Promise<Pair<Measured>>
 }
 
 const connections = 16
@@ -42,19 +43,27 @@ const countSpent = (root: number) => {
   }
 }
 
-/** Processor milliseconds of everything for each of the requests that were sent for so many seconds. */
-const send = async (
-  { system }: Running,
-  { load }: Surroundings,
-  sent: { readonly requests: readonly string[]; readonly seconds: number; readonly status: string },
-) => {
-  const { requests, seconds, status } = sent
-  const port = Number(new URL(system.baseUrl).port)
-  const before = cpuSeconds(system.pid)
-  const { answers, statuses } = await load.send({ port, requests, connections, seconds })
-  if (statuses[status] !== answers) throw new Error(`expected only ${status}: ${JSON.stringify(statuses)}`)
-  return ((cpuSeconds(system.pid) - before) * 1000) / answers
+/** Asks both for so many seconds; resolves to the processor milliseconds of everything for each request. */
+const load = async (
+  pair: Pair<Running>,
+  sent: { readonly seconds: number; readonly status: string; readonly requestOf: (key: string) => string },
+): Promise<Pair<number>> => {
+  const askedOf = ({ system, keys }: Running) => ({
+    port: Number(new URL(system.baseUrl).port),
+    requests: keys.map(sent.requestOf),
+  })
+  const spent = [countSpent(pair[0].system.pid), countSpent(pair[1].system.pid)] as const
+  const answers = await loadInTurns([askedOf(pair[0]), askedOf(pair[1])], { ...sent, connections })
+  return [spent[0]().all / answers, spent[1]().all / answers]
 }
+
+const accept = (pair: Pair<Running>, seconds: number) =>
+  load(pair, { seconds, status: '202', requestOf: (key) => createRequest(key) })
+
+const list = (pair: Pair<Running>, seconds: number) =>
+  load(pair, { seconds, status: '200', requestOf: (key) => getRequest(key, '/v1/screenshots?per_page=20') })
+
+const named = (name: string, [base, work]: Pair<number>): Pair<Measured> => [{ [name]: base }, { [name]: work }]
 
 const capture = async ({ system }: Running, { pageUrl }: Surroundings, format: string) => {
   const began = performance.now()
@@ -64,70 +73,62 @@ const capture = async ({ system }: Running, { pageUrl }: Surroundings, format: s
   return performance.now() - began
 }
 
-const captures = async (running: Running, surroundings: Surroundings, format: string, count: number) => {
-  const times: number[] = []
-  for (let turn = 0; turn < count; turn += 1) times.push(await capture(running, surroundings, format))
+/** Captures so often with each version; resolves to the milliseconds of each capture. */
+const captureInTurns = async (pair: Pair<Running>, surroundings: Surroundings, format: string, count: number) => {
+  const times: Pair<number[]> = [[], []]
+  while (times[0].length < count)
+    for (const side of turnOrder) times[side].push(await capture(pair[side], surroundings, format))
   return times
 }
 
 const captureIn = (name: string, format: string): RunningPart => ({
-  prepare: (running, surroundings) => captures(running, surroundings, format, warmCaptures),
-  measure: async (running, surroundings) => {
+  prepare: (pair, surroundings) => captureInTurns(pair, surroundings, format, warmCaptures),
+  measure: async (pair, surroundings) => {
     const count = surroundings.effort.captures
-    const spent = countSpent(running.system.pid)
-    const times = await captures(running, surroundings, format, count)
-    const { all, own } = spent()
-    return {
-      [`${name}: processor ms each`]: all / count,
-      [`${name}: processor ms each, without Chromium`]: own / count,
-      [`${name}: p50 ms`]: quantile(times, 0.5),
+    const spent = [countSpent(pair[0].system.pid), countSpent(pair[1].system.pid)] as const
+    const times = await captureInTurns(pair, surroundings, format, count)
+    const measuredOf = (side: 0 | 1): Measured => {
+      const { all, own } = spent[side]()
+      return {
+        [`${name}: processor ms each`]: all / count,
+        [`${name}: processor ms each, without Chromium`]: own / count,
+        [`${name}: p50 ms`]: quantile(times[side], 0.5),
+      }
     }
+    return [measuredOf(0), measuredOf(1)]
   },
 })
 
-const accepts = (running: Running, surroundings: Surroundings, seconds: number) => {
-  const requests = running.keys.map((key) => createRequest(key))
-  return send(running, surroundings, { requests, seconds, status: '202' })
-}
-
-const lists = (running: Running, surroundings: Surroundings, seconds: number) => {
-  const requests = running.keys.map((key) => getRequest(key, '/v1/screenshots?per_page=20'))
-  return send(running, surroundings, { requests, seconds, status: '200' })
-}
-
-const untaken = async (running: Running, surroundings: Surroundings) => {
-  await endWorkers(running)
-  await accepts(running, surroundings, surroundings.effort.warmSeconds)
+const measureIdle = async ({ system }: Running, idleMs: number): Promise<Measured> => {
+  const before = cpuSeconds(system.pid)
+  await sleep(idleMs)
+  const share = (cpuSeconds(system.pid) - before) / (idleMs / 1000)
+  const bytes = processTree(system.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
+  return { 'idle: % of a core': share * 100, 'idle: MiB': bytes / 2 ** 20 }
 }
 
 /** Each part that is measured on running systems, in the order in which they run: from `accept` on there are no workers. */
 export const runningParts: Readonly<Record<string, RunningPart>> = {
   idle: {
     prepare: async () => undefined,
-    measure: async ({ system }, { effort }) => {
-      const before = cpuSeconds(system.pid)
-      await sleep(effort.idleMs)
-      const share = (cpuSeconds(system.pid) - before) / (effort.idleMs / 1000)
-      const bytes = processTree(system.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
-      return { 'idle: % of a core': share * 100, 'idle: MiB': bytes / 2 ** 20 }
-    },
+    measure: (pair, { effort }) => onBoth(pair, (running) => measureIdle(running, effort.idleMs)),
   },
   capture: captureIn('capture', 'jpeg'),
   png: captureIn('png', 'png'),
   accept: {
-    prepare: untaken,
-    measure: async (running, surroundings) => ({
-      'accept: processor ms each': await accepts(running, surroundings, surroundings.effort.loadSeconds),
-    }),
+    prepare: async (pair, { effort }) => {
+      await onBoth(pair, endWorkers)
+      await accept(pair, effort.warmSeconds)
+    },
+    measure: async (pair, { effort }) => named('accept: processor ms each', await accept(pair, effort.loadSeconds)),
   },
   lists: {
-    prepare: async (running, surroundings) => {
-      await untaken(running, surroundings)
-      await lists(running, surroundings, surroundings.effort.warmSeconds)
+    prepare: async (pair, { effort }) => {
+      await onBoth(pair, endWorkers)
+      await accept(pair, effort.warmSeconds)
+      await list(pair, effort.warmSeconds)
     },
-    measure: async (running, surroundings) => ({
-      'lists: processor ms each': await lists(running, surroundings, surroundings.effort.loadSeconds),
-    }),
+    measure: async (pair, { effort }) => named('lists: processor ms each', await list(pair, effort.loadSeconds)),
   },
 }
 

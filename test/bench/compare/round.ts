@@ -1,47 +1,52 @@
-import { measureStart, type Measured, runningParts, type Surroundings } from './parts.ts'
-import type { Running, Side } from './side.ts'
-
-/** Base first, then the version under test. */
-export type Pair<T> = readonly [T, T]
+import { type Measured, measureStart, runningParts, type Surroundings } from './parts.ts'
+import { type Pair, turnOrder } from './pair.ts'
+import type { Side } from './side.ts'
 
 /** Of each measure, what both versions needed in one round. */
 export type Round = ReadonlyMap<string, Pair<number>>
 
-const geometricMean = (values: readonly number[]) =>
-  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
+const geometricMean = (a: number, b: number) => Math.sqrt(a * b)
 
-/** Measures in the order ABBA, or BAAB in every second round, so that a steady drift of the machine falls on both alike. */
-const inTurns = async <T>(pair: Pair<T>, turn: number, measure: (side: T) => Promise<Measured>) => {
-  const order = turn % 2 === 0 ? ([0, 1, 1, 0] as const) : ([1, 0, 0, 1] as const)
-  const values = new Map<string, Pair<number[]>>()
-  for (const side of order) {
-    for (const [name, value] of Object.entries(await measure(pair[side]))) {
-      if (!(value > 0 && value < Number.POSITIVE_INFINITY)) throw new Error(`${name}: ${value} was measured`)
-      const both = values.get(name) ?? [[], []]
-      both[side].push(value)
-      values.set(name, both)
-    }
-  }
-  return [...values].map(([name, [base, work]]) => [name, [geometricMean(base), geometricMean(work)]] as const)
+const meanOf = (a: Measured, b: Measured): Measured =>
+  Object.fromEntries(Object.entries(a).map(([name, value]) => [name, geometricMean(value, b[name] ?? Number.NaN)]))
+
+const measureStarts = async (sides: Pair<Side>): Promise<Pair<Measured>> => {
+  const starts: Pair<Measured[]> = [[], []]
+  for (const side of turnOrder) starts[side].push(await measureStart(sides[side]))
+  const mean = ([first = {}, second = {}]: readonly Measured[]) => meanOf(first, second)
+  return [mean(starts[0]), mean(starts[1])]
 }
+
+const measureRunning = async (sides: Pair<Side>, parts: readonly string[], surroundings: Surroundings) => {
+  const chosen = Object.entries(runningParts).filter(([name]) => parts.includes(name))
+  if (chosen.length === 0) return []
+  // One after the other: each looks for free ports.
+  await using base = await sides[0].start()
+  await using work = await sides[1].start()
+  const pair = [base, work] as const
+  const measured: Pair<Measured>[] = []
+  for (const [, part] of chosen) {
+    await part.prepare(pair, surroundings)
+    measured.push(await part.measure(pair, surroundings))
+  }
+  return measured
+}
+
+/** By measure. Throws on one that is not above 0 and finite. */
+const pairUp = ([base, work]: Pair<Measured>) =>
+  Object.entries(base).map(([name, value]) => {
+    const both = [value, work[name] ?? Number.NaN] as const
+    if (!both.every((each) => each > 0 && each < Number.POSITIVE_INFINITY)) throw new Error(`${name}: ${both.join()}`)
+    return [name, both] as const
+  })
 
 /** Measures the named parts once more, on newly started systems: two starts of one version differ as well. */
 export const measureRound = async (
   sides: Pair<Side>,
   parts: readonly string[],
   surroundings: Surroundings,
-  turn: number,
 ): Promise<Round> => {
-  const round: (readonly [string, Pair<number>])[] = []
-  if (parts.includes('start')) round.push(...(await inTurns(sides, turn, measureStart)))
-  const chosen = Object.entries(runningParts).filter(([name]) => parts.includes(name))
-  if (chosen.length === 0) return new Map(round)
-  await using base = await sides[0].start()
-  await using work = await sides[1].start()
-  const pair: Pair<Running> = [base, work]
-  for (const [, part] of chosen) {
-    for (const running of pair) await part.prepare(running, surroundings)
-    round.push(...(await inTurns(pair, turn, (running) => part.measure(running, surroundings))))
-  }
-  return new Map(round)
+  const starts = parts.includes('start') ? [await measureStarts(sides)] : []
+  const running = await measureRunning(sides, parts, surroundings)
+  return new Map([...starts, ...running].flatMap(pairUp))
 }

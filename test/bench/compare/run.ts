@@ -1,11 +1,10 @@
 // Compares the working tree with a commit: `--base COMMIT`, `--parts a,b`, `--minutes N`. Exit 1 where a measure is worse.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { collectRounds, openSides, summarize } from './compare.ts'
 import { partNames } from './parts.ts'
 import { comparisonText } from './comparison-text.ts'
+import { temporaryFolder } from './on-end.ts'
 import { commitOf, makeTree, ownTree } from './tree.ts'
 
 const minutesMax = 600
@@ -25,16 +24,12 @@ const readArguments = () => {
 }
 
 const compareWith = async ({ commit, parts, minutes }: ReturnType<typeof readArguments>) => {
-  const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-base-'))
-  try {
-    await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
-    const rounds = await collectRounds(opened, parts, minutes * 60_000)
-    const measures = summarize(rounds)
-    console.log(comparisonText(commit, rounds.length, measures))
-    if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = temporaryFolder('shutterfleet-base-')
+  await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
+  const rounds = await collectRounds(opened, parts, minutes * 60_000)
+  const measures = summarize(rounds)
+  console.log(comparisonText(commit, rounds.length, measures))
+  if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1
 }
 
 const readOrExplain = () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
+import { onEnd } from './on-end.ts'
 
 const run = promisify(execFile)
 
@@ -19,6 +20,13 @@ export type Running = AsyncDisposable & {
   /** Keys of accounts without limits but that of unfinished captures. */
   readonly keys: readonly string[]
 }
+
+/** Process ids of each `up` that runs. */
+const running = new Set<number>()
+// A frozen one would not end with this program.
+onEnd(() => {
+  for (const pid of running) process.kill(pid, 'SIGKILL')
+})
 
 /** Makes the data folder of a version, with `accounts` accounts, and starts copies of it below `folder`. */
 export const createSide = async (
@@ -45,10 +53,12 @@ export const createSide = async (
       // PostgreSQL's files may belong to another user, which Node's own copy does not keep.
       await run('cp', ['-a', template, dataDir])
       const system = await startSystem(args, { program, dataDir })
+      running.add(system.pid)
       const stop = async () => {
         // Accepting is measured with `up` frozen.
         process.kill(system.pid, 'SIGCONT')
         await system.stop()
+        running.delete(system.pid)
         await rm(dataDir, { recursive: true })
       }
       return { system, keys, [Symbol.asyncDispose]: stop }
