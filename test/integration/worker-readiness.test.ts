@@ -98,7 +98,7 @@ t.test('worker readiness: the time for the picture is reserved, whatever the pag
   </script>`
   const options = withDefaults({ html: redPage(image), js: 'await new Promise(() => {})', timeout: 5 })
   const order = { id: crypto.randomUUID(), accountId: crypto.randomUUID(), options, online: true }
-  const outcome = await host.capture(order, performance.now() + 9000 + endsBeforeMs.browser)
+  const outcome = await host.capture(order, performance.now() + 8500 + endsBeforeMs.page)
   if (outcome.outcome !== 'completed') return t.fail(outcome.detail)
   t.strictSame(await pixel(outcome.shot, 600, 600), red)
   t.match(outcome.shot.warnings, [{ code: 'js_failed' }, { code: 'undecoded_images' }])

@@ -154,7 +154,7 @@ t.test(
   'worker: while the store takes no image, an attempt is handed back uncounted, no capture is taken, and the image is stored late',
   async (t) => {
     store.refuse(Infinity, 507)
-    const first = await send({ html: 'first' }, { budgetMs: 7000 })
+    const first = await send({ html: 'first' }, { budgetMs: 12_000 })
     await eventually(async () => (await startedOf(queue, first.id))?.kind === 'handed-back', { what: 'handed back' })
     const readiness = await fetch(`${worker.probeUrl}/readyz`)
     t.match([readiness.status, await readiness.text()], [503, /"store":"images cannot be stored: status 507/])

@@ -3,6 +3,7 @@ import { openMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings } from '#shared/queue/messages.ts'
 import { anonymousBytesOf } from '#worker/isolation/processes.ts'
@@ -26,7 +27,7 @@ type Host = {
   readonly report: (report: HostReport) => Promise<void>
 }
 
-/** A hostile page can keep the browser from responding. */
+/** Ends before the host is killed, at `endsBeforeMs.browser`. */
 const responseMs = 1000
 
 /** Errors after which the renderer may still be busy with the failed page. */
@@ -41,13 +42,16 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
 }
 
 /**
- * Whether a page failed because its browser ended. If both are killed, the renderer's crash is reported first; a request to
- * the browser settles only after the browser's end is known.
+ * What befell the browser of a page that failed, unless the page may be the cause. If both are killed, the renderer's crash is
+ * reported first; a request to the browser settles only after the browser's end is known. A hostile page can keep the browser
+ * from responding, but not without processor time.
  */
-const hasEnded = async ({ session, ended }: Browser): Promise<boolean> => {
+const faultOf = async ({ session, ended, processorTicks }: Browser): Promise<string | undefined> => {
+  const before = processorTicks()
   const late = () => new Error('the browser did not respond')
-  await within(session.send('Browser.getVersion'), responseMs, late).catch(() => {})
-  return ended.aborted
+  const responds = await succeeds(within(session.send('Browser.getVersion'), responseMs, late))
+  if (ended.aborted) return 'the browser ended'
+  return responds || processorTicks() > before ? undefined : `the browser did not run for ${responseMs} ms`
 }
 
 /** Only if the gateway's settings name a browser that this worker does not have. */
@@ -122,9 +126,8 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
     host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.settings.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
-  if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await hasEnded(open.browser))) {
-    return { outcome: interrupted({ by: 'browser', detail: 'the browser ended' }), release }
-  }
+  const fault = isTainted ? await faultOf(open.browser) : undefined
+  if (fault !== undefined) return { outcome: interrupted({ by: 'browser', detail: fault }), release }
   return { outcome, release }
 }
 

@@ -21,7 +21,6 @@ export const describeError = (thrown: unknown, depth = 1): string => {
 }
 
 const firstRetryMs = 200
-/** A store that is back waits no longer for its images. */
 const longestRetryMs = 2000
 const responseMs = 10_000
 const signMs = 2000
@@ -29,6 +28,9 @@ const signMs = 2000
 const lateMs = 3_600_000
 /** Failed tries of one image after which the worker is held; a single one may be a lost connection. */
 const heldAfterTries = 2
+
+/** Milliseconds to wait after the `tries`th failed try (1: the first). A store that is back waits 2 s at most for its images. */
+export const retryDelayMs = (tries: number): number => Math.min(firstRetryMs * 2 ** (tries - 1), longestRetryMs)
 
 type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
 
@@ -139,12 +141,13 @@ export class ImageUpload {
   }
 
   async #retry(endsAt: number, mayRetry: () => boolean, signal?: AbortSignal): Promise<string | undefined> {
-    for (let retryMs = firstRetryMs; performance.now() < endsAt; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+    for (let tries = 1; performance.now() < endsAt; tries += 1) {
       const key = await this.#try(endsAt - performance.now())
       if (key !== undefined) {
         this.#store.holds.release('store')
         return key
       }
+      const retryMs = retryDelayMs(tries)
       if (this.#isClosed || !mayRetry() || performance.now() + retryMs >= endsAt) return undefined
       await delay(retryMs, undefined, { signal })
     }

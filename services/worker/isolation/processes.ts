@@ -58,6 +58,14 @@ export const anonymousBytesOf = (root: number): number => {
   return kilobytes * 1024
 }
 
+/** Processor time that a process has used so far, in hundredths of a second; 0 if it has ended. From `/proc`. */
+export const processorTicksOf = (pid: number): number => {
+  const text = read(`/proc/${pid}/stat`)
+  // The program's name is in parentheses and may contain any character; utime and stime are the fields 14 and 15.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+}
+
 /** Calls `exceeded` once when the process tree of `root` has more than `bytesMax` of anonymous memory, until disposed. */
 export const watchMemory = (root: number, bytesMax: number, exceeded: () => void): Disposable => {
   const timer = setInterval(() => {

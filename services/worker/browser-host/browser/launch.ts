@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
 import { longestStartMs } from '#worker/browser-host/protocol.ts'
-import { keepStderr, runningPid } from '#worker/isolation/processes.ts'
+import { keepStderr, processorTicksOf, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
 
 /** A target of a browser, and the session attached to it. */
@@ -62,7 +62,14 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<str
   return contexts
 }
 
-const controlBrowser = async (connection: Connection, kill: () => void) => {
+/** The first process of a browser. */
+type Root = {
+  readonly kill: () => void
+  /** Processor time that it has used so far, in hundredths of a second. */
+  readonly processorTicks: () => number
+}
+
+const controlBrowser = async (connection: Connection, root: Root) => {
   const { browser, sessionOf, ended } = connection
   const [{ product }, contexts] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
   return {
@@ -73,7 +80,7 @@ const controlBrowser = async (connection: Connection, kill: () => void) => {
     ended,
     /** The session of an attached target. */
     sessionOf,
-    kill,
+    ...root,
     /**
      * Opens a page in a new context, with a separate proxy if given. Any other page that opens in the context is closed.
      * `prepare` is called for each service and shared worker before it runs.
@@ -111,6 +118,7 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
     const pid = runningPid(child)
     if (pid !== undefined) killGroup(pid)
   }
+  const processorTicks = () => processorTicksOf(child.pid ?? 0)
   const stderr = keepStderr(child)
   const over = new Promise<never>((_, reject) => {
     child.once('error', reject)
@@ -122,7 +130,11 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
   child.once('exit', () => from.destroy())
   try {
     const tooLate = () => new Error(`the browser did not start within ${longestStartMs} ms: ${stderr()}`)
-    return await within(Promise.race([controlBrowser(connect(to, from), kill), over]), longestStartMs, tooLate)
+    return await within(
+      Promise.race([controlBrowser(connect(to, from), { kill, processorTicks }), over]),
+      longestStartMs,
+      tooLate,
+    )
   } catch (error) {
     kill()
     throw error

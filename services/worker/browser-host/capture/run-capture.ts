@@ -61,8 +61,11 @@ const idleMs = 500
 const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warning[]> => {
   const { timeoutSeconds, waitForSelector } = plan
   const endsAt = performance.now() + timeoutSeconds * 1000
-  await setCookies(open, plan.cookies, plan.source.url)
-  const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
+  const setUp = async () => {
+    await setCookies(open, plan.cookies, plan.source.url)
+    return await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
+  }
+  const { refused } = await within(setUp(), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   await Promise.race([goTo(open, plan, { traffic, blocker }, navigate), refused])
   if (waitForSelector !== undefined) {
     await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })

@@ -26,6 +26,7 @@ const createTestSupply = () => {
       kill: () => {
         browser.isKilled = true
       },
+      processorTicks: () => 0,
     }
   }
   const supply = createPageSupply(launch, {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { signedCodec } from '#shared/queue/messages.ts'
-import { describeError, ImageUpload, requestAddress } from '#worker/delivery/store-image.ts'
+import { describeError, ImageUpload, requestAddress, retryDelayMs } from '#worker/delivery/store-image.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createImageStore } from '#test/helpers/image-store.ts'
 import type { Put } from '#shared/queue/messages.ts'
@@ -84,6 +84,11 @@ t.test('store image: retries a transient fault; 412 on a retry means that the fi
     t.same(paths(), ['/k', '/k'])
     t.same(changes, [], 'one lost try holds nothing')
   }
+})
+
+t.test('store image: waits between tries double from 0.2 to 2 s', (t) => {
+  t.same([1, 2, 3, 4, 5, 2000].map(retryDelayMs), [200, 400, 800, 1600, 2000, 2000])
+  t.end()
 })
 
 t.test('store image: a refused or used address is replaced by a new one', async (t) => {

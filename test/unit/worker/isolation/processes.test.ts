@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
-import { anonymousBytesOf, childrenOf, watchMemory } from '#worker/isolation/processes.ts'
+import { anonymousBytesOf, childrenOf, processorTicksOf, watchMemory } from '#worker/isolation/processes.ts'
 
 t.test('processes: lists children, and kills a process group as a whole', async (t) => {
   const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })
@@ -18,6 +19,27 @@ t.test('processes: ignores a group that is gone, and rejects ids that would sign
   t.strictSame(childrenOf(2 ** 22 - 1), [])
   for (const dangerous of [-1, 0, 1, Number.NaN]) t.throws(() => killGroup(dangerous))
 })
+
+t.test(
+  'processorTicksOf: grows while a process runs, not while it is frozen, and is 0 for one that is gone',
+  async (t) => {
+    const child = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
+    t.teardown(() => child.kill('SIGKILL'))
+    const pid = child.pid ?? 0
+    await eventually(() => processorTicksOf(pid) > 2)
+    child.kill('SIGSTOP')
+    await eventually(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') T '))
+    const frozen = processorTicksOf(pid)
+    const own = processorTicksOf(process.pid)
+    await eventually(() => processorTicksOf(process.pid) > own + 2)
+    t.equal(processorTicksOf(pid), frozen)
+    child.kill('SIGCONT')
+    await eventually(() => processorTicksOf(pid) > frozen)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    t.equal(processorTicksOf(pid), 0)
+  },
+)
 
 const held = 200 * 2 ** 20
 /** A shell whose grandchild, started by a secondary thread of its parent, allocates memory. */

@@ -58,7 +58,7 @@ t.test('lifecycle: an undrain resumes pulling', async (t) => {
   lifecycle.drain()
   let isAllowed = false
   const allowed = lifecycle.mayPull(never).then(() => (isAllowed = true))
-  await Promise.resolve()
+  await new Promise((resume) => setImmediate(resume))
   t.notOk(isAllowed)
   lifecycle.undrain()
   await allowed
@@ -119,10 +119,14 @@ t.test('hold: suspends pulling until every cause is released and no drain is act
   t.equal(lifecycle.state(), 'ready', 'its controller counts on it meanwhile')
 })
 
-t.test('hold: a stop ends the wait for a release', async () => {
+t.test('hold: a stop ends the wait for a release', async (t) => {
   const { lifecycle, stop } = begin()
+  lifecycle.warm()
   lifecycle.hold('egress', 'away')
-  const waiting = lifecycle.mayPull(stop.signal)
+  let hasEnded = false
+  const waiting = lifecycle.mayPull(stop.signal).then(() => (hasEnded = true))
+  await new Promise((resume) => setImmediate(resume))
+  t.notOk(hasEnded)
   stop.abort()
   await waiting
 })
