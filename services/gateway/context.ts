@@ -4,6 +4,7 @@ import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { type Captures, capturesIn } from './db/captures-in.ts'
 import type { Progress } from './db/find-progress.ts'
+import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { readMaintenance } from './db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
@@ -64,6 +65,7 @@ export type Context = {
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
+  readonly records: RecordSeal
   /** Whether the installation serves captures with `stealth`. */
   readonly hasStealth: boolean
   readonly longestWaitSeconds: number
@@ -80,6 +82,7 @@ export type Context = {
 /** The context of the operations, and what only the main function and the administration use. */
 export type Gateway = Context &
   AsyncDisposable & {
+    readonly publisher: Publisher
     readonly waiters: Waiters
     readonly database: Database
     readonly files: FilesStore | undefined
@@ -134,8 +137,10 @@ type Lifecycle = {
   readonly operations: readonly Contract[]
 }
 
-/** Opens the gateway's connections. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
-export const openContext = async (config: Config, lifecycle: Lifecycle): Promise<Gateway> => {
+const reachable = { openStore, openConfiguredDatabase, connectQueue }
+
+/** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
+export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
@@ -146,18 +151,19 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
-  const { objects, files } = await openStore(config)
-  const database = stack.use(openConfiguredDatabase(config))
+  const { objects, files } = await by.openStore(config)
+  const database = stack.use(by.openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const inboxPrefix = inboxPrefixOf('gateway')
   const notice = events.queueNotice
-  const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
+  const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const { waitersMax } = config
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
-  const captures = capturesIn(database, config, nowMs)
+  const records = createRecordSeal(config.recordKeys)
+  const captures = capturesIn(database, { ...config, records }, nowMs)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
@@ -189,6 +195,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle): Promise
     links: createLinks(config),
     reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
+    records,
     hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,

@@ -15,6 +15,7 @@ const generate = () => ({
   keyPepper: key(),
   storageSigningKey: key(),
   linkSigningKey: key(),
+  recordKey: key(),
   /** Tokens of the two egress instances, for pages and for webhooks. */
   egressToken: password(),
   webhookEgressToken: password(),

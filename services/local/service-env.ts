@@ -110,6 +110,7 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
     { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
     {
       ...database(facts),
+      ...recordKeys(facts),
       PUBLIC_URL: gatewayUrl(facts),
       WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
       EGRESS_TOKEN: facts.secrets.webhookEgressToken,
@@ -117,11 +118,11 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
     },
   )
 
-/** The generated key for signed links, unless the operator sets keys, who can then rotate them. */
-const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
-  ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
-    ? {}
-    : { LINK_SIGNING_KEYS: `1:${secrets.linkSigningKey}` }
+/** A generated key, unless the operator sets keys, who can then rotate them. */
+const namedKeys = ({ operator }: Facts, name: string, generated: string): Readonly<Record<string, string>> =>
+  [name, `${name}_FILE`].some((each) => operator[prefix + each] !== undefined) ? {} : { [name]: `1:${generated}` }
+
+const recordKeys = (facts: Facts) => namedKeys(facts, 'RECORD_KEYS', facts.secrets.recordKey)
 
 /** Environment of the gateway. */
 export const gatewayEnv = (facts: Facts): ProcessEnv =>
@@ -133,7 +134,8 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       NATS_URL: facts.natsUrlOf('gateway'),
       ...storage(facts),
       KEY_PEPPER: facts.secrets.keyPepper,
-      ...linkKeys(facts),
+      ...namedKeys(facts, 'LINK_SIGNING_KEYS', facts.secrets.linkSigningKey),
+      ...recordKeys(facts),
       GATEWAY_PORT: String(facts.ports.gateway),
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,

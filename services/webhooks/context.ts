@@ -1,6 +1,7 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { openConfiguredDatabase } from '#shared/db/connection.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
+import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -21,15 +22,17 @@ const trustOf = async (path: string): Promise<SecureContext | undefined> => {
   return extra.length === 0 ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ...extra] })
 }
 
-/** Opens the sender's dependencies; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
-export const openContext = async (config: Config, stop: AbortSignal) => {
+const reachable = { openConfiguredDatabase }
+
+/** Opens the sender's dependencies, each store by the function in `by`; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
+export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egress, egressToken } = config
   const trust = await trustOf(config.extraCa)
-  const database = stack.use(openConfiguredDatabase(config))
+  const database = stack.use(by.openConfiguredDatabase(config))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))
   stores.start()
@@ -37,6 +40,7 @@ export const openContext = async (config: Config, stop: AbortSignal) => {
   return {
     database,
     openingKeys,
+    records: createRecordSeal(config.recordKeys),
     publicUrl: config.publicUrl,
     events,
     metrics,

@@ -56,9 +56,9 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     /** PostgreSQL rejected the result of one attempt, which is retried every turn. */
     unrecordable: (error: AppError) => log.error({ err: error }, 'result of a delivery cannot be stored, retrying'),
-    /** The secret of a webhook cannot be decrypted with the configured keys. */
-    unsignable: (webhook: string, cause: unknown) =>
-      log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),
+    /** Something cannot be decrypted with the configured keys: a webhook's secret, a record or a body. */
+    unreadable: (what: string, cause: unknown) =>
+      log.error({ what, reason: String(cause) }, 'cannot be decrypted, its deliveries wait'),
     dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
     expired: (deliveries: number) => {
       counts.givenUp.inc(deliveries)

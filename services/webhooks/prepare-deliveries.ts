@@ -1,5 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
 import { findCaptures } from '#shared/db/find-capture.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { handBackDeliveries } from './db/record-attempts.ts'
 import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliveries.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
@@ -10,8 +11,9 @@ import { renderBody } from './render-body.ts'
 export type PrepareDeps = {
   readonly database: Pick<Database, 'query'>
   readonly openingKeys: readonly OpeningKey[]
+  readonly records: Pick<RecordSeal, 'open' | 'openText' | 'sealText'>
   readonly publicUrl: string
-  readonly events: Pick<Events, 'dropped' | 'unsignable'>
+  readonly events: Pick<Events, 'dropped' | 'unreadable'>
 }
 
 /** A delivery that is ready to be sent. `secrets` is empty if it is not signed. */
@@ -21,52 +23,82 @@ export type Prepared = {
   readonly secrets: readonly string[]
 }
 
-/** Wait after a secret could not be decrypted: the operator has to correct the keys. */
-const unsignableMs = 60_000
+/** Wait after something could not be decrypted: the operator has to correct the keys. */
+const unreadableMs = 60_000
 
-const withBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
+/** What `read` decrypts; undefined, and reported, if a key is missing. */
+const decrypted = <T>({ events }: PrepareDeps, what: string, read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (cause) {
+    events.unreadable(what, cause)
+    return undefined
+  }
+}
+
+/** A stored body; one that was stored before bodies were sealed is JSON. */
+const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
+  stored.startsWith('{') ? stored : records.openText(id, stored)
+
+/** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
+const bodiesOf = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   const fresh = taken.filter(({ body }) => body === null)
   const ids = fresh.flatMap(({ captureId, eventData }) => (captureId !== null && eventData === null ? [captureId] : []))
   const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
   const byId = new Map(captures.map((capture) => [capture.id, capture]))
-  const rendered = fresh.flatMap((delivery) => {
-    const body = renderBody(delivery, byId.get(delivery.captureId ?? ''), deps.publicUrl)
-    return body === undefined ? [] : [{ id: delivery.id, take: delivery.take, body }]
+  const render = (delivery: TakenDelivery) => {
+    const capture = byId.get(delivery.captureId ?? '')
+    return renderBody(delivery, capture && deps.records.open(capture), deps.publicUrl) ?? null
+  }
+  const bodies = new Map(
+    taken.map((delivery) => {
+      const { id, body } = delivery
+      const read = () => (body === null ? render(delivery) : storedBody(deps, id, body))
+      return [id, decrypted(deps, `delivery ${id}`, read)]
+    }),
+  )
+  const rendered = fresh.flatMap(({ id, take }) => {
+    const body = bodies.get(id)
+    return typeof body === 'string' ? [{ id, take, body: deps.records.sealText(id, body) }] : []
   })
   const stored = await storeBodies(deps.database, rendered)
-  const bodies = new Map(rendered.filter(({ id }) => stored.has(id)).map(({ id, body }) => [id, body]))
-  return taken.flatMap((delivery) => {
-    const body = delivery.body ?? bodies.get(delivery.id)
-    return body === undefined ? [] : [{ delivery, body }]
-  })
+  for (const { id } of rendered) if (!stored.has(id)) bodies.set(id, null)
+  return bodies
 }
 
 const secretsOf = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
   const { webhookId, sealedSecret, sealedPreviousSecret } = delivery
   if (webhookId === null) return []
-  try {
-    return [sealedSecret, sealedPreviousSecret].flatMap((sealed) =>
+  return decrypted(deps, `secret of webhook ${webhookId}`, () =>
+    [sealedSecret, sealedPreviousSecret].flatMap((sealed) =>
       sealed === null ? [] : [open(deps.openingKeys, webhookId, sealed).toString()],
-    )
-  } catch (cause) {
-    deps.events.unsignable(webhookId, cause)
-    return undefined
-  }
+    ),
+  )
 }
 
 /**
  * Prepares taken deliveries to be sent, and stores the bodies of those that are sent for the first time. Deletes deliveries
- * whose capture, batch or webhook was deleted; postpones those that cannot be signed.
+ * whose capture, batch or webhook was deleted; postpones those that cannot be decrypted or signed.
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
   const owned = taken.filter(({ webhookId, sealedSecret }) => webhookId === null || sealedSecret !== null)
-  const whole = await withBodies(deps, owned)
-  const kept = new Set(whole.map(({ delivery }) => delivery.id))
-  const dropped = taken.filter(({ id }) => !kept.has(id))
-  const deleted = await dropDeliveries(deps.database, dropped)
+  const bodies = await bodiesOf(deps, owned)
+  const bodyOf = ({ id }: TakenDelivery) => (bodies.has(id) ? bodies.get(id) : null)
+  const deleted = await dropDeliveries(
+    deps.database,
+    taken.filter((delivery) => bodyOf(delivery) === null),
+  )
   if (deleted > 0) deps.events.dropped(deleted)
-  const prepared = whole.map((each) => ({ ...each, secrets: secretsOf(deps, each.delivery) }))
-  const unsignable = prepared.filter(({ secrets }) => secrets === undefined).map(({ delivery }) => delivery)
-  await handBackDeliveries(deps.database, unsignable, unsignableMs)
-  return prepared.flatMap(({ secrets, ...each }) => (secrets === undefined ? [] : [{ ...each, secrets }]))
+  const kept = owned.filter((delivery) => bodyOf(delivery) !== null)
+  const read = kept.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: secretsOf(deps, delivery) }))
+  const prepared = read.flatMap(({ delivery, body, secrets }) =>
+    typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets }] : [],
+  )
+  const ready = new Set(prepared.map(({ delivery }) => delivery.id))
+  await handBackDeliveries(
+    deps.database,
+    kept.filter(({ id }) => !ready.has(id)),
+    unreadableMs,
+  )
+  return prepared
 }

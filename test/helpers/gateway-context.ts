@@ -8,6 +8,7 @@ import type { Batch } from '#gateway/openapi/components/batches.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CapturePage } from '#gateway/db/list-captures.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -263,6 +264,7 @@ export const createTestContext = (): TestContext => {
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: sealingKeysOf(keys),
+    records: testRecords,
     hasStealth: false,
     longestWaitSeconds: 86_400,
     queueAllowanceMs: 30_000,

@@ -11,6 +11,7 @@ import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
+import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { watchAnswers } from './watch-answers.ts'
 import { freePort } from './free-port.ts'
@@ -109,6 +110,7 @@ export const startGateway = async (
     STORAGE_FILES_URL: `http://127.0.0.1:${objectsPort}`,
     STORAGE_SIGNING_KEY: Buffer.alloc(32, 1).toString('base64'),
     KEY_PEPPER: testPepper,
+    RECORD_KEYS: testRecordKey,
     LINK_SIGNING_KEYS: `test:${Buffer.alloc(32, 2).toString('base64')}`,
     GATEWAY_PORT: '0',
     GATEWAY_OBJECTS_PORT: String(objectsPort),

@@ -6,6 +6,7 @@ import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { announceDeliveries } from '#webhooks/db/take-deliveries.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Database } from '#shared/db/connection.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -14,6 +15,7 @@ import { createEvents } from '#webhooks/events.ts'
 import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
 import { runSender } from '#webhooks/sender.ts'
 import { type Filter, internet, startFilter } from './egress-filter.ts'
+import { testRecords } from './record-seal.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import type { Certificate, Receiver } from './webhook-receiver.ts'
 
@@ -58,6 +60,7 @@ export const startSender = async (
     readonly reuseMs?: number
     readonly idleMs?: number
     openingKey?: string
+    readonly records?: RecordSeal
   } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
@@ -71,6 +74,7 @@ export const startSender = async (
     {
       database: on.database,
       openingKeys: [readOpeningKey(options.openingKey ?? keys.private)],
+      records: options.records ?? testRecords,
       publicUrl: 'https://shots.example',
       events: createEvents(createLogger({ service: 'test', level: 'error' }), createMetrics('test')),
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),

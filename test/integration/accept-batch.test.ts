@@ -6,6 +6,7 @@ import { deleteCapture } from '#gateway/db/captures-in.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
 import { advanceCapture } from '#test/helpers/advance-capture.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -19,7 +20,8 @@ const newBatch = (tenant: Tenant, size: number, more: Partial<NewBatch> = {}): N
 }
 const accept = (batch: NewBatch, windowSize = 16) => acceptBatch(database, batch, { windowSize })
 const codeOf = (outcome: AcceptBatchOutcome) => (outcome.ok ? 'ok' : outcome.code)
-const find = async (tenant: Tenant, id: string) => (await findBatch(database, { id, accountId: tenant.accountId }))!
+const find = async (tenant: Tenant, id: string) =>
+  (await findBatch(database, testRecords, { id, accountId: tenant.accountId }))!
 const rowsOf = async ({ accountId }: Tenant) => {
   const counts = ['capture', 'outbox', 'batch', 'idempotency_key'].map(
     async (table) => (await database.query(`select from ${table} where account_id = $1`, [accountId])).length,
@@ -58,7 +60,10 @@ t.test('accept batch: a batch is one request and a capture per member, in input 
   t.same(meter, { pool: 'standard', lane: 'bulk', admitted: 16, waiting: 4 })
   const later = await accept(newBatch(tenant, 2))
   t.match(later, { admitted: false, admittedIds: [] }, 'no capture passes an older one that waits')
-  t.equal(await findBatch(database, { id: batch.id, accountId: (await createTenant(database)).accountId }), undefined)
+  t.equal(
+    await findBatch(database, testRecords, { id: batch.id, accountId: (await createTenant(database)).accountId }),
+    undefined,
+  )
   t.same(await database.query(meterDifferences), [])
 })
 

@@ -7,6 +7,7 @@ import { createKey } from '#shared/db/keys.ts'
 import { setMaintenance } from '#gateway/db/maintenance.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 import { endCaptures } from '#test/helpers/webhook-sender.ts'
@@ -20,6 +21,7 @@ await replacePlans(database, [
 ])
 
 type Fields = Record<string, unknown>
+type Row = Fields & { id: string; url: string | null; options: Fields }
 type Answer = { status: number; body: { data: Fields; error: { code: string; details: Fields } } }
 
 const send = async (url: string, bearer: string, body: unknown): Promise<Answer> => {
@@ -48,8 +50,11 @@ const newAccount = async (plan = 'unlimited') => {
     return captureId
   }
   const requeue = (body: Fields = {}) => send(`${adminUrl}/admin/v1/accounts/${id}/queue/requeue`, token, body)
-  const captures = () =>
-    database.query<Fields & { id: string }>('select * from capture where account_id = $1 order by created_at', [id])
+  const captures = async () => {
+    const statement = 'select * from capture where account_id = $1 order by created_at'
+    const rows = await database.query<Row>(statement, [id])
+    return rows.map((row) => testRecords.open(row))
+  }
   const reserved = async () => {
     const [row] = await database.query<{ reserved: number }>(
       'select reserved::integer from usage where account_id = $1',
@@ -94,7 +99,7 @@ t.test(
       'the failed capture is unchanged',
     )
     t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
-    t.strictSame({ ...(after?.['options'] as Fields), height: 800 }, before?.['options'])
+    t.strictSame({ ...after?.options, height: 800 }, before?.options)
     const [old, again] = fleet.seen
     t.strictSame(again?.part.options, old?.part.options, 'the worker receives the same options')
     t.not(again?.part.token, old?.part.token)

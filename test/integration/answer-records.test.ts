@@ -10,6 +10,7 @@ import { findCapture } from '#shared/db/find-capture.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { renderBody } from '#webhooks/render-body.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
@@ -42,6 +43,12 @@ const fleets = [startStandInFleet(gateway, behave), startStandInFleet(gateway, b
 t.teardown(async () => {
   for (const fleet of fleets) await fleet[Symbol.asyncDispose]()
 })
+
+const find = async (of: { id: string; accountId: string }) => {
+  const found = await findCapture(database, of)
+  if (!found) throw new Error(`no capture ${of.id}`)
+  return testRecords.open(found)
+}
 
 type Fields = Record<string, unknown>
 type Shown = Fields & { id: string; options: Fields }
@@ -131,7 +138,7 @@ t.test('answer records: html sources are shown by kind, size and digest; their t
   const list = await (await ask('/screenshots')).text()
   const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
   t.match(JSON.parse(flat), { url: null, status: 'pending' })
-  const capture = await findCapture(database, { id: made.id, accountId })
+  const capture = await find({ id: made.id, accountId })
   const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
   const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
   t.match(JSON.parse(told), { data: { url: null, options: shown } })
@@ -176,7 +183,7 @@ t.test(
     t.match(flat, { url: masked.url, webhook_url: webhook })
     texts.push(JSON.stringify({ ...flat, webhook_url: '' }))
     const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
-    const capture = await findCapture(database, { id: made.id, accountId })
+    const capture = await find({ id: made.id, accountId })
     const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
     t.match(JSON.parse(told), { data: masked })
     const rows = await database.query<{ options: string }>(
@@ -335,7 +342,7 @@ t.test(
     const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text) as Fields)
     t.strictSame(told.at(-1)?.['metadata'], metadata)
     const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
-    const capture = await findCapture(database, { id: first.id, accountId })
+    const capture = await find({ id: first.id, accountId })
     const body = JSON.parse(renderBody(delivery, capture, 'https://shots.example') ?? '') as { data: Fields }
     t.strictSame(body.data['metadata'], metadata)
   },

@@ -129,12 +129,14 @@ t.test('gateway sharing: a batch runs, and its record shows the progress', async
 
 // Contract: Secrets in `options`
 t.test('gateway sharing: a webhook URL is stored whole for delivery and masked in the options', async (t) => {
-  const { id, post } = await newAccount('unlimited')
+  const { id, get, post } = await newAccount('unlimited')
   const webhook = 'https://a.example.com/in?token=s3cr3t'
   const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
   t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
-  const rows = await database.query('select webhook_url as url, options from capture where account_id = $1', [id])
-  t.match(rows, [{ url: webhook, options: { webhook_url: 'https://a.example.com/in?***' } }])
+  const rows = await database.query('select webhook_url as url from capture where account_id = $1', [id])
+  t.match(rows, [{ url: webhook }])
+  const [shown] = ((await (await get('')).json()) as { data: object[] }).data
+  t.match(shown, { options: { webhook_url: 'https://a.example.com/in?***' } })
 })
 
 t.test('gateway sharing: at the end every meter equals its rows', async (t) => {

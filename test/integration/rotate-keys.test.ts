@@ -25,12 +25,12 @@ t.teardown(async () => {
   held.resolve()
   for (const each of [receiver, certificate, site]) await each[Symbol.asyncDispose]()
 })
-const start = (linkKeys: string) =>
+const start = (linkKeys: string, recordKeys: string) =>
   startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '1', '--extra-ca', certificate.certPath], {
     dataDir: data,
-    env: { SHUTTERFLEET_LINK_SIGNING_KEYS: linkKeys },
+    env: { SHUTTERFLEET_LINK_SIGNING_KEYS: linkKeys, SHUTTERFLEET_RECORD_KEYS: recordKeys },
   })
-const linkKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
+const namedKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
 type Pair = { readonly public: string; readonly private: string }
 
 /** A new key pair for sealing; the old private key still opens. */
@@ -67,10 +67,10 @@ const change = async (by: (secrets: Secrets) => Secrets) => {
 }
 
 t.test('keys: all replaceable keys are rotated, and captures that were accepted before complete', async (t) => {
-  const old = linkKey('1')
-  const system = await start(old)
+  const [oldLink, oldRecord] = [namedKey('1'), namedKey('1')]
+  const system = await start(oldLink, oldRecord)
   t.teardown(() => system.stop())
-  const done = await system.create({ html: '<h1>Before</h1>' })
+  const done = await system.create({ html: '<h1>Before</h1>', css: 'h1 { color: red }' })
   await completes(system, done, t)
   const hook = await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in` })
   const { id: webhook } = ((await hook.json()) as { data: { id: string } }).data
@@ -85,11 +85,13 @@ t.test('keys: all replaceable keys are rotated, and captures that were accepted 
   await stopping
 
   await change(rotated)
-  const after = await start(`${linkKey('2')},${old}`)
+  const recordKeys = `${namedKey('2')},${oldRecord}`
+  const after = await start(`${namedKey('2')},${oldLink}`, recordKeys)
   t.teardown(() => after.stop())
   await completes(after, waiting, t)
   t.equal(await imageOf(after, waiting), 200)
   t.equal(await imageOf(after, done), 200)
+  t.match(await after.record(done), { options: { css: 'h1 { color: red }' } }, 'a record of the previous key is shown')
   const local = new URL(link.pathname + link.search, after.baseUrl)
   t.equal((await fetch(local)).status, 200, 'a link of the previous key is accepted')
   await after.post(`/v1/webhooks/${webhook}/test`, {})
@@ -101,7 +103,7 @@ t.test('keys: all replaceable keys are rotated, and captures that were accepted 
 
   // Upload URLs are signed when a capture is accepted, so no capture may wait.
   await change((secrets) => ({ ...secrets, storageSigningKey: randomBytes(32).toString('base64') }))
-  const last = await start(linkKey('3'))
+  const last = await start(namedKey('3'), recordKeys)
   t.teardown(() => last.stop())
   const gone = new URL(link.pathname + link.search, last.baseUrl)
   t.equal((await fetch(gone)).status, 403, 'a link is invalid without its key')

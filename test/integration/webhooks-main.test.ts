@@ -8,6 +8,7 @@ import { listening } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
+import { testRecordKey } from '#test/helpers/record-seal.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 import { captureFor, newTenant, openingKeyText } from '#test/helpers/webhook-sender.ts'
 import { nodeEnv } from '#test/helpers/node-env.ts'
@@ -50,6 +51,7 @@ t.test('webhooks main: the delivery of a killed sender is delivered by another o
     PUBLIC_URL: 'https://shots.example',
     WEBHOOK_EGRESS: new URL(egressUrl).host,
     EGRESS_TOKEN: egressToken,
+    RECORD_KEYS: testRecordKey,
     WEBHOOK_OPENING_KEYS: openingKeyText,
     EXTRA_CA: certificate.certPath,
   }
@@ -82,6 +84,7 @@ t.test('webhooks main: fails to start with invalid settings and names each of th
   const { ended, printed } = startProcess(t, {
     DATABASE_URL: 'postgres://u@localhost/db',
     WEBHOOK_EGRESS: 'nowhere',
+    RECORD_KEYS: testRecordKey,
     WEBHOOK_OPENING_KEYS: 'x',
     WEBHOOK_RETRIES: 'soon',
   })
@@ -104,6 +107,7 @@ t.test('webhooks main: fails to start if egress is unreachable, is another proxy
       DATABASE_URL: 'postgres://u@localhost:1/db',
       PUBLIC_URL: 'https://shots.example',
       WEBHOOK_EGRESS: egress,
+      RECORD_KEYS: testRecordKey,
       WEBHOOK_OPENING_KEYS: openingKeyText,
     })
     t.equal(await ended, 75)
@@ -116,6 +120,7 @@ t.test('webhooks main: fails to start with a certificate file without certificat
     DATABASE_URL: 'postgres://u@localhost/db',
     PUBLIC_URL: 'https://shots.example',
     WEBHOOK_EGRESS: '127.0.0.1:1',
+    RECORD_KEYS: testRecordKey,
     WEBHOOK_OPENING_KEYS: openingKeyText,
     EXTRA_CA: import.meta.filename,
   })

@@ -1,5 +1,5 @@
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
-import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { captureParameters, type ParameterName, plainReasons } from '#shared/capture/options.ts'
 import { parameterGroups } from '#shared/capture/parameters.ts'
 import { type Field, fieldRow, fieldsOf, table } from './schema-table.ts'
 import { structuralSchema } from './structural-schema.ts'
@@ -25,12 +25,20 @@ const row = (field: Field) => {
   return fieldRow(field, more === undefined ? description : `${description} ${more}`)
 }
 
-/** The text of docs/parameters.md: every capture parameter by its group. */
+const plainIntro =
+  'PostgreSQL has every parameter sealed with `SHUTTERFLEET_RECORD_KEYS` but these; `html` and `markdown` are not stored there.\n'
+
+const plainSection = () => {
+  const rows = plainReasons.map(([name, reason]) => `| \`${name}\` | ${reason} |`)
+  return table('Stored in plain text', ['Parameter', 'Why'], rows)
+}
+
+/** The text of docs/parameters.md: every capture parameter by its group, and those that are stored in plain text. */
 export const parametersPage = (): string => {
   const fields = fieldsOf(structuralSchema(captureSchema))
   const sections = Object.entries(parameterGroups).map(([group, parameters]) => {
     const inGroup = fields.filter((field) => parameterOf(field) in parameters)
     return table(group, head, inGroup.map(row))
   })
-  return [intro, ...sections].join('\n')
+  return [intro, ...sections, plainSection(), plainIntro].join('\n')
 }

@@ -56,6 +56,7 @@ const tokens = (kept: SecretTexts, name: string): SecretTexts => {
 export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
+  'record-keys': `1:${key()}`,
   'storage-signing-key': key(),
   ...tokens(kept, 'egress-token'),
   ...tokens(kept, 'webhook-egress-token'),

@@ -7,6 +7,7 @@ export type AcceptDependencies = Pick<
   Context,
   | 'objects'
   | 'sealingKeys'
+  | 'records'
   | 'longestWaitSeconds'
   | 'now'
   | 'allowTargets'

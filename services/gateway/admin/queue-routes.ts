@@ -54,14 +54,16 @@ const reasonOf = ({ code }: Refusal): Reason =>
   code === 'INVALID_API_KEY' ? 'account_disabled' : (code.toLowerCase() as Lowercase<typeof code>)
 
 const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
-  const parsed = parseFailedCapture(deps, failed)
+  const parsed = parseFailedCapture(deps, deps.records.open(failed))
   if (typeof parsed === 'string') return parsed
   const id = randomUUIDv7()
   const member = await prepareCapture(deps, { id, parsed })
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
-  const outcome = await acceptCaptureFor(deps.database, accountId, capture, { windowSize: deps.windowCaptures })
+  const outcome = await acceptCaptureFor(deps.database, accountId, deps.records.seal(capture), {
+    windowSize: deps.windowCaptures,
+  })
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })

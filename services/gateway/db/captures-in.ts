@@ -3,14 +3,15 @@ import { type RequestIdentity, createRefusalCache } from '#gateway/capture/refus
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
-import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
+import { findCapture, findLinkedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { acceptBatch, type NewBatch } from './accept-batch.ts'
 import { acceptCapture, type AcceptOutcome, type NewCapture } from './accept-capture.ts'
 import { findBatch } from './find-batch.ts'
 import { findProgress } from './find-progress.ts'
-import { type CaptureFilter, listCaptures, type PageStart } from './list-captures.ts'
+import { type CaptureFilter, type CapturePage, listCaptures, type PageStart } from './list-captures.ts'
 
 /** A capture or batch of an account. Both are UUIDs. */
 type CaptureOf = { readonly id: string; readonly accountId: string }
@@ -50,18 +51,23 @@ const validKeysIn = (database: Database): ((keyHash: Buffer) => Promise<boolean>
   return async (keyHash) => (await load(keyHash.toString('base64'))) !== undefined
 }
 
-type Settings = { readonly windowCaptures: number; readonly keyPepper: string }
+type Settings = {
+  readonly windowCaptures: number
+  readonly keyPepper: string
+  readonly records: Pick<RecordSeal, 'seal' | 'open'>
+}
 
-/** The gateway's queries on captures. Each is one round trip and throws `SERVICE_UNAVAILABLE` if the database is unavailable. */
+/** The gateway's queries on captures, whose requests are stored sealed. Each is one round trip and throws `SERVICE_UNAVAILABLE` if the database is unavailable. */
 export type Captures = ReturnType<typeof capturesIn>
 
 /** The captures in a database. */
 export const capturesIn = (
   database: Database,
-  { windowCaptures: windowSize, keyPepper }: Settings,
+  { windowCaptures: windowSize, keyPepper, records }: Settings,
   nowMs: () => number,
 ) => {
   const refusals = createRefusalCache(nowMs)
+  const opened = (row: FoundCapture | undefined) => row && records.open(row)
   return {
     hashKey: (key: string) => hashKey(keyPepper, key),
     /** The cached refusal of a request for its key or minute limit; undefined if the database must be queried. */
@@ -70,22 +76,28 @@ export const capturesIn = (
     isValidKey: validKeysIn(database),
     /** `counted`: `check` has already counted this request. */
     accept: (capture: NewCapture, counted: boolean): Promise<AcceptOutcome> =>
-      refusals.queryAndCache(capture, () => acceptCapture(database, capture, { windowSize, counted })),
+      refusals.queryAndCache(capture, () => acceptCapture(database, records.seal(capture), { windowSize, counted })),
     /** Checks as `accept` up to the plan's features; stores only the minute count. */
     tryAccept: (capture: NewCapture, counted: boolean) =>
-      acceptCapture(database, capture, { windowSize, counted, checkOnly: true }),
-    acceptBatch: (batch: NewBatch, counted: boolean) => acceptBatch(database, batch, { windowSize, counted }),
+      acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true }),
+    acceptBatch: (batch: NewBatch, counted: boolean) => {
+      const members = batch.members.map((each) => records.seal(each))
+      return acceptBatch(database, { ...batch, members }, { windowSize, counted })
+    },
     /** Checks key, domain and minute limit, and counts the request. */
     check: async (request: RequestIdentity) =>
       refusals.find(request) ?? refusals.queryAndCache(request, () => checkRequest(database, request)),
-    find: (of: CaptureOf) => findCapture(database, of),
-    list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => listCaptures(database, filter, page),
+    find: async (of: CaptureOf) => opened(await findCapture(database, of)),
+    list: async (filter: CaptureFilter, page: { start: PageStart; limit: number }): Promise<CapturePage> => {
+      const found = await listCaptures(database, filter, page)
+      return { ...found, captures: found.captures.map((each) => records.open(each)) }
+    },
     describeAccount: (accountId: string) => describeAccount(database, accountId),
-    findBatch: (of: CaptureOf) => findBatch(database, of),
+    findBatch: (of: CaptureOf) => findBatch(database, records, of),
     remove: (of: CaptureOf) => deleteCapture(database, of),
     maySign: (of: CaptureOf) => maySign(database, of),
     /** A capture of any account: only for requests with a signed link to it. */
-    findLinked: (id: string) => findLinkedCapture(database, id),
+    findLinked: async (id: string) => opened(await findLinkedCapture(database, id)),
     findProgress: (ids: readonly string[]) => findProgress(database, ids),
   }
 }

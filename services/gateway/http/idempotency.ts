@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createHash, hkdfSync } from 'node:crypto'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import {
@@ -10,6 +10,7 @@ import {
 } from '#gateway/db/idempotency-keys.ts'
 import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import { decrypt, encrypt } from '#shared/db/encrypt.ts'
 import type { Answer } from './answer.ts'
 import { validationError } from './errors.ts'
 import { type Exchange, pathId } from './exchange.ts'
@@ -17,28 +18,16 @@ import { type Exchange, pathId } from './exchange.ts'
 /** A JSON response, as stored and replayed. */
 type StoredResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 
-const algorithm = 'aes-256-gcm'
-const ivBytes = 12
-const tagBytes = 16
-
 /** Encrypts responses, since some contain secrets shown once, and binds each to its request. A different HKDF label would make stored ones unreadable. */
 const createSeal = (pepper: string) => {
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32))
-  const boundData = ({ accountId, key, requestSha256 }: KeyedRequest) =>
-    Buffer.from(JSON.stringify([accountId, key, requestSha256.toString('hex')]))
+  const boundTo = ({ accountId, key, requestSha256 }: KeyedRequest) =>
+    JSON.stringify([accountId, key, requestSha256.toString('hex')])
   return {
-    seal: (request: KeyedRequest, answer: StoredResponse): Buffer => {
-      const iv = randomBytes(ivBytes)
-      const cipher = createCipheriv(algorithm, secret, iv).setAAD(boundData(request))
-      const sealed = [cipher.update(JSON.stringify(answer)), cipher.final()]
-      return Buffer.concat([iv, cipher.getAuthTag(), ...sealed])
-    },
-    open: (request: KeyedRequest, sealed: Buffer): StoredResponse => {
-      const [iv, tag] = [sealed.subarray(0, ivBytes), sealed.subarray(ivBytes, ivBytes + tagBytes)]
-      const decipher = createDecipheriv(algorithm, secret, iv).setAAD(boundData(request)).setAuthTag(tag)
-      const opened = Buffer.concat([decipher.update(sealed.subarray(ivBytes + tagBytes)), decipher.final()])
-      return JSON.parse(opened.toString()) as StoredResponse
-    },
+    seal: (request: KeyedRequest, answer: StoredResponse): Buffer =>
+      encrypt(secret, boundTo(request), JSON.stringify(answer)),
+    open: (request: KeyedRequest, sealed: Buffer): StoredResponse =>
+      JSON.parse(decrypt(secret, boundTo(request), sealed)) as StoredResponse,
   }
 }
 

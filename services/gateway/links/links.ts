@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { LinkKey } from '#shared/config/settings/links.ts'
+import type { NamedKey } from '#shared/config/settings/named-keys.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -21,13 +21,13 @@ export type LinkQuery = { readonly expires?: string; readonly kid: string; reado
 type Subject = { readonly id: string; readonly expires: string | undefined }
 
 /** Signs all parts of a link, so that none of them can be replaced. */
-const sign = ({ id, secret }: LinkKey, of: Subject): Buffer =>
+const sign = ({ id, secret }: NamedKey, of: Subject): Buffer =>
   createHmac('sha256', secret)
     .update(`GET\n/v1/screenshots/${of.id}/image\n${of.expires ?? ''}\n${id}`)
     .digest()
 
 /** The query of a link to the image of a capture. `expires`: Unix time in whole seconds; undefined for a permanent link. */
-export const signLink = (key: LinkKey, id: string, expires: number | undefined): string => {
+export const signLink = (key: NamedKey, id: string, expires: number | undefined): string => {
   const until = expires === undefined ? undefined : String(expires)
   const signature = sign(key, { id, expires: until }).toString('hex')
   return new URLSearchParams({ ...(until !== undefined && { expires: until }), kid: key.id, signature }).toString()
@@ -54,7 +54,7 @@ export const readLink = (query: string): LinkQuery | undefined => {
 
 /** Checks a link's signature for this capture, in constant time, and its expiry at `now`. */
 export const verifyLink = (
-  keys: readonly LinkKey[],
+  keys: readonly NamedKey[],
   id: string,
   link: LinkQuery,
   now: Date,
@@ -72,7 +72,7 @@ export type Links = ReturnType<typeof createLinks>
 
 /** Creates the dependencies of signed links from the gateway's settings. */
 export const createLinks = (config: {
-  readonly linkSigningKeys: readonly LinkKey[]
+  readonly linkSigningKeys: readonly NamedKey[]
   readonly linkRequestsBurst: number
   readonly linkRequestsPerMinute: number
 }) => ({

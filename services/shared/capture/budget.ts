@@ -15,8 +15,8 @@ export const endsBeforeMs = {
   store: ledgerMarginMs + 500,
   /** Browser host and browser are ended, unless they have reported. */
   browser: ledgerMarginMs + 3000,
-  /** The browser host gives up the page and reports why. */
-  page: ledgerMarginMs + 3500,
+  /** The browser host gives up the page, asks whether its browser still runs, and reports why. */
+  page: ledgerMarginMs + 4500,
 } as const
 
 /** Milliseconds in which a page must open: the budget until `endsBeforeMs.page`, without `timeout` and `delay`. */

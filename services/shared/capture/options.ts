@@ -63,3 +63,8 @@ export const withDefaults = (supplied: CaptureParameters): CaptureOptions => {
 
 /** The contract's default of a parameter; undefined if it has none. */
 export const defaultOf = (name: ParameterName): unknown => defaults[name]
+
+/** Parameters that are stored in plain text, with the reason; all others are sealed. */
+export const plainReasons: readonly (readonly [name: ParameterName, reason: string])[] = Object.entries(
+  captureParameters.properties,
+).flatMap(([name, { doc }]) => (doc.plain === undefined ? [] : [[name as ParameterName, doc.plain] as const]))

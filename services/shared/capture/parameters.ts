@@ -53,6 +53,8 @@ export type Doc = {
   readonly example: unknown
   readonly more?: string
   readonly appliesTo?: 'pdf' | 'image' | 'url'
+  /** Why it is stored in plain text. */
+  readonly plain?: string
 }
 
 /** Adds documentation; the schema's own description is for error messages. */
@@ -75,6 +77,7 @@ export const parameterGroups = {
     url: withDoc(line(2048), {
       description: 'URL of the page to capture. It must be http or https, and public.',
       example: 'https://example.com/',
+      plain: 'its origin only, by which operators see what is captured',
     }),
     html: withDoc(source(), {
       description: 'Raw HTML to capture. It is rendered at an opaque origin and may load public sub-resources.',
@@ -105,6 +108,7 @@ export const parameterGroups = {
     format: withDoc(byDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'), {
       description: 'Format of the result.',
       example: 'png',
+      plain: 'the ledger counts captures by it',
     }),
     quality: withDoc(byDefault(integer(1, 100), 80), {
       description: 'Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning.',
@@ -271,6 +275,7 @@ export const parameterGroups = {
     webhook_url: withDoc(line(2048), {
       description: 'Public https URL that is notified on completion. The request then returns immediately.',
       example: 'https://hooks.example.com/screenshots',
+      plain: 'deliveries wait in queues by receiver',
     }),
     response_type: withDoc(Type.Enum(['json', 'image']), {
       description: '`image` returns the image, `json` the record.',

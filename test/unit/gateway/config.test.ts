@@ -6,6 +6,7 @@ const env = {
   SHUTTERFLEET_NATS_URL: 'nats://localhost:4222',
   SHUTTERFLEET_KEY_PEPPER: 'pepper',
   SHUTTERFLEET_LINK_SIGNING_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+  SHUTTERFLEET_RECORD_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   SHUTTERFLEET_SEALING_KEY_STANDARD: 'key',
   SHUTTERFLEET_SEALING_KEY_PROXIED: 'key',
   SHUTTERFLEET_SEALING_KEY_WEBHOOKS: 'key',

@@ -34,6 +34,7 @@ const facts: Facts = {
     keyPepper: 'pepper',
     storageSigningKey: 'signing',
     linkSigningKey: 'linking',
+    recordKey: 'recording',
     egressToken: 'token of pages',
     webhookEgressToken: 'token of webhooks',
     queuePasswords: {
@@ -91,7 +92,7 @@ t.test("service env: a worker gets its pool's key and address, and no other secr
     SHUTTERFLEET_EGRESS_TOKEN: 'token of pages',
     SHUTTERFLEET_WORKER_SLOTS: '2',
   })
-  const secrets = /DATABASE|PEPPER|SIGNING|S3_|STORAGE|AWS/
+  const secrets = /DATABASE|PEPPER|SIGNING|RECORD|S3_|STORAGE|AWS/
   t.strictSame(
     namesOf(env).filter((name) => secrets.test(name)),
     [],
@@ -113,10 +114,12 @@ t.test('service env: each kind of worker has its own user, key and environment',
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_SEALING_KEY_STANDARD: 'public',
     SHUTTERFLEET_LINK_SIGNING_KEYS: '1:linking',
+    SHUTTERFLEET_RECORD_KEYS: '1:recording',
     SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
   })
-  const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking' }
+  const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking', SHUTTERFLEET_RECORD_KEYS: 'b:new,1:recording' }
   t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator can rotate them')
+  t.match(webhooksEnv(facts), { SHUTTERFLEET_RECORD_KEYS: '1:recording' })
   t.match(controllerEnv(facts), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/data/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/data/proxied-worker-env.json',

@@ -2,6 +2,7 @@ import { address, integer, port, text } from '#shared/config/setting.ts'
 import { adminSettings } from './admin.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
+import { recordKeys } from './named-keys.ts'
 
 /** Bounds of waiting captures; gateway and ledger share them. */
 export const admissionSettings = {
@@ -31,6 +32,7 @@ export const gatewaySettings = {
     help: 'secret with which API keys are hashed; the gateway does not start if the keys in its database are hashed with a different one',
     secret: true,
   }),
+  recordKeys,
   keyFailuresPerMinute: integer('KEY_FAILURES_PER_MINUTE', {
     help: 'wrong API keys that one client (an IPv4 address or IPv6 /64) may send to one gateway at once, and again in each minute; an IPv6 /48 may send eight times as many; valid keys are served all the same',
     unit: 'requests per minute',

@@ -1,5 +1,6 @@
 import { integer, list, parsed, requiredAddress } from '#shared/config/setting.ts'
 import { egressToken } from './egress.ts'
+import { recordKeys } from './named-keys.ts'
 import { hostPort } from './worker.ts'
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -38,6 +39,7 @@ export const webhookSettings = {
   }),
   egress: hostPort('WEBHOOK_EGRESS', 'egress filter through which receivers are reached'),
   egressToken,
+  recordKeys,
   openingKeys: list('WEBHOOK_OPENING_KEYS', {
     help: 'private keys that open the secrets of webhooks, newest first',
     secret: true,

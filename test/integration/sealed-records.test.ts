@@ -1,0 +1,96 @@
+import t from 'tap'
+import { defaultPlans } from '#local/default-plans.ts'
+import { captureParameters, plainReasons } from '#shared/capture/options.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const gateway = await startGateway(t, {})
+const { database, baseUrl, queue } = gateway
+await replacePlans(database, defaultPlans)
+
+/** Each parameter that takes a text of the caller's, with a value that can be recognised. */
+const telling = {
+  url: 'https://example.com/m4rker?q=m4rker',
+  wait_for_selector: '#m4rker',
+  selector: '#m4rker',
+  click_selector: '#m4rker',
+  scroll_to: '#m4rker',
+  hide_selectors: ['#m4rker'],
+  css: '/* m4rker */',
+  js: '"m4rker"',
+  headers: { 'X-M4rker': 'm4rker' },
+  cookies: [{ name: 'm4rker', value: 'm4rker' }],
+  user_agent: 'm4rker',
+  timezone: 'Pacific/Marquesas',
+  geolocation: { latitude: 12.345_678, longitude: 12.345_678 },
+  proxy: 'http://m4rker.example.com:3128',
+}
+const recognised = /m4rker|Marquesas|12\.345678/i
+
+const takesText = ([, schema]: [string, object]) =>
+  !('enum' in schema || 'default' in schema) && !('type' in schema && /boolean|integer/.test(String(schema.type)))
+
+const setUp = async () => {
+  const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
+  return async (path: string, body?: object) => {
+    const response = await fetch(`${baseUrl}/v1/screenshots${path}`, {
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    return ((await response.json()) as { data: { id: string } }).data
+  }
+}
+
+/** Every row of every table, as text. */
+const allRows = async () => {
+  const tables = await database.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  )
+  const rows = await Promise.all(
+    tables.map(({ name }) => database.query<{ text: string }>(`select each::text as text from ${name} each`)),
+  )
+  return rows.flat().map(({ text }) => text)
+}
+
+t.test(
+  'sealed records: every parameter with a text is recognised here, stored sealed, or plain for a reason',
+  async (t) => {
+    const texts = Object.entries(captureParameters.properties).filter(takesText)
+    // Sources are not stored at all.
+    const others = ['html', 'markdown', ...plainReasons.map(([name]) => name).filter((name) => !(name in telling))]
+    t.same(
+      texts.map(([name]) => name).filter((name) => !others.includes(name)),
+      Object.keys(telling),
+    )
+  },
+)
+
+t.test('sealed records: no text of a request stands in a table or a message', async (t) => {
+  const messages: string[] = []
+  using _seen = queue.subscribe('>', ({ subject, data }) => void messages.push(subject + Buffer.from(data).toString()))
+  const ask = await setUp()
+  const { id } = await ask('', telling)
+  const { url, ...others } = telling
+  const batch = await ask('/batch', { urls: [url], ...others })
+  await eventually(() => messages.filter((each) => each.startsWith('capture.')).length === 2)
+  const rows = await allRows()
+  t.ok(rows.some((row) => row.includes(id) && row.includes('https://example.com')))
+  for (const text of [...rows, ...messages]) t.notMatch(text, recognised)
+  for (const path of [`/${id}`, `/batch/${batch.id}`, '']) {
+    t.match(JSON.stringify(await ask(path)), /m4rker\?q=m4rker.*Marquesas/, 'its account is shown all of it')
+  }
+})
+
+t.test('sealed records: a row from before is shown as it stands', async (t) => {
+  const ask = await setUp()
+  const { id } = await ask('', { url: 'https://example.com/' })
+  await database.query(
+    `update capture set url = 'https://example.com/old', options = '{"width":1280,"height":800,"format":"png"}' where id = $1`,
+    [id],
+  )
+  t.match(await ask(`/${id}`), { url: 'https://example.com/old', options: { format: 'png' } })
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { createRecordSeal } from '#shared/db/record-seal.ts'
+
+const keyOf = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) })
+const [old, fresh] = [keyOf('old', 1), keyOf('fresh', 2)]
+const capture = {
+  id: 'a',
+  url: 'https://user:***@example.com/private?q=1',
+  options: { format: 'png', js: 'x', webhook_url: 'https://hooks.example.com/?***' },
+}
+
+t.test('record seal: leaves the origin and the format in plain text, and opens to the whole', async (t) => {
+  const records = createRecordSeal([fresh])
+  const stored = records.seal(capture)
+  t.match(stored, { id: 'a', url: 'https://example.com', options: { format: 'png', sealed: /^fresh:/ } })
+  t.same(Object.keys(stored.options), ['format', 'sealed'])
+  t.notMatch(JSON.stringify(stored), /private|hooks/)
+  t.strictSame(records.open(stored), capture)
+  t.equal(records.seal({ ...capture, url: null }).url, null)
+})
+
+t.test('record seal: opens what an older key sealed, and seals with the first', async (t) => {
+  const before = createRecordSeal([old]).seal(capture)
+  const turned = createRecordSeal([fresh, old])
+  t.strictSame(turned.open(before), capture)
+  t.match(turned.seal(capture).options, { sealed: /^fresh:/ })
+  t.throws(() => createRecordSeal([fresh]).open(before), {
+    code: 'SERVER_ERROR',
+    message: /no key old in .*RECORD_KEYS/,
+  })
+})
+
+t.test('record seal: a text opens only unchanged, and in its own row', async (t) => {
+  const records = createRecordSeal([fresh])
+  const sealed = records.sealText('a', 'text')
+  t.equal(records.openText('a', sealed), 'text')
+  t.not(records.sealText('a', 'text'), sealed)
+  t.throws(() => records.openText('b', sealed), { code: 'SERVER_ERROR', message: /does not open/ })
+  const [id = '', body = ''] = sealed.split(':')
+  const bytes = Buffer.from(body, 'base64')
+  bytes[12]! ^= 1
+  t.throws(() => records.openText('a', `${id}:${bytes.toString('base64')}`), { code: 'SERVER_ERROR' })
+})
+
+t.test('record seal: a row without a sealed part is returned as it is', async (t) => {
+  t.equal(createRecordSeal([fresh]).open(capture), capture)
+})
