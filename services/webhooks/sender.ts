@@ -17,6 +17,7 @@ import {
 } from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { startSpan } from '#shared/telemetry/trace.ts'
+import { pause } from '#shared/process/pause.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
 import type { Events } from './events.ts'
@@ -105,7 +106,6 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
   const inFlight = new Map<string, number>()
   let attempted: AttemptRecord[] = []
   let unattempted: TakenDelivery[] = []
-  let renewedAtMs = performance.now()
 
   const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
@@ -146,13 +146,12 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
       for (const { id, take } of taken) if (inFlight.has(id)) inFlight.set(id, take)
       return taken.filter(({ id }) => !inFlight.has(id) && !ended.has(id))
     },
-    /** Stores results and renews the leases of all that is held. Throws if it cannot; the results stay for the next call. */
-    flush: async () => {
-      await write([...attempted], [...unattempted])
-      if (performance.now() - renewedAtMs < sender.leaseMs / renewals) return
+    /** Stores results. Throws if it cannot; they stay for the next call. */
+    flush: () => write([...attempted], [...unattempted]),
+    /** Renews the leases of all that is held. */
+    renew: () => {
       const flying = [...inFlight].map(([id, take]) => ({ id, take }))
-      await renewLeases(sender.database, [...flying, ...attempted, ...unattempted], sender.leaseMs)
-      renewedAtMs = performance.now()
+      return renewLeases(sender.database, [...flying, ...attempted, ...unattempted], sender.leaseMs)
     },
   }
 }
@@ -198,13 +197,23 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     events.inFlight(deliveries.count())
   }
 
-  /** Polls to renew leases, to retry after a failure, and while the listening connection is closed. */
+  /** Beside the turns, so that a result that is stored slowly does not cost the leases of others. */
+  const renewUntil = async (end: AbortSignal) => {
+    while (!end.aborted) {
+      await pause(sender.leaseMs / renewals, end)
+      await deliveries.renew().catch((error: unknown) => events.turnFailed(toAppError(error), false))
+    }
+  }
+
+  /** Polls to retry after a failure, to see what has ended, and while the listening connection is closed. */
   const untilNext = async () => {
     if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
     return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
   }
 
+  const end = new AbortController()
+  const renewing = renewUntil(end.signal)
   while (!stop.aborted) {
     await turn(true)
     await wakeup.wait(await untilNext(), stop)
@@ -216,4 +225,6 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     await wakeup.wait(pollMs, tooLate)
     await turn(false)
   }
+  end.abort()
+  await renewing
 }

@@ -14,8 +14,9 @@ import {
 } from '#webhooks/db/take-deliveries.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
+import { captureFor, hookUrl, makeDue, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
 const setUp = await startWebhookWorld(t)
@@ -62,14 +63,24 @@ const adapting: ReceiverBounds = {
   pauseMaxMs: 1000,
 }
 
-/** A database that calls `act` before it returns the response of the first statement that stores results. */
-const afterFirstRecord = <D extends Pick<Database, 'query'>>(database: D, act: () => Promise<void>): D => {
+/**
+ * A database that calls `act` before it returns the response of the first statement that stores results. Other statements
+ * `run` or `wait` meanwhile.
+ */
+const afterFirstRecord = <D extends Pick<Database, 'query'>>(
+  database: D,
+  act: () => Promise<void>,
+  others: 'run' | 'wait' = 'run',
+): D => {
   let isFirst = true
+  let acted: Promise<void> | undefined
   const query = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    if (others === 'wait') await acted
     const rows = await database.query<Row>(text, values)
     if (!isFirst || !(text.includes('insert into webhook_attempt') && text.includes('adapted'))) return rows
     isFirst = false
-    await act()
+    acted = act()
+    await acted
     return rows
   }
   return { ...database, query }
@@ -130,10 +141,11 @@ t.test(
     })
     let held = false
     // The statement is executed at once, its response arrives late.
-    const database = afterFirstRecord(s.database, async () => {
+    const hold = async () => {
       held = true
       await first.promise
-    })
+    }
+    const database = afterFirstRecord(s.database, hold, 'wait')
     const ids = [
       await captureFor(s.database, s.tenant, hookUrl('one', '/first')),
       await captureFor(s.database, s.tenant, hookUrl('two', '/second')),
@@ -153,6 +165,27 @@ t.test(
     t.equal(s.receiver.received.length, 3, 'no delivery was sent twice')
   },
 )
+
+t.test('webhooks takers: a sender renews its leases while it waits for a result to be stored', async (t) => {
+  const [stored, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await using s = await setUp(async (path) => {
+    if (path === '/slow') await answered.promise
+    return 204
+  })
+  const database = afterFirstRecord(s.database, () => stored.promise)
+  const slow = await captureFor(s.database, s.tenant, hookUrl('one', '/slow'))
+  const fast = await captureFor(s.database, s.tenant, hookUrl('two', '/fast'))
+  const leaseMs = 1000
+  await startSender(t, { ...s.on, database }, { answerMs: 60_000, leaseMs })
+  const isRenewed = async () => {
+    const statement = `select from webhook_delivery where leased_until > sent_at + $1 * interval '4 milliseconds'`
+    return (await s.database.query(statement, [leaseMs])).length === 1
+  }
+  await eventually(isRenewed, { what: 'three leases are over' })
+  stored.resolve()
+  answered.resolve()
+  for (const id of [slow, fast]) await s.ended(id, 'delivered')
+})
 
 t.test('webhooks takers: a result whose response is lost is stored once', async (t) => {
   await using s = await setUp(() => 500)
@@ -213,4 +246,21 @@ t.test('webhooks takers: a result that PostgreSQL rejects keeps no other result 
   t.equal(s.receiver.received.filter(({ path }) => path === '/poison').length, 1, 'it is not sent again')
   await s.database.query('drop trigger reject on webhook_delivery')
   await s.ended(poison, 'delivered')
+})
+
+t.test('webhooks takers: a body is stored sealed; without its key it waits, and others are sent', async (t) => {
+  await using s = await setUp((path) => (path === '/sealed' ? 500 : 204))
+  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/sealed'))
+  const first = await startSender(t, s.on, { retryDelaysMs: [600_000] })
+  await eventually(async () => (await s.attempts(id)).length === 1)
+  await first.end()
+  t.match(await s.database.query('select body from webhook_delivery'), [{ body: /^test:[\w+/=]+$/ }])
+  await makeDue(s.database)
+  await startSender(t, s.on, { records: createRecordSeal([{ id: 'other', secret: Buffer.alloc(32) }]) })
+  const other = await captureFor(s.database, s.tenant, hookUrl('two', '/other'))
+  await s.ended(other, 'delivered')
+  const waits = `select from webhook_delivery where next_attempt_at > now() + interval '30 seconds' and capture_id = $1`
+  await eventually(async () => (await s.database.query(waits, [id])).length === 1, {
+    what: 'the unreadable one waits',
+  })
 })

@@ -74,13 +74,17 @@ export const announceDeliveries = async (database: Sql): Promise<void> => {
 const ids = (held: readonly Held[]) => held.map(({ id }) => id)
 const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
 
-/** Renews the leases of deliveries for another `leaseMs`, also of those that have expired and were not taken over. */
+/**
+ * Renews the leases of deliveries for another `leaseMs`, also of those that have expired and were not taken over. Skips those
+ * whose result is being stored.
+ */
 export const renewLeases = async (database: Sql, held: readonly Held[], leaseMs: number): Promise<void> => {
   if (held.length === 0) return
   await database.query(
-    `update webhook_delivery d set leased_until = now() + $3 * interval '1 millisecond'
-       from unnest($1::uuid[], $2::integer[]) as h (id, take)
-      where d.id = h.id and d.takes = h.take`,
+    `update webhook_delivery set leased_until = now() + $3 * interval '1 millisecond' where id in (
+       select d.id from webhook_delivery d join unnest($1::uuid[], $2::integer[]) as h (id, take)
+           on d.id = h.id and d.takes = h.take
+          for update of d skip locked)`,
     [ids(held), takes(held), leaseMs],
   )
 }
