@@ -11,7 +11,6 @@ import { type Loop, runLoop } from './loop.ts'
 import { createBacklog } from './publish-backlog.ts'
 import { reap, republishUnstarted } from './reaper.ts'
 import { relay } from './relay.ts'
-import { removeExpiredRows } from './remove-expired-rows.ts'
 import { removeObjects } from './remove-objects.ts'
 import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
@@ -29,7 +28,7 @@ const loopsWith =
   }
 
 /**
- * Each loop that deletes works a fifth of the time, so that concurrent accepts hardly wait, and still removes several times the
+ * Each loop that deletes works a fifth of the time, so that concurrent accepts hardly wait, and still removes more than the
  * 1,000 rows per second that may be added (docs/benchmarks.md, "While rows are removed").
  */
 const cleanupPauseTurns = 4
@@ -42,14 +41,14 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
   return [
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),
     loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
-    loop('expiry', { everyMs: 60_000, idleMs: 60_000 }, () => removeExpiredRows(ledger)),
     loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
 }
 
-const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
+/** The loops of a ledger. */
+export const loopsOf = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
   const loop = loopsWith(ledger)
   return [
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),

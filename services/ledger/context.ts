@@ -51,16 +51,18 @@ const watchStores = ({ database, queue, objects, events }: Stores): StoreWatch =
     object_store: () => probeStore(objects),
   })
 
-/** Opens the connections of a ledger; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
-export const openContext = async (config: Config, stop: AbortSignal) => {
+const reachable = { openStore, openConfiguredDatabase, connectQueue }
+
+/** Opens the connections of a ledger, each by the function in `by`; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
+export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
-  const { objects } = await openStore(config)
-  const database = stack.use(openConfiguredDatabase(config))
+  const { objects } = await by.openStore(config)
+  const database = stack.use(by.openConfiguredDatabase(config))
   const inboxPrefix = inboxPrefixOf('ledger')
   const notice = events.queueNotice
-  const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
+  const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   const owned = stack.move()
   return {

@@ -25,7 +25,6 @@ export type LoopName =
   | 'erasures'
   | 'orphans'
   | 'retention'
-  | 'expiry'
   | 'meters'
 
 /** Identity of a capture in events. */

@@ -1,7 +1,4 @@
 import { type CaptureEnd, type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
-import { purgeSubject } from '#shared/queue/streams.ts'
-import { captureSubject } from '#shared/queue/subjects.ts'
-import { capturesStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 import { publishCompletion } from './publish-completion.ts'
 
@@ -11,8 +8,9 @@ type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup'
 export type FailedEnd = Extract<CaptureEnd, { status: 'failed' }>
 
 /**
- * Fails a capture under its lock if `mayEnd` returns true and `end` is given, and purges its message from the queue.
- * Resolves to the capture if it was failed, else to undefined. `mayEnd` is called without `end` too.
+ * Fails a capture under its lock if `mayEnd` returns true and `end` is given. So that no worker takes it, what the queue and
+ * the store have of it is then removed, whatever becomes of this process; see `finish-deletions.ts`. Resolves to the capture
+ * if it was failed, else to undefined. `mayEnd` is called without `end` too.
  */
 export const failCapture = async (
   { database, queue, events, relayWakeup }: Dependencies,
@@ -23,7 +21,7 @@ export const failCapture = async (
   const { captures, roomMade } = await changeCaptures(database, [id], (capture) => {
     found.capture = capture
     const { attempts, unendedStarts } = capture
-    return mayEnd(capture) && end ? { change: { attempts, unendedStarts, begins: false, end } } : {}
+    return mayEnd(capture) && end ? { change: { attempts, unendedStarts, begins: false, end }, withdraws: true } : {}
   })
   if (roomMade) relayWakeup.notify()
   const ended = captures.filter((capture) => capture.ended)
@@ -32,6 +30,5 @@ export const failCapture = async (
   const own = ended.find((capture) => capture.id === id)
   if (!own || !end || !found.capture) return undefined
   events.ended(found.capture, end)
-  await purgeSubject(queue, capturesStream.name, captureSubject(own))
   return own
 }

@@ -39,8 +39,9 @@ const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) =
 }
 
 /**
- * Removes the data of deleted captures outside of the database: the message that waits for a worker, the reports of workers,
- * objects. A deletion is retried until all parts have succeeded. Handles one batch; resolves to whether there may be more.
+ * Removes what is outside of the database of captures that were deleted, or failed without a worker's report: the message
+ * that waits for a worker, the reports of workers, objects. A deletion is retried until all parts have succeeded. Handles one
+ * batch; resolves to whether there may be more.
  */
 export const finishDeletions = async (ledger: Dependencies): Promise<boolean> => {
   const deletions = await takeDeletions(ledger.database, batchDeletions)

@@ -1,8 +1,8 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
 import type { RemovedRows } from './events.ts'
+import { batchRows, removeExpiredRows } from './remove-expired-rows.ts'
 
-const batchRows = 500
 /** Captures end up to this long after their batch was accepted, so that most batches are empty after it. */
 const batchLagDays = 2
 
@@ -25,15 +25,16 @@ export const removeEnded = remove('remove_ended')
 const removeEmptyBatches = remove('remove_empty_batches')
 
 /**
- * Deletes old rows, one batch per table, in small transactions that wait for no lock: captures that ended `rowRetentionDays`
- * ago with their dependent rows, and batches without captures. Resolves to whether there may be more.
+ * Deletes old rows, one batch per table, in small transactions that wait for no lock: those that have expired, captures
+ * that ended `rowRetentionDays` ago with their dependent rows, and batches without captures. One after the other, so that
+ * concurrent accepts hardly wait. Resolves to whether there may be more.
  */
 export const removeOldRows = async ({
   database,
   events,
   rowRetentionDays: days,
 }: Pick<Ledger, 'database' | 'events' | 'rowRetentionDays'>): Promise<boolean> => {
-  let more = false
+  let more = await removeExpiredRows({ database, events })
   const note = (table: RemovedRows, { lookedAt, removed }: Removed) => {
     if (removed > 0) events.rowsRemoved(table, removed)
     more ||= lookedAt >= batchRows

@@ -56,7 +56,7 @@ const feedWebhooks = (metrics: Metrics): Feed => {
   const events = createWebhookEvents(log, metrics)
   return (word) => {
     events.attempted({ id: word, event: word, failure: 'status', status: 500, ms: 1, givenUp: true })
-    events.unsignable(word, new Error(word))
+    events.unreadable(word, new Error(word))
     events.turnFailed(new AppError('SERVICE_UNAVAILABLE', { message: word }), true)
   }
 }

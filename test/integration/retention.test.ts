@@ -178,12 +178,12 @@ t.test('retention: deletions that the store rejected are retried later, complete
       list: async function* list() {},
     },
   })
-  const keys = Array.from({ length: 600 }, () => newObjectKey(randomUUID(), new Date())).toSorted()
-  for (const key of keys.slice(0, 500)) refusing.add(key)
+  const keys = Array.from({ length: 300 }, () => newObjectKey(randomUUID(), new Date())).toSorted()
+  for (const key of keys.slice(0, 200)) refusing.add(key)
   await database.query(`insert into object_removal select unnest($1::text[]), '2026-01-01'`, [keys])
   await t.rejects(removeObjects(ledger), {
     code: 'SERVICE_UNAVAILABLE',
-    message: /500 objects not deleted: AccessDenied/,
+    message: /200 objects not deleted: AccessDenied/,
   })
   t.same(await removals(database), [...refusing], 'only deleted keys are removed from the list')
   t.same(
@@ -191,7 +191,7 @@ t.test('retention: deletions that the store rejected are retried later, complete
     [['objectsRemoved', 100]],
   )
   await removeObjects(ledger)
-  t.equal(requested.length, 600, 'rejected deletions are not retried immediately')
+  t.equal(requested.length, 300, 'rejected deletions are not retried immediately')
   refusing.clear()
   await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
   await removeObjects(ledger)
@@ -211,12 +211,12 @@ t.test('retention: concurrent ledgers delete each object once', async (t) => {
       list: async function* list() {},
     },
   })
-  const keys = Array.from({ length: 700 }, () => newObjectKey(randomUUID(), new Date()))
+  const keys = Array.from({ length: 300 }, () => newObjectKey(randomUUID(), new Date()))
   await database.query('insert into object_removal select unnest($1::text[]), now()', [keys])
   const first = removeObjects(ledger)
-  await eventually(() => requested.length === 500)
+  await eventually(() => requested.length === 200)
   const second = removeObjects(ledger)
-  await eventually(() => requested.length > 500)
+  await eventually(() => requested.length > 200)
   gate.resolve()
   await Promise.all([first, second])
   t.same(requested.toSorted(), keys.toSorted())

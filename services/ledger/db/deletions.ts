@@ -1,7 +1,7 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 
-/** A deleted capture whose messages and objects are to be removed. */
+/** A capture that was deleted or withdrawn, whose messages and objects are to be removed. */
 export type Deletion = {
   readonly id: string
   /** 0 at once; 1 and 2 later, when a publish and an attempt that had begun must have ended. */

@@ -67,7 +67,12 @@ export type CaptureChange = {
 }
 
 /** The change to make, if any, and the keys of objects that no record will refer to. */
-type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
+type Judgement = {
+  readonly change?: CaptureChange | undefined
+  readonly losers?: readonly string[]
+  /** No worker has reported the end: what the queue and the store have of the capture is to be removed. */
+  readonly withdraws?: boolean
+}
 
 /** A capture after its judgement, or a follower that ended with its leader. */
 export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {
@@ -86,6 +91,13 @@ const lock = readStatement(import.meta.dirname, 'sql/lock-captures.sql')
  * transaction waited for the leaders' locks would be locked out of order here.
  */
 const lockFollowers = 'select from capture where follows = any ($1::uuid[]) order by id for update'
+
+/** As after a deletion: at once, and when a publish that had begun must have ended. */
+const withdraw = `
+  insert into deletion (capture_id, step, account_id, pool, lane, accepted_at, due_at)
+  select c.id, s.step, c.account_id, c.pool, c.lane, c.created_at, now() + s.after
+    from capture c cross join (values (0, interval '0'), (1, interval '15 seconds')) as s (step, after)
+   where c.id = any ($1::uuid[])`
 
 const endColumns = (end: CaptureEnd | undefined) => {
   if (end === undefined) return {}
@@ -147,6 +159,8 @@ const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: Judge
   if (rows.length === 0 && losers.length === 0) return { captures: changed, roomMade: false }
   const statement = 'select room_made as "roomMade", followers from change_captures($1, $2)'
   const { roomMade, followers } = onlyRow(await sql.query<Changed>(statement, [JSON.stringify(rows), losers]))
+  const withdrawn = judged.flatMap(({ capture, withdraws }) => (withdraws ? [capture.id] : []))
+  if (withdrawn.length > 0) await sql.query(withdraw, [withdrawn])
   return { captures: [...changed, ...followers.map((follower) => ({ ...follower, ended: true }))], roomMade }
 }
 

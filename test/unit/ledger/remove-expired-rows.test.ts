@@ -20,13 +20,13 @@ const removeAll = async (old: Readonly<Record<string, number>>) => {
 
 t.test('remove expired rows: a turn deletes one batch of each table; a full batch means there is more', async (t) => {
   t.same(await removeAll({}), { turns: 1, removed: [] })
-  t.same(await removeAll({ idempotency_key: 750, webhook_delivery: 20 }), {
+  t.same(await removeAll({ idempotency_key: 300, webhook_delivery: 20 }), {
     turns: 2,
     removed: [
-      ['idempotency_key', 500],
+      ['idempotency_key', 200],
       ['webhook_delivery', 20],
-      ['idempotency_key', 250],
+      ['idempotency_key', 100],
     ],
   })
-  t.equal((await removeAll({ webhook_delivery: 1250 })).turns, 3)
+  t.equal((await removeAll({ webhook_delivery: 500 })).turns, 3)
 })

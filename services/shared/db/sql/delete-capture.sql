@@ -56,7 +56,9 @@ begin
   select c.id, s.step, c.account_id, c.pool, c.lane, c.created_at, v_now + s.after
     from (values (0, interval '0'), (1, interval '15 seconds'),
                  (2, c.budget_ms * interval '1 millisecond' + interval '1 minute')) as s (step, after)
-   where s.step = 0 or not v_ended or c.unended_starts > 0;
+   where s.step = 0 or not v_ended or c.unended_starts > 0
+      -- It has just failed: see `withdraw` in change-captures.ts.
+      on conflict (capture_id, step) do update set due_at = excluded.due_at;
   return true;
 end
 $$;

@@ -1,0 +1,50 @@
+import type { Database } from '#shared/db/connection.ts'
+
+/** Values that differ from run to run: ids, keys, times and measured times. */
+const varying = [
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+  /\b[0-9a-f]{32,}\b/g,
+  // Bytes.
+  /(?<=\\x)[0-9a-f]{32,}/g,
+  /\bplan-[0-9a-f]{8}\b/g,
+  /\bsk_live_\w+/g,
+  /\d{4}-\d\d-\d\d[T/]\d\d(?:[:.+\d]*)/g,
+  /(?<="commit":)\d+/g,
+  // Sealed parts of records, and sealed bodies.
+  /(?<="(?:sealed|body)":"test:)[\w+/=]+/g,
+  // Milliseconds of an attempt, and how often a delivery was taken.
+  /(?<="(?:ms|takes)":)\d+/g,
+]
+
+const alike = (text: string) => varying.reduce((shorter, each) => shorter.replaceAll(each, '…'), text)
+
+const tablesOf = async (database: Database) =>
+  (
+    await database.query<{ name: string }>(
+      `select quote_ident(table_name) as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+    )
+  ).map(({ name }) => name)
+
+/** Every row of every table, without what differs from run to run. */
+export const databaseState = async (database: Database): Promise<Readonly<Record<string, readonly string[]>>> => {
+  const each = (await tablesOf(database)).map(
+    (name) => `select '${name}' as name, row_to_json(r)::text as row from ${name} r`,
+  )
+  const rows = await database.query<{ name: string; row: string }>(each.join(' union all '))
+  const byTable = Map.groupBy(rows, ({ name }) => name)
+  return Object.fromEntries([...byTable].map(([name, all]) => [name, all.map(({ row }) => alike(row)).toSorted()]))
+}
+
+/** Keeps what a database contains now; the returned function restores it. */
+export const keepRows = async (database: Database): Promise<() => Promise<void>> => {
+  const restore = ['begin', 'set local session_replication_role = replica']
+  await database.query('create schema kept')
+  for (const table of await tablesOf(database)) {
+    restore.push(`delete from ${table}`)
+    await database.query(`create table kept.${table} as table ${table}`)
+    const kept = await database.query(`select from kept.${table}`)
+    if (kept.length > 0) restore.push(`insert into ${table} table kept.${table}`)
+  }
+  return async () => void (await database.query([...restore, 'commit'].join(';')))
+}
