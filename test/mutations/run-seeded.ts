@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { seeded } from '#test/helpers/seeded.ts'
 import { readTree, root, type SourceFile } from '#test/tidy/source.ts'
-import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
+import { createSandbox, inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
 import { applyChange, type Change } from './seeded/change.ts'
 import { codeChanges } from './seeded/code-changes.ts'
 import { findReachingTests } from './seeded/reaching-tests.ts'
@@ -25,10 +26,49 @@ const changesOf = (file: SourceFile): Change[] => {
   return file.path.endsWith('.sql') ? sqlChanges(file) : []
 }
 
-const draw = (changes: readonly Change[], { count, seed }: { count: number; seed: number }): Change[] => {
+/** Draws changes in a random order, of each kind as many as of any other while there are more. */
+const draw = function* (changes: readonly Change[], seed: number): Generator<Change> {
   const random = seeded(seed)
-  const left = [...changes]
-  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random(left.length), 1)).flat()
+  const kinds = [...Map.groupBy(changes, ({ kind }) => kind).values()]
+  while (kinds.some((left) => left.length > 0)) {
+    for (const left of kinds) yield* left.splice(random(Math.max(1, left.length)), 1)
+  }
+}
+
+/** Only what is compiled into services: a change of a type breaks there first. */
+const compiled = {
+  extends: './tsconfig.json',
+  include: ['services'],
+  compilerOptions: { incremental: true, tsBuildInfoFile: 'services.tsbuildinfo' },
+}
+
+const withChange = async <T>({ folder }: Sandbox, change: Change, work: () => Promise<T>): Promise<T> => {
+  const path = join(folder, change.file)
+  const source = await readFile(path, 'utf8')
+  await writeFile(path, applyChange(source, change))
+  try {
+    return await work()
+  } finally {
+    await writeFile(path, source)
+  }
+}
+
+/** The first `count` of the changes that the compiler accepts: nobody would commit the others. */
+const findCompiling = async (changes: Iterable<Change>, count: number): Promise<Change[]> => {
+  await using sandbox = await createSandbox()
+  const project = join(sandbox.folder, 'services.json')
+  await writeFile(project, JSON.stringify(compiled))
+  const compile = () =>
+    promisify(execFile)(join(sandbox.folder, 'node_modules/.bin/tsc'), ['-p', project]).then(
+      () => true,
+      () => false,
+    )
+  const found: Change[] = []
+  for (const change of changes) {
+    if (found.length === count) break
+    if (change.kind === 'sql' || (await withChange(sandbox, change, compile))) found.push(change)
+  }
+  return found
 }
 
 /** Whether a test passes on the unchanged code; memoized. */
@@ -44,12 +84,8 @@ const passesUnchanged = createPassesUnchanged()
 
 /** The first of `tests` that fails with the change and passes without it, if any. */
 const findCatcher = async (sandbox: Sandbox, change: Change, tests: readonly string[]): Promise<string | undefined> => {
-  const path = join(sandbox.folder, change.file)
-  const source = await readFile(path, 'utf8')
   for (const test of tests) {
-    await writeFile(path, applyChange(source, change))
-    const { passed } = await runTestFile(sandbox, test)
-    await writeFile(path, source)
+    const { passed } = await withChange(sandbox, change, () => runTestFile(sandbox, test))
     if (!passed && (await passesUnchanged(sandbox, test))) return test
   }
   return undefined
@@ -63,12 +99,12 @@ const describe = (change: Change, source: string): string => {
 }
 
 /**
- * Makes `count` single-place changes, one at a time, drawn by `seed` from the service files changed since `since` (all
- * without it). Prints the test that catches each, or that none does; people judge whether an uncaught change matters.
+ * Makes `count` single-place changes that compile, one at a time, drawn by `seed` from the service files changed since
+ * `since` (all without it), of each kind as many. Prints the test that catches each, or that none does; people judge whether an uncaught change matters.
  */
 export const runSeeded = async (by: { since: string | undefined; count: number; seed: number }): Promise<void> => {
-  const changes = draw(chosenFiles(by.since).flatMap(changesOf), by)
-  const testsOf = findReachingTests(files.filter(({ path }) => path.endsWith('.ts')))
+  const changes = await findCompiling(draw(chosenFiles(by.since).flatMap(changesOf), by.seed), by.count)
+  const testsOf = findReachingTests(files.filter(({ path }) => /\.(?:ts|sql)$/.test(path)))
   const textOf = new Map(files.map(({ path, text }) => [path, text]))
   let caught = 0
   await inSandboxes(changes, async (sandbox, change) => {

@@ -1,11 +1,30 @@
-/** A single-place fault: replaces the characters from `start` to `end` of `file` by `text`. */
-export type Change = {
-  readonly file: string
-  readonly kind: 'operator' | 'bound' | 'condition' | 'await' | 'sql'
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
+/** What a change mistakes. */
+export type ChangeKind =
+  | 'operator'
+  | 'bound'
+  | 'unit'
+  | 'condition'
+  | 'await'
+  | 'assignment'
+  | 'jump'
+  | 'statement'
+  | 'property'
+  | 'argument'
+  | 'entry'
+  | 'name'
+  | 'sql'
+
+/** Offsets of the first character and of the one after the last. */
+export type Range = { readonly start: number; readonly end: number }
+
+/** A fault at a single place: the characters of the range become `text`. */
+export type Place = Range & { readonly kind: ChangeKind; readonly text: string }
+
+/** A fault in a file. */
+export type Change = Place & { readonly file: string }
+
+/** A range and what replaces it. */
+export const replace = (kind: ChangeKind, { start, end }: Range, text: string): Place => ({ kind, start, end, text })
 
 /** Returns the file's text with the change applied. */
 export const applyChange = (source: string, { start, end, text }: Change): string =>

@@ -7,23 +7,33 @@ import { importsOf } from '#test/tidy/syntax.ts'
 const unitTestsMax = 10
 const integrationTestsMax = 6
 
-/** Programs and SQL files that a file names in a string literal, to start or read them. */
-const named =
-  /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts|(?:db\/)?sql\/[\w-]+\.sql/g
+/** What `make test` runs and can break by a fault in the code: tidy rules only read it. */
+const isRun = (path: string) => /^test\/(?:unit|integration)\/.*\.test\.ts$/.test(path)
+
+/** Programs that a file names in a string literal, to start them. */
+const named = /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts/g
 /** A program that a file names by a relative path: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
+/** The folder of a service, whose programs a helper starts. */
+const folder = /services\/(?:gateway|ledger|worker|controller|egress|webhooks)(?=['"`])/g
 const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress', 'webhooks'].map(
   (service) => `services/${service}/main.ts`,
 )
 
-const edgesOf = (file: SourceFile): string[] => [
+/** Finds the SQL files that a file names, or whose function it calls. */
+const createSqlEdges = (files: readonly SourceFile[]) => {
+  const statements = files.flatMap(({ path }) => {
+    const name = /([\w-]+)\.sql$/.exec(path)?.[1]
+    return name === undefined ? [] : { path, named: new RegExp(`\\b(?:${name}\\.sql|${name.replaceAll('-', '_')}\\()`) }
+  })
+  return ({ text }: SourceFile) => statements.flatMap(({ path, named: pattern }) => (pattern.test(text) ? path : []))
+}
+
+const codeEdges = (file: SourceFile): string[] => [
   ...importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : (targetOf(file.path, specifier) ?? []))),
-  ...[...file.text.matchAll(named)].flatMap(([name]) => {
-    // A statement is in its caller's folder, a function in shared.
-    if (name.endsWith('.sql')) return [join(dirname(file.path), name), `services/shared/db/${name}`]
-    return name.startsWith('services/') ? name : `services/${name}`
-  }),
+  ...[...file.text.matchAll(named)].map(([name]) => (name.startsWith('services/') ? name : `services/${name}`)),
   ...[...file.text.matchAll(beside)].map(([name]) => join(dirname(file.path), name)),
+  ...[...file.text.matchAll(folder)].flatMap(([name]) => [`${name}/main.ts`, `${name}/main-job.ts`]),
   ...(file.path.startsWith('test/') && file.text.includes('bin/shutterfleet') ? wholeSystem : []),
 ]
 
@@ -36,19 +46,22 @@ export type ReachingTests = (path: string) => {
 }
 
 /**
- * The tests that execute a file, the likeliest to catch a change first: its mirror and tests that import it
- * directly, then tests that reach it through imports and started programs, ordered by the number of words that the paths
- * share, then by the fewest files reached.
+ * The tests of `make test` that execute one of these TypeScript and SQL files, the likeliest to catch a change first: its
+ * mirror and tests that import it directly, then tests that reach it through imports and started programs, ordered by the
+ * number of words that the paths share, then by the fewest files reached.
  */
 export const findReachingTests = (files: readonly SourceFile[]): ReachingTests => {
-  const edges = new Map(files.map((file) => [file.path, edgesOf(file)]))
+  const sqlEdges = createSqlEdges(files)
+  const edges = new Map(
+    files.map((file) => [file.path, [...(file.path.endsWith('.ts') ? codeEdges(file) : []), ...sqlEdges(file)]]),
+  )
   const reachOf = (from: string): Set<string> => {
     const reached = new Set([from])
     for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next)
     return reached
   }
   const reach = [...edges.keys()]
-    .filter((path) => path.endsWith('.test.ts'))
+    .filter(isRun)
     .map((test) => ({ test, isUnit: test.startsWith('test/unit/'), reached: reachOf(test) }))
   return (path) => {
     const mirror = path.replace(/^services\/(.+)\.ts$/, 'test/unit/$1.test.ts')
