@@ -65,11 +65,12 @@ const workerMetrics = async (of: System): Promise<string> => {
 }
 
 /** Creates a capture and waits until its worker is held because of the store. */
-const createHeld = async (t: Test, of: System): Promise<string> => {
+const createHeld = async (of: System): Promise<string> => {
   const id = await of.create({ ...newPage(), timeout: 5 })
   const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(of))
   await eventually(isHeld, { withinMs: endMs, what: 'held by the store' })
-  t.equal((await of.record(id)).status, 'processing')
+  const isProcessing = async () => (await of.record(id)).status === 'processing'
+  await eventually(isProcessing, { withinMs: endMs, what: 'processing' })
   return id
 }
 
@@ -139,7 +140,7 @@ t.test('s3 captures: with credentials that the store rejects captures wait and i
   const shown = await complete(system)
   await server.stop()
   await server.start('another-secret')
-  const waits = await createHeld(t, system)
+  const waits = await createHeld(system)
   await isUnavailable(t, system, shown)
   await server.stop()
   await server.start()
@@ -160,7 +161,7 @@ t.test('s3 captures: a full store lets captures wait until it has room', { skip:
   const bucket = createS3Store(store.url)
   const [shown, deleted] = [await complete(full), await complete(full)]
   await t.rejects(writeFile(store.otherFile(), Buffer.alloc(64 * 1024 * 1024)), { code: 'ENOSPC' })
-  const waits = await createHeld(t, full)
+  const waits = await createHeld(full)
   t.equal((await imageOf(full, shown)).status, 200)
   t.equal((await full.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
   await eventually(async () => (await keysOf(deleted, bucket)).length === 0)
