@@ -5,19 +5,13 @@ import { promisify } from 'node:util'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
+import type { Fault } from './fault.ts'
+import { cutSenderOff } from './sender-fault.ts'
 import type { StoreKind, StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
 import type { World } from './world.ts'
 
 const run = promisify(execFile)
-
-/** A fault; `begin` injects it and returns what ends it. */
-export type Fault = {
-  /** The driver that it needs; absent: either. */
-  readonly store?: StoreKind
-  readonly durationsMs: readonly number[]
-  readonly begin: (world: World) => Promise<() => Promise<void>>
-}
 
 /** Processes of a one-machine installation that the nemesis stops. */
 export const processNames = [
@@ -126,16 +120,36 @@ const loseDisk: Fault = {
   },
 }
 
+const connectChaos = async ({ system }: World) => {
+  const { nats_url: url } = await system.readLocal()
+  return connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+}
+
 /** Reports a failure of each capture that begins, as a worker would that does not have its token. */
 const forgeResults: Fault = {
   durationsMs: [8000],
   begin: async (world) => {
-    const { nats_url: url } = await world.system.readLocal()
-    const queue = await connectQueue({ url, name: 'forger', inboxPrefix: '_INBOX.forger', notice: () => {} })
+    const queue = await connectChaos(world)
     const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
       const { id, attempt } = startedCodec.decode(data)
       const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', message: 'forged', timings: {} } as const
       queue.publish(resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...forged, outcome: 'failed' }))
+    })
+    return async () => {
+      subscription[Symbol.dispose]()
+      await queue[Symbol.asyncDispose]()
+    }
+  },
+}
+
+/** Kills the workers each time that one begins an attempt, until all attempts of some captures are used up. */
+const killWhatBegins: Fault = {
+  durationsMs: [45_000],
+  begin: async (world) => {
+    const queue = await connectChaos(world)
+    const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
+      if (startedCodec.decode(data).kind !== 'begun') return
+      void world.pidsOf('worker').then((pids) => signal(pids, 'SIGKILL'))
     })
     return async () => {
       subscription[Symbol.dispose]()
@@ -185,6 +199,8 @@ export const faults: Readonly<Record<string, Fault>> = {
   'nats loses writes': loseWrites,
   'nats loses its disk': loseDisk,
   'forged results': forgeResults,
+  'kill workers that begin': killWhatBegins,
+  'cut off a sender': cutSenderOff,
   'clock forward': jump(90),
   'clock back': jump(-90),
 }

@@ -31,9 +31,23 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'reaper',
-    faults: ['nats loses its disk', 'kill worker'],
+    faults: ['kill workers that begin'],
     file: 'services/ledger/app.ts',
     find: "    loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),\n",
+    replace: '',
+  },
+  {
+    name: 'lease fence',
+    faults: ['cut off a sender'],
+    file: 'services/webhooks/db/take-deliveries.ts',
+    find: 'where d.id = h.id and d.takes = h.take returning d.id`,',
+    replace: 'where d.id = h.id returning d.id`,',
+  },
+  {
+    name: 'probe',
+    faults: ['fill nats'],
+    file: 'services/local/part-plans.ts',
+    find: '  untilUnresponsive: (_running, signal) =>\n    untilStoreFails(healthProbe(`http://127.0.0.1:${facts.ports.natsHealth}`), facts.folder.nats, signal),\n',
     replace: '',
   },
 ]
