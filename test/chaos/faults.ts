@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { purgeSubject } from '#shared/queue/streams.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
 import type { Fault } from './fault.ts'
 import { cutSenderOff } from './sender-fault.ts'
 import type { StoreKind, StoreMode } from './store-proxy.ts'
@@ -142,14 +144,16 @@ const forgeResults: Fault = {
   },
 }
 
-/** Kills the workers each time that one begins an attempt, until all attempts of some captures are used up. */
-const killWhatBegins: Fault = {
-  durationsMs: [45_000],
+/** Removes the message of each capture that begins, and kills the worker that has it: nobody else knows of it but PostgreSQL. */
+const loseWhatBegins: Fault = {
+  durationsMs: [4000],
   begin: async (world) => {
     const queue = await connectChaos(world)
     const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
-      if (startedCodec.decode(data).kind !== 'begun') return
+      const { id, kind } = startedCodec.decode(data)
+      if (kind !== 'begun') return
       void world.pidsOf('worker').then((pids) => signal(pids, 'SIGKILL'))
+      void purgeSubject(queue, capturesStream.name, `capture.*.*.*.${id}`).catch(() => {})
     })
     return async () => {
       subscription[Symbol.dispose]()
@@ -199,7 +203,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'nats loses writes': loseWrites,
   'nats loses its disk': loseDisk,
   'forged results': forgeResults,
-  'kill workers that begin': killWhatBegins,
+  'nats loses what begins': loseWhatBegins,
   'cut off a sender': cutSenderOff,
   'clock forward': jump(90),
   'clock back': jump(-90),

@@ -31,7 +31,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'reaper',
-    faults: ['kill workers that begin'],
+    faults: ['nats loses what begins'],
     file: 'services/ledger/app.ts',
     find: "    loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),\n",
     replace: '',
