@@ -1,6 +1,6 @@
 import { completeDeletion, type Deletion, takeDeletions } from './db/deletions.ts'
 import { removeOrphans } from './db/object-removals.ts'
-import { purgeSubject } from '#shared/queue/streams.ts'
+import { deleteMessages } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import { objectPrefixesOf } from '#shared/storage/objects.ts'
@@ -19,9 +19,9 @@ const removeObjectsOf = async ({ database, objects }: Dependencies, { id, accept
 }
 
 const finishOne = async (ledger: Dependencies, deletion: Deletion) => {
-  await purgeSubject(ledger.queue, capturesStream.name, captureSubject(deletion))
+  await deleteMessages(ledger.queue, capturesStream.name, captureSubject(deletion))
   for (const subject of [startedSubject(deletion), resultSubject(deletion)]) {
-    await purgeSubject(ledger.queue, resultsStream.name, subject)
+    await deleteMessages(ledger.queue, resultsStream.name, subject)
   }
   await removeObjectsOf(ledger, deletion)
   await completeDeletion(ledger.database, deletion)

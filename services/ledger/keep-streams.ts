@@ -1,7 +1,9 @@
-import { requeueLost } from './db/requeue-captures.ts'
+import { requeueCaptures, requeueLost } from './db/requeue-captures.ts'
 import {
   consumersExist,
   declareStreams,
+  deleteMessage,
+  findUndeliverable,
   lacksCopies,
   maxPayloadOf,
   readStreams,
@@ -9,13 +11,14 @@ import {
   unreadPart,
   unreadReports,
 } from '#shared/queue/streams.ts'
-import { maxMessageBytes } from '#shared/queue/topology.ts'
+import { capturesStream, maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'resultsMaxBytes' | 'streamReplicas'>
 
 const batchCaptures = 5000
 const batchesMax = 1000
+const undeliverableRoundsMax = 1000
 /** Period of retries while the cluster has too few servers for the copies. */
 const copiesEveryMs = 60_000
 
@@ -53,6 +56,21 @@ const repair = async (ledger: Dependencies, streams: readonly StreamState[], see
   return true
 }
 
+/** Publishes again what NATS has stored and will not deliver. A crash before the requeue leaves it to the reaper. */
+const requeueUndeliverable = async ({ database, queue, events, relayWakeup }: Dependencies) => {
+  let captures = 0
+  for (let round = 0; round < undeliverableRoundsMax; round += 1) {
+    const found = await findUndeliverable(queue)
+    if (found.length === 0) break
+    for (const { sequence } of found) await deleteMessage(queue, capturesStream.name, sequence)
+    const ids = found.map(({ id }) => id)
+    captures += await requeueCaptures(database, ids)
+  }
+  if (captures === 0) return
+  events.captureLost(captures)
+  relayWakeup.notify()
+}
+
 /** Creates or repairs streams and consumers at the start, and reports a `max_payload` that is too small for captures. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
   if (!(await repair(ledger, await readStreams(ledger.queue), []))) await declare(ledger)
@@ -61,7 +79,8 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 }
 
 /**
- * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, and reports the
+ * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, requeues captures
+ * that no consumer will deliver, and reports the
  * number of unread reports and the part of their stream that is filled with them.
  */
 export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) => {
@@ -72,6 +91,7 @@ export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) 
     const streams = await readStreams(queue)
     await repair(ledger, streams, seen)
     seen = streams
+    await requeueUndeliverable(ledger)
     if (lacksCopies(queue, streams, streamReplicas) && performance.now() - copiesMs >= copiesEveryMs) {
       copiesMs = performance.now()
       await declare(ledger)

@@ -3,7 +3,7 @@ import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { JudgedCapture } from '#shared/db/change-captures.ts'
 import { findOverdue, findUnstarted, type OverdueCapture } from './db/find-stuck.ts'
 import { requeueOverdue, requeueUnstarted } from './db/requeue-captures.ts'
-import { purgeSubject } from '#shared/queue/streams.ts'
+import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { actOnEach } from './act-on-each.ts'
@@ -89,8 +89,8 @@ const failureOf = (pass: Pass, overdue: OverdueCapture): Failure | undefined => 
 }
 
 /**
- * Fails an overdue capture after two unended starts or three attempts, and requeues it otherwise. An ignored result is purged
- * first, since workers would treat the capture as ended; a result that arrived since is not purged.
+ * Fails an overdue capture after two unended starts or three attempts, and requeues it otherwise. An ignored result is deleted
+ * first, since workers would treat the capture as ended; a result that arrived since is not.
  */
 const failOrRequeue = async (pass: Pass, overdue: OverdueCapture) => {
   const { attempts, unendedStarts } = overdue
@@ -101,7 +101,7 @@ const failOrRequeue = async (pass: Pass, overdue: OverdueCapture) => {
   })
   if (failure || !settled) return
   if (stored.resultSequence !== undefined) {
-    await purgeSubject(pass.queue, resultsStream.name, resultSubject(overdue), stored.resultSequence)
+    await deleteMessages(pass.queue, resultsStream.name, resultSubject(overdue), stored.resultSequence)
   }
   await requeueOverdue(pass.database, overdue)
   pass.relayWakeup.notify()

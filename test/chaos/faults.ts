@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
-import { purgeSubject } from '#shared/queue/streams.ts'
+import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import type { Fault } from './fault.ts'
@@ -153,7 +153,7 @@ const loseWhatBegins: Fault = {
       const { id, kind } = startedCodec.decode(data)
       if (kind !== 'begun') return
       void world.pidsOf('worker').then((pids) => signal(pids, 'SIGKILL'))
-      void purgeSubject(queue, capturesStream.name, `capture.*.*.*.${id}`).catch(() => {})
+      void deleteMessages(queue, capturesStream.name, `capture.*.*.*.${id}`).catch(() => {})
     })
     return async () => {
       subscription[Symbol.dispose]()

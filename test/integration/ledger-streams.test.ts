@@ -1,13 +1,15 @@
 import t from 'tap'
 import { createStreamKeeper, setUpStreams } from '#ledger/keep-streams.ts'
+import { relay } from '#ledger/relay.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { publishStored, manage, probeStream } from '#shared/queue/stored.ts'
 import { readStreams, unreadReports } from '#shared/queue/streams.ts'
-import { startedSubject } from '#shared/queue/subjects.ts'
-import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { captureSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { capturesStream, laneConsumerName, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -104,6 +106,37 @@ t.test(
     }
   },
 )
+
+t.test('ledger streams: a capture that is stored and will not be delivered is published again', async (t) => {
+  const ledger = await openLedger(t)
+  await setUpStreams(ledger)
+  const { database, queue } = ledger
+  const tenant = await createTenant(database)
+  const captures = [await accept({ database, tenant }), await accept({ database, tenant })]
+  await database.query('update outbox set relay_at = now()')
+  await relay(ledger)
+  const { lane } = captures[0]!
+  const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
+  const pull = () => pullBatch(queue, from, { batch: 3, expiresMs: 1000, signal: new AbortController().signal })
+  const other = captureSubject({ pool: 'standard', lane, accountId: 'a', id: 'other' })
+  const publish = () => publishStored(queue, other, Buffer.from(''))
+  await publish()
+  t.equal((await pull()).length, 3)
+  // The fault of NATS by which captures in flight are counted as acknowledged.
+  await (await manage(queue)).streams.purge(capturesStream.name, { filter: other })
+  await publish()
+  const [last] = await pull()
+  last?.ack()
+  await queue.connection.flush()
+  await createStreamKeeper(ledger)()
+  const requeued = await database.query<{ id: string }>('select capture_id as id from outbox order by 1')
+  t.same(
+    requeued.map(({ id }) => id),
+    captures.map(({ id }) => id).toSorted(),
+  )
+  await relay(ledger)
+  t.equal((await pull()).length, 2, 'delivered again')
+})
 
 t.test('ledger streams: the fill level of unread results is reported, before the oldest are lost', async (t) => {
   const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })

@@ -4,9 +4,23 @@ import type { Lane } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
-import { declareStreams, poolDepth, purgeSubject, readStreams, unreadReports } from '#shared/queue/streams.ts'
+import {
+  declareStreams,
+  deleteMessage,
+  deleteMessages,
+  findUndeliverable,
+  poolDepth,
+  readStreams,
+  unreadReports,
+} from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
-import { capturesStream, ledgerConsumer, reportAckWaitSeconds, resultsStream } from '#shared/queue/topology.ts'
+import {
+  capturesStream,
+  laneConsumerName,
+  ledgerConsumer,
+  reportAckWaitSeconds,
+  resultsStream,
+} from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { pullBatch } from '#test/helpers/pull-batch.ts'
@@ -36,7 +50,7 @@ t.test('queue: a second message of a subject is rejected while the first is stor
   t.equal(await publish('normal', 'twice'), 'stands', 'also while it is in flight')
   delivery?.ack()
   await eventually(async () => (await publish('normal', 'twice')) === 'stored')
-  await purgeSubject(queue, capturesStream.name, inLane('normal', 'twice'))
+  await deleteMessages(queue, capturesStream.name, inLane('normal', 'twice'))
 })
 
 t.test('queue: slots take from the most urgent lane first; of eight, one starts with each lower lane', async (t) => {
@@ -61,9 +75,9 @@ t.test('queue: a message that must be the first of its subject is rejected while
   const first = () => publishStored(queue, subject, bytes('first'), { first: true })
   t.same([await first(), await first()], ['stored', 'stands'])
   t.equal(await publishStored(queue, subject, bytes('second')), 'stored')
-  await purgeSubject(queue, resultsStream.name, subject)
+  await deleteMessages(queue, resultsStream.name, subject)
   t.equal(await first(), 'stored', 'purged messages do not count')
-  await purgeSubject(queue, resultsStream.name, subject)
+  await deleteMessages(queue, resultsStream.name, subject)
 })
 
 t.test('queue: a waiting slot takes a new capture of any lane immediately', async (t) => {
@@ -92,6 +106,42 @@ t.test('queue: deliveries without a waiting slot are returned immediately', asyn
   theirs?.ack()
 })
 
+/** Delivers two captures, removes a third, and completes a fourth; resolves to the ids that are delivered again after a nak of both. */
+const redeliveredAfter = async (lane: Lane, remove: (subject: string) => Promise<unknown>) => {
+  const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
+  const pull = (batch: number) => pullBatch(queue, from, { batch, expiresMs: 2000, signal: never })
+  for (const id of ['first', 'second', 'removed']) await publish(lane, id)
+  const [first, second] = await pull(3)
+  await remove(inLane(lane, 'removed'))
+  await publish(lane, 'completed')
+  const [completed] = await pull(1)
+  completed?.ack()
+  first?.nak()
+  second?.nak()
+  await queue.connection.flush()
+  const again = await pull(2)
+  for (const delivery of again) delivery.ack()
+  return new Set(again.map(({ data }) => textOf(data)))
+}
+
+t.test('queue: the deletion of a message loses none that is in flight', async (t) => {
+  const deleted = await redeliveredAfter('bulk', (subject) => deleteMessages(queue, capturesStream.name, subject))
+  t.same(deleted, new Set(['first', 'second']))
+  t.same(await findUndeliverable(queue), [])
+})
+
+t.test('planted fault: after a purge of the same message the others are never delivered again', async (t) => {
+  const { streams } = await manage(queue)
+  t.same(await redeliveredAfter('bulk', (filter) => streams.purge(capturesStream.name, { filter })), new Set())
+  for (const id of ['first', 'second']) {
+    const [found] = await findUndeliverable(queue)
+    t.equal(found?.id, id)
+    await deleteMessage(queue, capturesStream.name, found?.sequence ?? 0)
+    await deleteMessage(queue, capturesStream.name, found?.sequence ?? 0)
+  }
+  t.same(await findUndeliverable(queue), [])
+})
+
 t.test('queue: an aborted take returns undefined and takes no message', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const abort = new AbortController()
@@ -101,7 +151,7 @@ t.test('queue: an aborted take returns undefined and takes no message', async (t
   t.equal(await puller.take(0, abort.signal), undefined)
   await publish('normal', 'kept')
   await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1)
-  await purgeSubject(queue, capturesStream.name, inLane('normal', 'kept'))
+  await deleteMessages(queue, capturesStream.name, inLane('normal', 'kept'))
 })
 
 t.test(

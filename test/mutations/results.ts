@@ -137,7 +137,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Delete',
     file: 'services/ledger/finish-deletions.ts',
-    find: '  await purgeSubject(ledger.queue, capturesStream.name, captureSubject(deletion))\n',
+    find: '  await deleteMessages(ledger.queue, capturesStream.name, captureSubject(deletion))\n',
     replace: '',
   },
   {

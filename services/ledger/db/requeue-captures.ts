@@ -42,6 +42,12 @@ export const requeueLost = async (database: Sql, limit: number): Promise<number>
   return rows.length
 }
 
+/** Requeues those of the captures that have not ended. Resolves to their number. */
+export const requeueCaptures = async (database: Sql, ids: readonly string[]): Promise<number> => {
+  const rows = await database.query(requeue('select unnest($1::uuid[])'), [ids])
+  return rows.length
+}
+
 /**
  * Requeues up to `limit` captures of each pool that were accepted more than `olderThanMs` ago and have not begun, the oldest
  * first. The limit is per pool, so that a pool without workers does not delay the others.

@@ -10,6 +10,7 @@ import { lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
+import { captureIdOf } from './subjects.ts'
 import {
   capturesStream,
   laneConsumerName,
@@ -175,8 +176,49 @@ export const unreadPart = async (queue: Queue, unread: number): Promise<number> 
   return Math.min(1, ((unread / state.messages) * state.bytes) / config.max_bytes)
 }
 
-/** Purges the messages of a subject, in flight or not, and frees the subject at once; with `upTo` only messages up to that sequence. */
-export const purgeSubject = async (queue: Queue, stream: string, subject: string, upTo?: number): Promise<void> => {
-  const manager = await manage(queue)
-  await manager.streams.purge(stream, { filter: subject, ...(upTo !== undefined && { seq: upTo + 1 }) })
+/** Bound on the messages of one subject; a capture's three attempts report less. */
+const subjectMessagesMax = 100
+
+/** Deletes a message, which may be gone already. */
+export const deleteMessage = async (queue: Queue, stream: string, sequence: number): Promise<void> => {
+  const { streams } = await manage(queue)
+  try {
+    await streams.deleteMessage(stream, sequence, false)
+  } catch (error) {
+    // The server has several errors for it.
+    if (await streams.getMessage(stream, { seq: sequence })) throw error
+  }
+}
+
+/**
+ * Deletes the messages of a subject, in flight or not, and frees the subject; with `upTo` only while the newest has at most
+ * that sequence. One by one: a purge by subject advances the consumer's ack floor beyond other messages that are in flight,
+ * which are then never redelivered (nats-server issue 5727).
+ */
+export const deleteMessages = async (queue: Queue, stream: string, subject: string, upTo = Infinity): Promise<void> => {
+  const { streams } = await manage(queue)
+  for (let count = 0; count < subjectMessagesMax; count += 1) {
+    const newest = await streams.getMessage(stream, { last_by_subj: subject })
+    if (!newest || newest.seq > upTo) return
+    await deleteMessage(queue, stream, newest.seq)
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `${subject}: more than ${subjectMessagesMax} messages` })
+}
+
+/**
+ * The oldest capture of each lane that its consumer counts as acknowledged although it is stored: it will not be delivered.
+ * `sequence`: of its message.
+ */
+export const findUndeliverable = async (queue: Queue): Promise<readonly { id: string; sequence: number }[]> => {
+  const { consumers, streams } = await manage(queue)
+  const infos = await Array.fromAsync(consumers.list(capturesStream.name))
+  const oldest = infos.map(async ({ name, ack_floor: { stream_seq: floor } }) => {
+    const lane = laneConsumers.find((each) => each.durable_name === name)
+    if (!lane || floor === 0) return []
+    // The client's type lacks the second field.
+    const query = { seq: 1, next_by_subj: lane.filter_subject }
+    const message = await streams.getMessage(capturesStream.name, query)
+    return message && message.seq <= floor ? [{ id: captureIdOf(message.subject), sequence: message.seq }] : []
+  })
+  return (await Promise.all(oldest)).flat()
 }
