@@ -1,4 +1,7 @@
 import { type CaptureEnd, type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import { deleteMessages } from '#shared/queue/streams.ts'
+import { captureSubject } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 import { publishCompletion } from './publish-completion.ts'
 
@@ -8,8 +11,8 @@ type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup'
 export type FailedEnd = Extract<CaptureEnd, { status: 'failed' }>
 
 /**
- * Fails a capture under its lock if `mayEnd` returns true and `end` is given. So that no worker takes it, what the queue and
- * the store have of it is then removed, whatever becomes of this process; see `finish-deletions.ts`. Resolves to the capture
+ * Fails a capture under its lock if `mayEnd` returns true and `end` is given. The same transaction schedules the removal of its
+ * messages and objects (`finish-deletions.ts`); its message is also deleted at once, so that no worker takes it. Resolves to the capture
  * if it was failed, else to undefined. `mayEnd` is called without `end` too.
  */
 export const failCapture = async (
@@ -30,5 +33,6 @@ export const failCapture = async (
   const own = ended.find((capture) => capture.id === id)
   if (!own || !end || !found.capture) return undefined
   events.ended(found.capture, end)
+  await deleteMessages(queue, capturesStream.name, captureSubject(own)).catch(() => {})
   return own
 }

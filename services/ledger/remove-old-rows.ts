@@ -1,7 +1,12 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
-import type { RemovedRows } from './events.ts'
+import type { Events, RemovedRows } from './events.ts'
 import { batchRows, removeExpiredRows } from './remove-expired-rows.ts'
+
+type Dependencies = Pick<Ledger, 'rowRetentionDays'> & {
+  readonly database: Sql
+  readonly events: Pick<Events, 'rowsRemoved'>
+}
 
 /** Captures end up to this long after their batch was accepted, so that most batches are empty after it. */
 const batchLagDays = 2
@@ -27,19 +32,18 @@ const removeEmptyBatches = remove('remove_empty_batches')
 /**
  * Deletes old rows, one batch per table, in small transactions that wait for no lock: those that have expired, captures
  * that ended `rowRetentionDays` ago with their dependent rows, and batches without captures. One after the other, so that
- * concurrent accepts hardly wait. Resolves to whether there may be more.
+ * concurrent accepts hardly wait. Resolves to whether there may be more. What cannot be removed keeps
+ * nothing else: its error is thrown last.
  */
-export const removeOldRows = async ({
-  database,
-  events,
-  rowRetentionDays: days,
-}: Pick<Ledger, 'database' | 'events' | 'rowRetentionDays'>): Promise<boolean> => {
-  let more = await removeExpiredRows({ database, events })
+export const removeOldRows = async ({ database, events, rowRetentionDays: days }: Dependencies): Promise<boolean> => {
+  const [expired] = await Promise.allSettled([removeExpiredRows({ database, events })])
+  let more = expired.status === 'fulfilled' && expired.value
   const note = (table: RemovedRows, { lookedAt, removed }: Removed) => {
     if (removed > 0) events.rowsRemoved(table, removed)
     more ||= lookedAt >= batchRows
   }
   note('capture', await removeEnded(database, { days, limit: batchRows }))
   note('batch', await removeEmptyBatches(database, { days: days + batchLagDays, limit: batchRows }))
+  if (expired.status === 'rejected') throw expired.reason
   return more
 }

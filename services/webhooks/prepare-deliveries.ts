@@ -26,7 +26,7 @@ export type Prepared = {
 /** Wait after something could not be decrypted: the operator has to correct the keys. */
 const unreadableMs = 60_000
 
-/** What `read` decrypts; undefined, and reported, if a key is missing. */
+/** What `read` decrypts; undefined, and reported, if its key is missing or a bit was changed. */
 const decrypted = <T>({ events }: PrepareDeps, what: string, read: () => T): T | undefined => {
   try {
     return read()
@@ -46,17 +46,15 @@ const bodiesOf = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   const ids = fresh.flatMap(({ captureId, eventData }) => (captureId !== null && eventData === null ? [captureId] : []))
   const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
   const byId = new Map(captures.map((capture) => [capture.id, capture]))
-  const render = (delivery: TakenDelivery) => {
-    const capture = byId.get(delivery.captureId ?? '')
-    return renderBody(delivery, capture && deps.records.open(capture), deps.publicUrl) ?? null
+  const bodyOf = (delivery: TakenDelivery) => {
+    const { id, body } = delivery
+    const what = `delivery ${id}`
+    if (body !== null) return decrypted(deps, what, () => storedBody(deps, id, body))
+    const stored = byId.get(delivery.captureId ?? '')
+    const capture = stored && decrypted(deps, what, () => deps.records.open(stored))
+    return stored && !capture ? undefined : (renderBody(delivery, capture, deps.publicUrl) ?? null)
   }
-  const bodies = new Map(
-    taken.map((delivery) => {
-      const { id, body } = delivery
-      const read = () => (body === null ? render(delivery) : storedBody(deps, id, body))
-      return [id, decrypted(deps, `delivery ${id}`, read)]
-    }),
-  )
+  const bodies = new Map(taken.map((delivery) => [delivery.id, bodyOf(delivery)]))
   const rendered = fresh.flatMap(({ id, take }) => {
     const body = bodies.get(id)
     return typeof body === 'string' ? [{ id, take, body: deps.records.sealText(id, body) }] : []

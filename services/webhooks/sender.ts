@@ -156,6 +156,26 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
   }
 }
 
+/** Renews leases beside the turns, so that a result that is stored slowly does not cost the leases of others. */
+const renewUntil = async (
+  deliveries: Pick<ReturnType<typeof createDeliveriesInFlight>, 'renew'>,
+  { leaseMs, events }: Sender,
+  end: AbortSignal,
+): Promise<void> => {
+  let isFailing = false
+  for (;;) {
+    await pause(leaseMs / renewals, end)
+    if (end.aborted) return
+    try {
+      await deliveries.renew()
+      isFailing = false
+    } catch (error) {
+      events.turnFailed(toAppError(error), !isFailing)
+      isFailing = true
+    }
+  }
+}
+
 /**
  * Delivers webhooks until `stop` aborts, then waits at most `drainMs` for deliveries in flight. A delivery that is cut off, or
  * whose sender died, goes to another sender once its lease has expired: deliveries may arrive twice, none is lost.
@@ -197,14 +217,6 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     events.inFlight(deliveries.count())
   }
 
-  /** Beside the turns, so that a result that is stored slowly does not cost the leases of others. */
-  const renewUntil = async (end: AbortSignal) => {
-    while (!end.aborted) {
-      await pause(sender.leaseMs / renewals, end)
-      await deliveries.renew().catch((error: unknown) => events.turnFailed(toAppError(error), false))
-    }
-  }
-
   /** Polls to retry after a failure, to see what has ended, and while the listening connection is closed. */
   const untilNext = async () => {
     if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
@@ -213,7 +225,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   }
 
   const end = new AbortController()
-  const renewing = renewUntil(end.signal)
+  const renewing = renewUntil(deliveries, sender, end.signal)
   while (!stop.aborted) {
     await turn(true)
     await wakeup.wait(await untilNext(), stop)

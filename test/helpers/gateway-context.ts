@@ -187,6 +187,7 @@ const fakeCaptures = (seen: TestContext['seen'], answers: TestContext['answers']
     return answers.acceptBatch(batch)
   },
   find: async ({ id }) => answers.find(id),
+  findUnopened: async ({ id }) => answers.find(id),
   remove: async ({ id }) => answers.find(id) !== undefined,
   maySign: async ({ id }) => ({ allowed: true, found: answers.find(id) !== undefined }),
   findLinked: async (id) => answers.find(id),

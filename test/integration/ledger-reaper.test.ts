@@ -1,12 +1,15 @@
 import t from 'tap'
 import { reap, republishUnstarted } from '#ledger/reaper.ts'
 import type { Ledger } from '#ledger/context.ts'
-import type { Pool } from '#shared/capture/lane.ts'
+import type { Lane, Pool } from '#shared/capture/lane.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { requeueUnstarted } from '#ledger/db/requeue-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { lastMessage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
+import { captureSubject } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -56,12 +59,16 @@ const age = (database: Database, id: string, ago: { minutesAgo: number; accepted
 
 // Contract: Error mapping
 t.test('ledger reaper: a capture with a dead attempt fails if not started again in the longest wait', async (t) => {
-  const { database, ledger, reaped, dead } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const { database, queue, ledger, reaped, dead } = await openLedger(t, { longestWaitSeconds: 3600 })
   const [old, young] = [
     await dead({ minutesAgo: 10, acceptedMinutesAgo: 61 }),
     await dead({ minutesAgo: 10, acceptedMinutesAgo: 59 }),
   ]
+  const { lane, account_id: accountId } = await row(database, old)
+  const subject = captureSubject({ pool: 'standard', lane: lane as Lane, accountId: String(accountId), id: old })
+  await publishStored(queue, subject, Buffer.from(''))
   await reap(ledger, nothingStuck)
+  t.equal(await lastMessage(queue, capturesStream.name, subject), undefined, 'no worker can take it')
   t.match(await row(database, old), {
     status: 'failed',
     error_code: 'JOB_FAILED',

@@ -36,13 +36,14 @@ const takesText = ([, schema]: [string, object]) =>
 const setUp = async () => {
   const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
   const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
-  return async (path: string, body?: object) => {
-    const response = await fetch(`${baseUrl}/v1/screenshots${path}`, {
+  const send = (path: string, body?: object) =>
+    fetch(`${baseUrl}/v1/screenshots${path}`, {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
-    return ((await response.json()) as { data: { id: string } }).data
-  }
+  const ask = async (path: string, body?: object) =>
+    ((await (await send(path, body)).json()) as { data: { id: string } }).data
+  return { ask, send }
 }
 
 /** Every row of every table, as text. */
@@ -72,7 +73,7 @@ t.test(
 t.test('sealed records: no text of a request stands in a table or a message', async (t) => {
   const messages: string[] = []
   using _seen = queue.subscribe('>', ({ subject, data }) => void messages.push(subject + Buffer.from(data).toString()))
-  const ask = await setUp()
+  const { ask } = await setUp()
   const { id } = await ask('', telling)
   const { url, ...others } = telling
   const batch = await ask('/batch', { urls: [url], ...others })
@@ -86,11 +87,19 @@ t.test('sealed records: no text of a request stands in a table or a message', as
 })
 
 t.test('sealed records: a row from before is shown as it stands', async (t) => {
-  const ask = await setUp()
+  const { ask } = await setUp()
   const { id } = await ask('', { url: 'https://example.com/' })
   await database.query(
     `update capture set url = 'https://example.com/old', options = '{"width":1280,"height":800,"format":"png"}' where id = $1`,
     [id],
   )
   t.match(await ask(`/${id}`), { url: 'https://example.com/old', options: { format: 'png' } })
+})
+
+t.test('sealed records: without its key a record cannot be shown, but its image can be asked for', async (t) => {
+  const { ask, send } = await setUp()
+  const { id } = await ask('', { url: 'https://example.com/' })
+  await database.query(`update capture set options = '{"sealed":"lost:AAAA"}' where id = $1`, [id])
+  t.equal((await send(`/${id}`)).status, 500)
+  t.equal((await send(`/${id}/image`)).status, 404, 'NOT_READY')
 })

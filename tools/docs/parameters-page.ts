@@ -25,8 +25,10 @@ const row = (field: Field) => {
   return fieldRow(field, more === undefined ? description : `${description} ${more}`)
 }
 
-const plainIntro =
-  'PostgreSQL has every parameter sealed with `SHUTTERFLEET_RECORD_KEYS` but these; `html` and `markdown` are not stored there.\n'
+const plainIntro = `PostgreSQL has every parameter sealed with \`SHUTTERFLEET_RECORD_KEYS\` but these; \`html\` and \`markdown\` are there only
+encrypted for the workers, until the capture has ended. What a result says is plain: the final URL, title and metadata of the page, and
+errors and warnings, which quote a selector that matched nothing, or an exception of \`js\`.
+`
 
 const plainSection = () => {
   const rows = plainReasons.map(([name, reason]) => `| \`${name}\` | ${reason} |`)

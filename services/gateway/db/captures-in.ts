@@ -88,6 +88,8 @@ export const capturesIn = (
     check: async (request: RequestIdentity) =>
       refusals.find(request) ?? refusals.queryAndCache(request, () => checkRequest(database, request)),
     find: async (of: CaptureOf) => opened(await findCapture(database, of)),
+    /** As `find`, with url and options as stored: what images need is readable without the key of a record. */
+    findUnopened: (of: CaptureOf) => findCapture(database, of),
     list: async (filter: CaptureFilter, page: { start: PageStart; limit: number }): Promise<CapturePage> => {
       const found = await listCaptures(database, filter, page)
       return { ...found, captures: found.captures.map((each) => records.open(each)) }
@@ -96,8 +98,8 @@ export const capturesIn = (
     findBatch: (of: CaptureOf) => findBatch(database, records, of),
     remove: (of: CaptureOf) => deleteCapture(database, of),
     maySign: (of: CaptureOf) => maySign(database, of),
-    /** A capture of any account: only for requests with a signed link to it. */
-    findLinked: async (id: string) => opened(await findLinkedCapture(database, id)),
+    /** A capture of any account, with url and options as stored: only for requests with a signed link to it. */
+    findLinked: (id: string) => findLinkedCapture(database, id),
     findProgress: (ids: readonly string[]) => findProgress(database, ids),
   }
 }

@@ -27,7 +27,7 @@ type Host = {
   readonly report: (report: HostReport) => Promise<void>
 }
 
-/** Ends before the host is killed, at `endsBeforeMs.browser`. */
+/** Longest wait for a response of the browser; over before the host is killed, at `endsBeforeMs.browser`. */
 const responseMs = 1000
 
 /** Errors after which the renderer may still be busy with the failed page. */

@@ -143,7 +143,7 @@ const answerImage = async (
   const of = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await context.captures.find(of)), true)),
+    ...(await answer(orNotFound(await context.captures.findUnopened(of)), true)),
   }))
 }
 

@@ -89,7 +89,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     checkQuery: checkPage,
     answers,
     run: async (context, { caller: { accountId }, id, query }) => {
-      const capture = orNotFound(await context.captures.find({ id, accountId }))
+      const capture = orNotFound(await context.captures.findUnopened({ id, accountId }))
       return list(context, { accountId, captureId: capture.id }, query)
     },
   }),

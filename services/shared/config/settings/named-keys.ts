@@ -1,6 +1,6 @@
 import { entriesOf, type Setting, text } from '#shared/config/setting.ts'
 
-/** A symmetric key, and the id by which what it made names it. */
+/** A symmetric key and its id, which is stored with everything that the key signs or encrypts. */
 export type NamedKey = { readonly id: string; readonly secret: Buffer }
 
 const secretBytesMin = 32
@@ -11,7 +11,7 @@ const readKey = (entry: string): NamedKey | undefined => {
   return id === undefined || bytes.length < secretBytesMin ? undefined : { id, secret: bytes }
 }
 
-/** A setting with keys as ID:KEY, of which the first is used for what is new. */
+/** A setting with keys as ID:KEY: the first signs or encrypts, all verify or decrypt. */
 export const namedKeys = (name: string, help: string): Setting<readonly NamedKey[]> => ({
   ...text(name, { help, secret: true }),
   kind: 'list, separated by commas',
@@ -26,7 +26,7 @@ export const namedKeys = (name: string, help: string): Setting<readonly NamedKey
   },
 })
 
-/** Of every service that shows records. */
+/** The setting of every service that shows records. */
 export const recordKeys = namedKeys(
   'RECORD_KEYS',
   'keys with which the options and URLs of captures, and the bodies of webhooks, are encrypted in the database, as ID:KEY with at least 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Without its key a record cannot be shown',
