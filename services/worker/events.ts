@@ -86,7 +86,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
       for (const { kind, name, version } of loaded.lists) blockLists.set({ kind, name, version }, 1)
       logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
     },
-    dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') =>
+    dropped: (id: string, reason: 'ended' | 'closed' | 'no-attempt-left' | 'unreadable') =>
       logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture: { id: string; attempt: number; traceId: string | undefined }) =>
       logger.debug(capture, 'attempt begins'),

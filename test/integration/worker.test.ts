@@ -175,6 +175,21 @@ t.test(
   },
 )
 
+t.test('worker: a capture that arrives after its end is dropped, and holds no worker', async (t) => {
+  using _gateway = queue.subscribe(signFilter('standard'), ({ reply }) =>
+    queue.publish(reply ?? '', signedCodec.encode({})),
+  )
+  store.refuse(1, 403)
+  const { id } = await send({ html: 'deleted' })
+  await eventually(async () => (await startedOf(queue, id))?.kind === 'begun', { what: 'begun' })
+  await queueIsEmpty()
+  t.same([(await startedOf(queue, id))?.kind, await resultOf(queue, id)], ['begun', undefined], 'not handed back')
+  t.match(
+    await (await fetch(`${worker.probeUrl}/metrics`)).text(),
+    /^shutterfleet_worker_held\{.*cause="store".*\} 0$/m,
+  )
+})
+
 t.test('worker: a refused address is replaced by one that is requested from the gateway', async (t) => {
   const asked: string[] = []
   const fresh = newObjectKey(crypto.randomUUID(), new Date())

@@ -34,9 +34,12 @@ export type AttemptResult = { readonly result: CompletedResult | FailedResult; r
  */
 export type NotStored = { readonly interruption: Interruption; readonly late: () => Promise<AttemptResult | undefined> }
 
+/** The capture has ended by another run, or was deleted: nobody needs a result. */
+export type Closed = { readonly closed: true }
+
 /** How an attempt left its browser: interrupted, or with `finish`, which stores the image, if any, and never throws. */
 export type AttemptEnd =
-  | { readonly finish: () => Promise<AttemptResult | NotStored> }
+  | { readonly finish: () => Promise<AttemptResult | NotStored | Closed> }
   | { readonly interruption: Interruption }
 
 type Failed = Extract<Outcome, { outcome: 'failed' }>
@@ -127,7 +130,7 @@ export const runAttempt = async (
     return { finish: async () => end }
   }
   const { shot, timings } = outcome
-  const finish = async (): Promise<AttemptResult | NotStored> => {
+  const finish = async (): Promise<AttemptResult | NotStored | Closed> => {
     const storing = performance.now()
     const upload = new ImageUpload(store, { id, image: shot, put: sealed.puts[attempt - 1], isOwn: !isRepeat })
     const completed = (objectKey: string): AttemptResult => {
@@ -137,6 +140,8 @@ export const runAttempt = async (
     try {
       const key = await upload.storeBy(endsAt - endsBeforeMs.store)
       if (key !== undefined) return completed(key)
+      // A message that arrives after the end of its capture would be handed back without end.
+      if (upload.isClosed) return { closed: true }
     } catch (thrown) {
       const error = toAppError(thrown)
       const { publicMessage: message, message: detail, blame } = error

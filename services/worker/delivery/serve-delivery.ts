@@ -174,6 +174,7 @@ const runInBrowser = async (
   }
   return async () => {
     const finished = await end.finish()
+    if ('closed' in finished) return drop('closed')
     if ('interruption' in finished) {
       await interrupt(finished.interruption)
       void reportLate(worker, finished)

@@ -102,6 +102,11 @@ export class ImageUpload {
     this.#isOwn = isOwn
   }
 
+  /** Whether nobody needs the image any more: its capture has ended by another run, or was deleted. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** Why the image is not stored, for logs. */
   get fault(): string {
     return this.#fault
@@ -109,7 +114,7 @@ export class ImageUpload {
 
   /**
    * Resolves to the key once the image is stored; to undefined, and holds the worker, if it is not by `endsAt` (on
-   * `performance`'s clock). Throws `RENDER_ERROR` if the store rejects the image as too large.
+   * `performance`'s clock); to undefined at once if its capture is no longer open. Throws `RENDER_ERROR` if the store rejects the image as too large.
    */
   async storeBy(endsAt: number): Promise<string | undefined> {
     let tries = 0
@@ -119,7 +124,7 @@ export class ImageUpload {
       return true
     }
     const key = await this.#retry(endsAt, mayRetry)
-    if (key === undefined) this.#hold()
+    if (key === undefined && !this.#isClosed) this.#hold()
     return key
   }
 

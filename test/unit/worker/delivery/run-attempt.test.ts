@@ -54,9 +54,10 @@ const run = async (
     stood?: boolean
     budgetMs?: number
     used?: readonly string[]
+    isOpen?: boolean
   } = {},
 ) => {
-  const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000 } = of
+  const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
   store.objects.clear()
   for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
   const asked: { deadline?: number; judged?: [number, boolean] } = {}
@@ -78,7 +79,7 @@ const run = async (
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + budgetMs
   const fresh = keyOf(9)
-  const images = createImageStore(async () => ({ key: fresh, url: `${store.url}/${fresh}` }))
+  const images = createImageStore(async () => (isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined))
   const left = await runAttempt(
     host,
     { egress, store: images.store },
@@ -118,6 +119,11 @@ t.test('image: if the store does not take it in time, the attempt is handed back
   t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
   t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: keyOf(1) } })
   t.same([[...store.objects.keys()], left.holds.size], [[keyOf(1)], 0])
+})
+
+t.test('image: if the capture is no longer open, the attempt is closed, not handed back', async (t) => {
+  const { end, holds } = await run(completed, { isRepeat: true, used: [keyOf(1)], isOpen: false })
+  t.same([end, holds.size], [{ closed: true }, 0])
 })
 
 t.test('timings: begin with the stages before the attempt, for any outcome', async (t) => {

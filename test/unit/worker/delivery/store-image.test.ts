@@ -192,15 +192,27 @@ t.test('store image: once another image was stored, a late one is tried only onc
   }
 })
 
+t.test('store image: an image whose capture is no longer open is given up, and holds nobody', async (t) => {
+  const { upload, changes } = await storeThat(t, [403], () => undefined)
+  const uploading = upload()
+  t.equal(await uploading.storeBy(soon(5000)), undefined)
+  t.same([uploading.isClosed, uploading.fault], [true, 'the capture is no longer open'])
+  t.same(changes, [])
+})
+
 t.test(
   'store image: a late image whose capture has ended is dropped, and the next capture probes the store',
   async (t) => {
-    const { upload, changes } = await storeThat(t, [403], () => undefined)
+    let isOpen = true
+    const { upload, changes } = await storeThat(t, [403], (base) =>
+      isOpen ? { key: 'later', url: `${base}/later` } : undefined,
+    )
     const uploading = upload()
-    t.equal(await uploading.storeBy(soon(5000)), undefined)
-    t.equal(uploading.fault, 'the capture is no longer open')
+    t.equal(await uploading.storeBy(soon(1000)), undefined)
+    isOpen = false
     t.equal(await uploading.storeLate(), undefined)
-    t.same(changes, ['held by store: images cannot be stored: the capture is no longer open', 'released by store'])
+    t.equal(uploading.isClosed, true)
+    t.same(changes, ['held by store: images cannot be stored: status 403 Forbidden', 'released by store'])
   },
 )
 
