@@ -6,6 +6,7 @@ import { requeueOverdue, requeueUnstarted } from './db/requeue-captures.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import type { ReapAction } from './events.ts'
@@ -158,18 +159,40 @@ export const reap = async (
 }
 
 /**
- * Publishes captures again that no worker has begun for a minute: JetStream rejects the duplicate of a message that it still
- * has and stores one that was lost. Stale reports, whose changes PostgreSQL has lost, are applied first.
+ * Publishes captures again that no worker has begun for `olderThanMs`, a minute by default: JetStream rejects the duplicate of a
+ * message that it still has and stores one that was lost. Stale reports, whose changes PostgreSQL has lost, are applied first.
  */
-export const republishUnstarted = async (ledger: Dependencies, nowMs = Date.now()): Promise<void> => {
+export const republishUnstarted = async (
+  ledger: Dependencies,
+  { nowMs = Date.now(), olderThanMs = unstartedMs } = {},
+): Promise<void> => {
   const { database, queue, relayWakeup } = ledger
-  const which = { pools, waitSeconds: unstartedMs / 1000, limit: unstartedCaptures }
+  const which = { pools, waitSeconds: olderThanMs / 1000, limit: unstartedCaptures }
   const all = await findUnstarted(database, which)
   const failures = await actOnEach(queue, { all, concurrency }, async (unstarted) => {
     const stored = await readStoredReports(queue, unstarted)
     if (areStale(stored, nowMs)) await applyReports(ledger, stored.reports)
   })
-  await requeueUnstarted(database, { olderThanMs: unstartedMs, limit: unstartedCaptures })
+  await requeueUnstarted(database, { olderThanMs, limit: unstartedCaptures })
   relayWakeup.notify()
   if (failures.length > 0) throw failures[0]
+}
+
+/** A turn of `republishUnstarted`; after a reconnect, for which it wakes the loop, of captures of any age: NATS may have restarted without what it had not synced. */
+export const createRepublisher = (ledger: Dependencies, wakeup: Pick<Wakeup, 'notify'>): (() => Promise<void>) => {
+  let mayHaveLost = false
+  ledger.queue.onReconnect(() => {
+    mayHaveLost = true
+    wakeup.notify()
+  })
+  return async () => {
+    const isAnyAge = mayHaveLost
+    mayHaveLost = false
+    try {
+      await republishUnstarted(ledger, isAnyAge ? { olderThanMs: 0 } : {})
+    } catch (error) {
+      mayHaveLost ||= isAnyAge
+      throw error
+    }
+  }
 }
