@@ -38,7 +38,8 @@ const handBacks: readonly Mutation[] = [
     ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isUncertain'],
     ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isOwn'],
     ['    if (!this.#isUncertain) this.#put = undefined\n', ''],
-    ['    if (key === undefined) this.#hold()\n', ''],
+    ['    if (key === undefined && !this.#isClosed) this.#hold()\n', ''],
+    [' && !this.#isClosed', ''],
     ["    if (!stop.aborted) holds.release('store')\n", ''],
   ]),
   ...against('test/integration/sign-images.test.ts', 'services/gateway/capture/sign-images.ts', [
