@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { describeAccount } from '#gateway/db/captures-in.ts'
 import { countedMax, listCaptures } from '#gateway/db/list-captures.ts'
-import type { Sql } from '#shared/db/connection.ts'
+import { openDatabase, type Sql } from '#shared/db/connection.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { storeCaptures } from '#test/helpers/stored-captures.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -79,13 +79,15 @@ t.test('capture count: counts stay exact under concurrent counting and deletion'
 
 t.test('capture count: page, total and filters use an index, however many captures an account has', async (t) => {
   const { accountId } = await createTenant(database)
-  await storeCaptures(database, { accountId, count: countedMax + 2000 })
-  await storeCaptures(database, { accountId, count: 3, status: 'pending' })
-  await storeCaptures(database, { accountId, count: 30, status: 'failed' })
+  // Tens of thousands of rows take longer than a statement may on a busy machine.
+  await using patient = openDatabase({ url: database.url, poolMax: 2, statementMs: 120_000 })
+  await storeCaptures(patient, { accountId, count: countedMax + 2000 })
+  await storeCaptures(patient, { accountId, count: 3, status: 'pending' })
+  await storeCaptures(patient, { accountId, count: 30, status: 'failed' })
   const other = await createTenant(database)
-  await storeCaptures(database, { accountId: other.accountId, count: 20_000 })
-  await storeCaptures(database, { accountId: other.accountId, count: 2000, status: 'pending' })
-  await database.query('vacuum analyze capture')
+  await storeCaptures(patient, { accountId: other.accountId, count: 20_000 })
+  await storeCaptures(patient, { accountId: other.accountId, count: 2000, status: 'pending' })
+  await patient.query('vacuum analyze capture')
   const planOf = async (filter: object) => {
     const lines: string[] = []
     const explained: Sql = {
