@@ -80,8 +80,8 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 
 /**
  * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, requeues captures
- * that no consumer will deliver, and reports the
- * number of unread reports and the part of their stream that is filled with them.
+ * that no consumer will deliver, and reports the number of unread reports and the part of their stream that is filled with
+ * them.
  */
 export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) => {
   const { queue, streamReplicas } = ledger

@@ -176,8 +176,8 @@ export const unreadPart = async (queue: Queue, unread: number): Promise<number> 
   return Math.min(1, ((unread / state.messages) * state.bytes) / config.max_bytes)
 }
 
-/** Bound on the messages of one subject; a capture's three attempts report less. */
-const subjectMessagesMax = 100
+/** Bound on the messages that one call deletes; a capture that was handed back for hours has reported more, and the call is repeated. */
+const subjectMessagesMax = 1000
 
 /** Deletes a message, which may be gone already. */
 export const deleteMessage = async (queue: Queue, stream: string, sequence: number): Promise<void> => {
