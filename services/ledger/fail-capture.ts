@@ -12,8 +12,8 @@ export type FailedEnd = Extract<CaptureEnd, { status: 'failed' }>
 
 /**
  * Fails a capture under its lock if `mayEnd` returns true and `end` is given. The same transaction schedules the removal of its
- * messages and objects (`finish-deletions.ts`); its message is also deleted at once, so that no worker takes it. Resolves to the capture
- * if it was failed, else to undefined. `mayEnd` is called without `end` too.
+ * messages and objects (`finish-deletions.ts`); its message is also deleted at once, so that no worker takes it. Resolves to
+ * the capture if it was failed, else to undefined. `mayEnd` is called without `end` too.
  */
 export const failCapture = async (
   { database, queue, events, relayWakeup }: Dependencies,

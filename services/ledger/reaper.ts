@@ -178,7 +178,10 @@ export const republishUnstarted = async (
   if (failures.length > 0) throw failures[0]
 }
 
-/** A turn of `republishUnstarted`; after a reconnect, for which it wakes the loop, of captures of any age: NATS may have restarted without what it had not synced. */
+/**
+ * Creates the turn that republishes unstarted captures. A reconnect wakes the loop, and the next turn takes captures of any age:
+ * NATS may have restarted without what it had not synced.
+ */
 export const createRepublisher = (ledger: Dependencies, wakeup: Pick<Wakeup, 'notify'>): (() => Promise<void>) => {
   let mayHaveLost = false
   ledger.queue.onReconnect(() => {

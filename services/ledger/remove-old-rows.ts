@@ -32,8 +32,8 @@ const removeEmptyBatches = remove('remove_empty_batches')
 /**
  * Deletes old rows, one batch per table, in small transactions that wait for no lock: those that have expired, captures
  * that ended `rowRetentionDays` ago with their dependent rows, and batches without captures. One after the other, so that
- * concurrent accepts hardly wait. Resolves to whether there may be more. What cannot be removed keeps
- * nothing else: its error is thrown last.
+ * concurrent accepts hardly wait. Resolves to whether there may be more. If expired rows cannot be removed, the others still
+ * are, and the error is thrown last.
  */
 export const removeOldRows = async ({ database, events, rowRetentionDays: days }: Dependencies): Promise<boolean> => {
   const [expired] = await Promise.allSettled([removeExpiredRows({ database, events })])

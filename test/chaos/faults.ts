@@ -144,7 +144,7 @@ const forgeResults: Fault = {
   },
 }
 
-/** Removes the message of each capture that begins, and kills the worker that has it: nobody else knows of it but PostgreSQL. */
+/** Deletes the message of each capture that begins, and kills the worker that holds it: only PostgreSQL still has the capture. */
 const loseWhatBegins: Fault = {
   durationsMs: [4000],
   begin: async (world) => {

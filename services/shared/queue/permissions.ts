@@ -98,7 +98,7 @@ const gateway = user('gateway', {
   responds: true,
 })
 
-/** The ledger alone creates, repairs and purges streams. */
+/** The ledger alone creates and repairs streams and deletes their messages. */
 const ledger = user('ledger', {
   publish: [
     `${api}.>`,

@@ -114,7 +114,8 @@ export class ImageUpload {
 
   /**
    * Resolves to the key once the image is stored; to undefined, and holds the worker, if it is not by `endsAt` (on
-   * `performance`'s clock); to undefined at once if its capture is no longer open. Throws `RENDER_ERROR` if the store rejects the image as too large.
+   * `performance`'s clock); to undefined at once if its capture is no longer open. Throws `RENDER_ERROR` if the store rejects
+   * the image as too large.
    */
   async storeBy(endsAt: number): Promise<string | undefined> {
     let tries = 0

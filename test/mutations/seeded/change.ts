@@ -1,4 +1,4 @@
-/** What a change mistakes. */
+/** What a change gets wrong. */
 export type ChangeKind =
   | 'operator'
   | 'bound'
