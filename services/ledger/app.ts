@@ -9,7 +9,7 @@ import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
 import type { LoopName } from './events.ts'
 import { type Loop, runLoop } from './loop.ts'
 import { createBacklog } from './publish-backlog.ts'
-import { createRepublisher, reap } from './reaper.ts'
+import { reap, republishUnstarted } from './reaper.ts'
 import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
 import { removeOldRows } from './remove-old-rows.ts'
@@ -50,14 +50,14 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
 /** The loops of a ledger. */
 export const loopsOf = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
   const loop = loopsWith(ledger)
-  const unstarted = createWakeup()
+  const reconnected = createWakeup()
   return [
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger)),
     loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),
-    loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger)),
-    loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, createRepublisher(ledger, unstarted), unstarted),
+    loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger, reconnected), reconnected),
+    loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, () => republishUnstarted(ledger)),
     loop('meters', { everyMs: 60_000, idleMs: 60_000 }, createMeterCheck(ledger)),
     ...cleanupLoops(ledger),
   ]

@@ -12,7 +12,9 @@ import {
   unreadReports,
 } from '#shared/queue/streams.ts'
 import { capturesStream, maxMessageBytes } from '#shared/queue/topology.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Ledger } from './context.ts'
+import { republishUnstarted } from './reaper.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'resultsMaxBytes' | 'streamReplicas'>
 
@@ -81,17 +83,27 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 /**
  * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, requeues captures
  * that no consumer will deliver, and reports the number of unread reports and the part of their stream that is filled with
- * them.
+ * them. A reconnect wakes the loop by `wakeup`, and the next turn that finds the streams in order publishes the captures that
+ * have not begun again: NATS may have restarted without what it had not synced.
  */
-export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) => {
+export const createStreamKeeper = (ledger: Dependencies, wakeup: Pick<Wakeup, 'notify'>): (() => Promise<void>) => {
   const { queue, streamReplicas } = ledger
   let seen: readonly StreamState[] = []
   let copiesMs = performance.now()
+  let [reconnects, republished] = [0, 0]
+  queue.onReconnect(() => {
+    reconnects += 1
+    wakeup.notify()
+  })
   return async () => {
+    const since = reconnects
     const streams = await readStreams(queue)
     await repair(ledger, streams, seen)
     seen = streams
     await requeueUndeliverable(ledger)
+    // After `repair`, which compares the streams with what they were: new messages conceal that others were lost.
+    if (since > republished) await republishUnstarted(ledger, { olderThanMs: 0 })
+    republished = since
     if (lacksCopies(queue, streams, streamReplicas) && performance.now() - copiesMs >= copiesEveryMs) {
       copiesMs = performance.now()
       await declare(ledger)

@@ -6,7 +6,6 @@ import { requeueOverdue, requeueUnstarted } from './db/requeue-captures.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
-import type { Wakeup } from '#shared/process/wakeup.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import type { ReapAction } from './events.ts'
@@ -163,7 +162,7 @@ export const reap = async (
  * message that it still has and stores one that was lost. Stale reports, whose changes PostgreSQL has lost, are applied first.
  */
 export const republishUnstarted = async (
-  ledger: Dependencies,
+  ledger: Pick<Dependencies, 'database' | 'queue' | 'events' | 'relayWakeup'>,
   { nowMs = Date.now(), olderThanMs = unstartedMs } = {},
 ): Promise<void> => {
   const { database, queue, relayWakeup } = ledger
@@ -176,26 +175,4 @@ export const republishUnstarted = async (
   await requeueUnstarted(database, { olderThanMs, limit: unstartedCaptures })
   relayWakeup.notify()
   if (failures.length > 0) throw failures[0]
-}
-
-/**
- * Creates the turn that republishes unstarted captures. A reconnect wakes the loop, and the next turn takes captures of any age:
- * NATS may have restarted without what it had not synced.
- */
-export const createRepublisher = (ledger: Dependencies, wakeup: Pick<Wakeup, 'notify'>): (() => Promise<void>) => {
-  let mayHaveLost = false
-  ledger.queue.onReconnect(() => {
-    mayHaveLost = true
-    wakeup.notify()
-  })
-  return async () => {
-    const isAnyAge = mayHaveLost
-    mayHaveLost = false
-    try {
-      await republishUnstarted(ledger, isAnyAge ? { olderThanMs: 0 } : {})
-    } catch (error) {
-      mayHaveLost ||= isAnyAge
-      throw error
-    }
-  }
 }

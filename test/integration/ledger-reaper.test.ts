@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRepublisher, reap, republishUnstarted } from '#ledger/reaper.ts'
+import { reap, republishUnstarted } from '#ledger/reaper.ts'
 import type { Ledger } from '#ledger/context.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
@@ -192,29 +192,6 @@ t.test('ledger reaper: a stored report is applied, and its apparently unstarted 
   await republishUnstarted(ledger, { nowMs: Date.now() + 2 * minuteMs })
   t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
   t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
-})
-
-t.test('ledger reaper: after a reconnect a capture that has just been accepted is published again', async (t) => {
-  const { database, queue, ledger, dead } = await openLedger(t)
-  await dead({ minutesAgo: 0 })
-  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
-  await database.query('delete from outbox')
-  const reconnected: (() => void)[] = []
-  const onReconnect = (call: () => void) => {
-    reconnected.push(call)
-    return { [Symbol.dispose]: () => {} }
-  }
-  let wakeups = 0
-  const turn = createRepublisher({ ...ledger, queue: { ...queue, onReconnect } }, { notify: () => (wakeups += 1) })
-  const outbox = () => database.query('select from outbox')
-  await turn()
-  t.same(await outbox(), [], 'its message is believed to be stored')
-  for (const call of reconnected) call()
-  await turn()
-  t.same([wakeups, (await outbox()).length], [1, 1])
-  await database.query('delete from outbox')
-  await turn()
-  t.same(await outbox(), [])
 })
 
 t.test('ledger reaper: captures of a dead pool do not delay those of another pool', async (t) => {

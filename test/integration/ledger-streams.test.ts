@@ -9,7 +9,7 @@ import { capturesStream, laneConsumerName, resultsStream } from '#shared/queue/t
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
-import { pullBatch } from '#test/helpers/pull-batch.ts'
+import { pullFullBatch } from '#test/helpers/pull-batch.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -39,7 +39,7 @@ t.test(
       }
       return ledger.database.query(text, parameters, keep)
     }
-    const kept = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } })()
+    const kept = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } }, ledger.relayWakeup)()
     await reached.promise
     for (let trip = 0; trip < roundTrips; trip += 1) {
       if ((await readStreams(ledger.queue)).length === 2) return t.fail('the streams already exist')
@@ -117,32 +117,58 @@ t.test('ledger streams: a capture that is stored and will not be delivered is pu
   await relay(ledger)
   const { lane } = captures[0]!
   const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
-  const pull = () => pullBatch(queue, from, { batch: 3, expiresMs: 1000, signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  const pull = (batch: number) => pullFullBatch(queue, from, { batch, expiresMs: 10_000, signal })
   const other = captureSubject({ pool: 'standard', lane, accountId: 'a', id: 'other' })
   const publish = () => publishStored(queue, other, Buffer.from(''))
   await publish()
-  t.equal((await pull()).length, 3)
+  t.equal((await pull(3)).length, 3)
   // The fault of NATS by which captures in flight are counted as acknowledged.
   await (await manage(queue)).streams.purge(capturesStream.name, { filter: other })
   await publish()
-  const [last] = await pull()
+  const [last] = await pull(1)
   last?.ack()
   await queue.connection.flush()
-  await createStreamKeeper(ledger)()
+  await createStreamKeeper(ledger, ledger.relayWakeup)()
   const requeued = await database.query<{ id: string }>('select capture_id as id from outbox order by 1')
   t.same(
     requeued.map(({ id }) => id),
     captures.map(({ id }) => id).toSorted(),
   )
   await relay(ledger)
-  t.equal((await pull()).length, 2, 'delivered again')
+  t.equal((await pull(2)).length, 2, 'delivered again')
+})
+
+t.test('ledger streams: after a reconnect a capture that has just been accepted is published again', async (t) => {
+  const ledger = await openLedger(t)
+  await setUpStreams(ledger)
+  const { database, queue } = ledger
+  await accept({ database, tenant: await createTenant(database) })
+  await database.query('delete from outbox')
+  const reconnected: (() => void)[] = []
+  const onReconnect = (call: () => void) => {
+    reconnected.push(call)
+    return { [Symbol.dispose]: () => {} }
+  }
+  let wakeups = 0
+  const wakeup = { notify: () => (wakeups += 1) }
+  const turn = createStreamKeeper({ ...ledger, queue: { ...queue, onReconnect } }, wakeup)
+  const outbox = () => database.query('select from outbox')
+  await turn()
+  t.same(await outbox(), [], 'its message is believed to be stored')
+  for (const call of reconnected) call()
+  await turn()
+  t.same([wakeups, (await outbox()).length], [1, 1])
+  await database.query('delete from outbox')
+  await turn()
+  t.same(await outbox(), [])
 })
 
 t.test('ledger streams: the fill level of unread results is reported, before the oldest are lost', async (t) => {
   const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
   await setUpStreams(ledger)
   const told = async () => {
-    await createStreamKeeper(ledger)()
+    await createStreamKeeper(ledger, ledger.relayWakeup)()
     return ledger.recordedEvents.findLast(([name]) => name === 'reportsUnread')?.slice(1)
   }
   t.same(await told(), [0, 0])

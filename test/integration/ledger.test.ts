@@ -226,11 +226,11 @@ t.test('ledger: a missing consumer is created again while its stream exists', as
   const { id } = await accept(running)
   const { consumers } = await manage(queue)
   await consumers.delete(resultsStream.name, ledgerConsumer.durable_name)
-  await createStreamKeeper(ledger)()
+  await createStreamKeeper(ledger, ledger.relayWakeup)()
   await reportSuccess(queue, id)
   await statusIs(database, id, 'completed')
   await consumers.delete(capturesStream.name, laneConsumerName('proxied', 'bulk'))
-  await createStreamKeeper(ledger)()
+  await createStreamKeeper(ledger, ledger.relayWakeup)()
   t.same(await poolDepth(queue, 'proxied'), { waiting: 0, inFlight: 0 })
 })
 

@@ -41,11 +41,16 @@ const infoOf = async (queue: Queue, name: string = capturesStream.name) => {
   return info!
 }
 
-/** A running ledger on a cluster, and captures that are stored in its stream. */
-const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamReplicas: number) => {
+/**
+ * A running ledger on a cluster, and captures that are stored in its stream. `onLeader`: whether the ledger is connected to the
+ * server that leads the stream.
+ */
+const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamReplicas: number, onLeader = false) => {
   const cluster = await startCluster(t, streamReplicas || 3)
   const database = await postgres.createDatabase()
-  const ledger = createTestLedger(database, await openQueue(t, cluster.url), { streamReplicas })
+  const first = (await infoOf(cluster.queue)).cluster?.leader
+  const [server] = [...cluster.servers].filter(([name]) => (name === first) === onLeader).map((each) => each[1])
+  const ledger = createTestLedger(database, await openQueue(t, server!.url), { streamReplicas })
   await runUntilTeardown(t, ledger)
   const tenant = await createTenant(database)
   const captures: Awaited<ReturnType<typeof accept>>[] = []
@@ -114,20 +119,22 @@ t.test('stream replicas: no capture is lost when a server loses its disk, and fu
   t.notOk(ledger.recordedEvents.some(([name]) => name === 'streamsMissing' || name === 'captureLost'))
 })
 
-t.test(
-  'stream replicas: a stream of one replica that is empty after a restart of its server is refilled within a minute',
-  async (t) => {
-    const { leader, allStored, queue, ledger } = await startWithCaptures(t, 1)
-    const checksBefore = ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length
-    const hasChecked = () => ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length > checksBefore
-    await eventually(hasChecked, { withinMs: minuteMs, what: 'the ledger has read the state of the stream' })
-    await leader.wipe()
-    await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures again' })
-    t.match(
-      ledger.recordedEvents.filter(([name]) => name === 'captureLost'),
-      [['captureLost', windowSize - 1]],
-    )
-    t.ok(ledger.recordedEvents.some(([name]) => name === 'streamsLostMessages'))
-    t.equal((await infoOf(queue)).state.messages, windowSize - 1)
-  },
-)
+for (const onLeader of [true, false]) {
+  t.test(
+    `stream replicas: a stream of one replica that its server lost is refilled within a minute by a ledger ${onLeader ? 'that was connected to this server' : 'on another server'}`,
+    async (t) => {
+      const { leader, allStored, queue, ledger } = await startWithCaptures(t, 1, onLeader)
+      const checksBefore = ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length
+      const hasChecked = () => ledger.recordedEvents.filter(([name]) => name === 'reportsUnread').length > checksBefore
+      await eventually(hasChecked, { withinMs: minuteMs, what: 'the ledger has read the state of the stream' })
+      await leader.wipe()
+      await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures again' })
+      t.match(
+        ledger.recordedEvents.filter(([name]) => name === 'captureLost'),
+        [['captureLost', windowSize - 1]],
+      )
+      t.ok(ledger.recordedEvents.some(([name]) => name === 'streamsLostMessages'))
+      t.equal((await infoOf(queue)).state.messages, windowSize - 1)
+    },
+  )
+}
