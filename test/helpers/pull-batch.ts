@@ -10,16 +10,16 @@ export const pullBatch = async (
   from: { stream: string; consumer: string },
   pull: { batch: number; expiresMs: number; signal: AbortSignal },
 ): Promise<Delivery[]> => {
-  const waitingNow = await collect(queue, from, { batch: pull.batch, expiresMs: pull.expiresMs, noWait: true }, pull)
+  const waitingNow = await pullFullBatch(queue, from, { ...pull, noWait: true })
   if (waitingNow.length > 0 || pull.signal.aborted) return waitingNow
-  return collect(queue, from, { batch: 1, expiresMs: pull.expiresMs }, pull)
+  return pullFullBatch(queue, from, { ...pull, batch: 1 })
 }
 
-const collect = async (
+/** Pulls `batch` messages, fewer if no more arrive within `expiresMs`, with the bounds of `pullBatch`. */
+export const pullFullBatch = async (
   queue: Queue,
   from: { stream: string; consumer: string },
-  request: PullRequest,
-  { signal }: { signal: AbortSignal },
+  { signal, ...request }: PullRequest & { signal: AbortSignal },
 ): Promise<Delivery[]> => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const deliveries: Delivery[] = []

@@ -20,7 +20,7 @@ import {
 import { capturesStream, laneConsumerName, laneConsumers, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats, type TestNats } from '#test/helpers/nats.ts'
-import { pullBatch } from '#test/helpers/pull-batch.ts'
+import { pullBatch, pullFullBatch } from '#test/helpers/pull-batch.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
 
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, `secret-of-${name}`])) as Record<
@@ -152,7 +152,7 @@ t.test('local queue permissions: a capture kept by its worker is not redelivered
     await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
   }
   const from = { stream: capturesStream.name, consumer: name }
-  const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
+  const [kept, forgotten] = await pullFullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
   t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
   const keeping = setInterval(() => kept?.working(), 200)
   const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })

@@ -23,7 +23,7 @@ import {
 } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
-import { pullBatch } from '#test/helpers/pull-batch.ts'
+import { pullBatch, pullFullBatch } from '#test/helpers/pull-batch.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
 
 const nats = await startNats(t)
@@ -109,7 +109,7 @@ t.test('queue: deliveries without a waiting slot are returned immediately', asyn
 /** Delivers two captures, removes a third, and completes a fourth; resolves to the ids that are delivered again after a nak of both. */
 const redeliveredAfter = async (lane: Lane, remove: (subject: string) => Promise<unknown>) => {
   const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
-  const pull = (batch: number) => pullBatch(queue, from, { batch, expiresMs: 2000, signal: never })
+  const pull = (batch: number) => pullFullBatch(queue, from, { batch, expiresMs: 2000, signal: never })
   for (const id of ['first', 'second', 'removed']) await publish(lane, id)
   const [first, second] = await pull(3)
   await remove(inLane(lane, 'removed'))

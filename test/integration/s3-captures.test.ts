@@ -64,13 +64,16 @@ const workerMetrics = async (of: System): Promise<string> => {
   return host === undefined ? '' : (await fetch(`http://${host}/metrics`)).text()
 }
 
+/** Waits until the start of a capture is recorded. */
+const isProcessing = (of: System, id: string) =>
+  eventually(async () => (await of.record(id)).status === 'processing', { withinMs: endMs, what: 'processing' })
+
 /** Creates a capture and waits until its worker is held because of the store. */
 const createHeld = async (of: System): Promise<string> => {
   const id = await of.create({ ...newPage(), timeout: 5 })
   const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(of))
   await eventually(isHeld, { withinMs: endMs, what: 'held by the store' })
-  const isProcessing = async () => (await of.record(id)).status === 'processing'
-  await eventually(isProcessing, { withinMs: endMs, what: 'processing' })
+  await isProcessing(of, id)
   return id
 }
 
@@ -124,7 +127,7 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   const before = attempts
   const waits = await system.create(newPage())
   await eventually(() => attempts > before + 3, { what: 'three more upload attempts' })
-  t.equal((await system.record(waits)).status, 'processing')
+  await isProcessing(system, waits)
   away.close()
   await once(away, 'close')
   await server.start()
