@@ -12,9 +12,9 @@ if [ "${1:-}" = bite ]; then
 fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/chaos-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' HUP INT TERM
 chmod 755 "$folder"
 mkdir "$folder/layers"
+# In the background, since unshare ignores signals: the end of its child ends the namespaces with all processes.
 unshare --mount --pid --fork --kill-child --mount-proc sh -euc '
   # An overlay, so that the preloaded clock is not written to the machine.
   mount -t tmpfs tmpfs "$1/layers"
@@ -22,4 +22,7 @@ unshare --mount --pid --fork --kill-child --mount-proc sh -euc '
   chmod 755 "$1/layers" "$1/layers/new"
   mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/layers/new,workdir=$1/layers/work" /etc
   node test/chaos/run.ts --folder "$@"
-  exit $?' sh "$folder" "$@"
+  exit $?' sh "$folder" "$@" &
+pid=$!
+trap 'kill -KILL "$pid"; wait "$pid" || exit 130' HUP INT TERM
+wait "$pid"

@@ -1,10 +1,9 @@
-import type { StoreKind } from './store-proxy.ts'
-import type { World } from './world.ts'
+import type { World, WorldKind } from './world.ts'
 
 /** A fault; `begin` injects it and returns what ends it. */
 export type Fault = {
-  /** The driver that it needs; absent: either. */
-  readonly store?: StoreKind
+  /** The worlds in which it is possible; absent: all. */
+  readonly worlds?: readonly WorldKind[]
   readonly durationsMs: readonly number[]
   readonly begin: (world: World) => Promise<() => Promise<void>>
 }

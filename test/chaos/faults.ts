@@ -9,9 +9,10 @@ import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import type { Fault } from './fault.ts'
 import { cutSenderOff } from './sender-fault.ts'
-import type { StoreKind, StoreMode } from './store-proxy.ts'
+import { failOver, ofNatsServer } from './replica-faults.ts'
+import type { StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
-import type { World } from './world.ts'
+import type { World, WorldKind } from './world.ts'
 
 const run = promisify(execFile)
 
@@ -31,6 +32,11 @@ export const processNames = [
 
 const nothing = async () => {}
 
+/** Worlds whose PostgreSQL and NATS are started by `up`. */
+const withOwnServers = ['files', 's3'] as const
+const worldsOf = (process: string): Pick<Fault, 'worlds'> =>
+  process === 'nats' || process === 'postgres' ? { worlds: withOwnServers } : {}
+
 /** Sends a signal to those of the processes that still run. */
 export const signal = (pids: readonly number[], name: NodeJS.Signals) => {
   for (const pid of pids) {
@@ -43,6 +49,7 @@ export const signal = (pids: readonly number[], name: NodeJS.Signals) => {
 }
 
 const kill = (name: string, by: NodeJS.Signals = 'SIGKILL'): Fault => ({
+  ...worldsOf(name),
   durationsMs: [0],
   begin: async (world) => {
     signal(await world.pidsOf(name), by)
@@ -51,6 +58,7 @@ const kill = (name: string, by: NodeJS.Signals = 'SIGKILL'): Fault => ({
 })
 
 const freeze = (name: string): Fault => ({
+  ...worldsOf(name),
   durationsMs: [500, 2000, 6000, 12_000, 25_000],
   begin: async (world) => {
     const pids = await world.treeOf(name)
@@ -62,8 +70,8 @@ const freeze = (name: string): Fault => ({
 const outageMs = [3000, 8000, 15_000] as const
 
 /** Fills a disk to its last block. */
-const fill = (folder: 'nats' | 'postgres' | 'objects', store?: StoreKind): Fault => ({
-  ...(store && { store }),
+const fill = (folder: 'nats' | 'postgres' | 'objects', worlds: readonly WorldKind[]): Fault => ({
+  worlds,
   durationsMs: outageMs,
   begin: async (world) => {
     const path = join(world.dataDir, folder, 'filler')
@@ -74,7 +82,7 @@ const fill = (folder: 'nats' | 'postgres' | 'objects', store?: StoreKind): Fault
 })
 
 const refuse = (mode: StoreMode): Fault => ({
-  store: 's3',
+  worlds: ['s3'],
   durationsMs: outageMs,
   begin: async (world) => {
     world.store?.set(mode)
@@ -92,6 +100,7 @@ const disturb = (server: 'nats' | 'postgres', mode: TcpMode, client?: string): F
 
 /** Kills NATS and lets it restart on the store of some seconds before: it syncs to the disk every two minutes. */
 const loseWrites: Fault = {
+  worlds: withOwnServers,
   durationsMs: [1000, 3000],
   begin: async (world) => {
     const [store, old] = [join(world.dataDir, 'nats/jetstream'), join(world.dataDir, 'nats/old')]
@@ -111,6 +120,7 @@ const loseWrites: Fault = {
 }
 
 const loseDisk: Fault = {
+  worlds: withOwnServers,
   durationsMs: [0],
   begin: async (world) => {
     const lost = join(world.dataDir, 'nats/lost')
@@ -183,14 +193,16 @@ export const faults: Readonly<Record<string, Fault>> = {
   ...Object.fromEntries(processNames.map((name) => [`kill ${name}`, kill(name)])),
   ...Object.fromEntries(processNames.map((name) => [`freeze ${name}`, freeze(name)])),
   'restart postgres': kill('postgres', 'SIGINT'),
-  'fill nats': fill('nats'),
-  'fill postgres': fill('postgres'),
-  'fill objects': fill('objects', 'files'),
+  'fill nats': fill('nats', withOwnServers),
+  'fill postgres': fill('postgres', withOwnServers),
+  'fill objects': fill('objects', ['files', 'replicated']),
   'store answers 403': refuse({ status: 403 }),
   'store answers 507': refuse({ status: 507 }),
   'store resets': refuse('reset'),
   'store takes half': refuse('half'),
   'store confirms late': refuse({ responseMs: 3000 }),
+  // Later than a worker waits for it.
+  'store confirms too late': refuse({ responseMs: 11_000 }),
   'slow store': refuse({ waitMs: 2000 }),
   'slow nats': disturb('nats', slow),
   'slow postgres': disturb('postgres', slow),
@@ -205,6 +217,10 @@ export const faults: Readonly<Record<string, Fault>> = {
   'forged results': forgeResults,
   'nats loses what begins': loseWhatBegins,
   'cut off a sender': cutSenderOff,
+  'fail postgres over': failOver,
+  'kill a nats server of three': ofNatsServer('kill'),
+  'freeze a nats server of three': ofNatsServer('freeze'),
+  'a nats server of three loses its disk': ofNatsServer('wipe'),
   'clock forward': jump(90),
   'clock back': jump(-90),
 }

@@ -24,7 +24,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'object per attempt',
-    faults: ['store confirms late', 'kill worker'],
+    faults: ['store confirms too late', 'kill worker'],
     file: 'services/gateway/capture/prepare-capture.ts',
     find: 'const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))',
     replace: 'const keys = Array<string>(maxAttempts).fill(newObjectKey(id, deps.now()))',

@@ -1,6 +1,6 @@
 import { seeded } from '#test/helpers/seeded.ts'
 import { faults } from './faults.ts'
-import type { StoreKind } from './store-proxy.ts'
+import type { WorldKind } from './world.ts'
 
 /** A fault to inject, `atMs` after the load began, for `forMs`. */
 export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
@@ -22,24 +22,26 @@ export type PlannedStep = {
 /** All decisions of a run. */
 export type Plan = {
   readonly seed: number
-  readonly store: StoreKind
+  readonly world: WorldKind
   readonly faults: readonly PlannedFault[]
   readonly load: readonly PlannedStep[]
 }
 
 const steps = { first: 10, more: 7, everyMs: 700 }
-/** Consecutive seeds with the same driver, because they can share an installation. */
-const seedsPerStore = 10
+/** Consecutive seeds with the same world, because they can share an installation. */
+const seedsPerWorld = 10
+const kinds = ['files', 's3', 'replicated'] as const satisfies readonly WorldKind[]
 
-const isPossible = (name: string, store: StoreKind) => (faults[name]?.store ?? store) === store
+const isPossible = (name: string, world: WorldKind) => faults[name]?.worlds?.includes(world) ?? true
 
-/** The decisions of the run with this seed; `only` names its faults, `on` its driver. Pure: the same arguments give the same plan. */
-export const planRun = (seed: number, only?: readonly string[], on?: StoreKind): Plan => {
+/** The decisions of the run with this seed; `only` names its faults, `on` its world. Pure: the same arguments give the same plan. */
+export const planRun = (seed: number, only?: readonly string[], on?: WorldKind): Plan => {
   const below = seeded(seed * 7919)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
-  const bySeed: StoreKind = Math.floor(seed / seedsPerStore) % 2 === 0 ? 'files' : 's3'
-  const store = on ?? only?.flatMap((name) => faults[name]?.store ?? [])[0] ?? bySeed
-  const names = Object.keys(faults).filter((name) => isPossible(name, store))
+  const bySeed = kinds[Math.floor(seed / seedsPerWorld) % kinds.length]!
+  const possible = kinds.filter((kind) => (only ?? []).every((name) => isPossible(name, kind)))
+  const world = on ?? (possible.includes(bySeed) ? bySeed : (possible[0] ?? bySeed))
+  const names = Object.keys(faults).filter((name) => isPossible(name, world))
   const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
   const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
     atMs: n * steps.everyMs + below(steps.everyMs),
@@ -50,8 +52,8 @@ export const planRun = (seed: number, only?: readonly string[], on?: StoreKind):
   }))
   return {
     seed,
-    store,
-    faults: [...new Set(only?.filter((name) => isPossible(name, store)) ?? drawn)].map((name) => ({
+    world,
+    faults: [...new Set(only?.filter((name) => isPossible(name, world)) ?? drawn)].map((name) => ({
       name,
       atMs: 500 + below(4000),
       forMs: pick(faults[name]?.durationsMs ?? [0]),
@@ -60,17 +62,20 @@ export const planRun = (seed: number, only?: readonly string[], on?: StoreKind):
   }
 }
 
-/** Runs in which each fault happens once, in pairs; those of one driver follow each other. */
+/** Runs in which each fault happens once, in pairs; those of one world follow each other. */
 export const planRepresentative = (seed: number): Plan[] => {
-  const storeOf = (name: string, index: number): StoreKind => faults[name]?.store ?? (index % 2 === 0 ? 'files' : 's3')
-  const stores = Map.groupBy(
-    Object.keys(faults).map((name, index) => ({ name, store: storeOf(name, index) })),
-    ({ store }) => store,
+  const worldOf = (name: string, index: number): WorldKind => {
+    const { worlds = ['files', 's3'] as const } = faults[name]!
+    return worlds[index % worlds.length]!
+  }
+  const byWorld = Map.groupBy(
+    Object.keys(faults).map((name, index) => ({ name, world: worldOf(name, index) })),
+    ({ world }) => world,
   )
-  const pairs = [...stores].flatMap(([store, all]) =>
+  const pairs = [...byWorld].flatMap(([world, all]) =>
     all.flatMap((_, index) =>
-      index % 2 === 0 ? [{ store, names: all.slice(index, index + 2).map(({ name }) => name) }] : [],
+      index % 2 === 0 ? [{ world, names: all.slice(index, index + 2).map(({ name }) => name) }] : [],
     ),
   )
-  return pairs.map(({ store, names }, index) => planRun(seed + index, names, store))
+  return pairs.map(({ world, names }, index) => planRun(seed + index, names, world))
 }

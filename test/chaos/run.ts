@@ -9,8 +9,7 @@ import { faults } from './faults.ts'
 import { type Kill, measureKills } from './kills.ts'
 import { type Plan, planRepresentative, planRun } from './plan.ts'
 import { type Ran, runPlan } from './run-plan.ts'
-import type { StoreKind } from './store-proxy.ts'
-import { startWorld, type World } from './world.ts'
+import { startWorld, type World, type WorldKind } from './world.ts'
 
 /** Hard limit of a run, its start of the system included. */
 const runMs = 300_000
@@ -33,8 +32,8 @@ const kept = join(import.meta.dirname, '../../.tools/chaos')
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-const describe = ({ store, faults: planned }: Plan): string =>
-  `${store}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
+const describe = ({ world, faults: planned }: Plan): string =>
+  `${world}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
 
 /** Each fault once, or the given seeds. */
 const plans = (): Plan[] => {
@@ -73,7 +72,7 @@ const summary = (ended: readonly Ran[]): string => {
   return ['| Fault | Runs | With violations | Recovery, median | Worst |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
-/** Keeps one installation for runs of the same driver; a violation or an error ends it. */
+/** Keeps one installation for runs in the same world; a violation or an error ends it. */
 const createWorlds = (folder: string) => {
   let current: World | undefined
   let started = 0
@@ -89,7 +88,7 @@ const createWorlds = (folder: string) => {
   }
   return {
     end,
-    of: async (kind: StoreKind): Promise<World> => {
+    of: async (kind: WorldKind): Promise<World> => {
       if (current?.kind !== kind || left === 0) {
         await end()
         started += 1
@@ -109,7 +108,7 @@ const runAll = async (): Promise<boolean> => {
   for (const plan of plans()) {
     try {
       const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
-      const world = await Promise.race([worlds.of(plan.store), late])
+      const world = await Promise.race([worlds.of(plan.world), late])
       const ran = await Promise.race([runPlan(world, plan), late])
       await report(world, ran)
       ended.push(ran)

@@ -3,9 +3,6 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The driver of the object store. */
-export type StoreKind = 'files' | 's3'
-
 /** How the object store responds: with a status, by a reset, after half of the upload, late, or at once but with a late response. */
 export type StoreMode =
   | 'pass'
@@ -71,7 +68,10 @@ export const startStoreProxy = async (storeUrl: string): Promise<StoreProxy> => 
     await delay(waitMs)
     if (request.method === 'PUT') {
       const key = request.url?.split('?')[0] ?? ''
-      if (uploaded.has(key)) return refuse(412, request, response)
+      if (uploaded.has(key)) {
+        await delay(bounds.responseMs)
+        return refuse(412, request, response)
+      }
       if (bounds.bytesMax === Infinity) uploaded.add(key)
     }
     passOn({ upstream, ...bounds }, request, response)

@@ -36,12 +36,13 @@ const ownsSocket = (pid: number, inode: string): boolean =>
 type Pair = { readonly near: Socket; readonly far: Socket; readonly client: string }
 
 /**
- * Listens on `port` of 127.0.0.1 and forwards to the same port of 127.0.0.2. `clients` returns names of processes by
- * their ids.
+ * Listens on `port` of 127.0.0.1 and forwards each connection to `target()`, by default the same port of 127.0.0.2. `clients`
+ * returns names of processes by their ids.
  */
 export const startTcpProxy = async (
   port: number,
   clients: () => Promise<ReadonlyMap<number, string>>,
+  target: () => { readonly host: string; readonly port: number } = () => ({ host: '127.0.0.2', port }),
 ): Promise<TcpProxy> => {
   const modes = new Map<string, TcpMode>()
   const pairs = new Set<Pair>()
@@ -74,7 +75,7 @@ export const startTcpProxy = async (
     near.on('error', () => {})
     const client = await nameOf(near).catch(() => 'other')
     if (modeOf(client) === 'reset') return near.resetAndDestroy()
-    const far = connect(port, '127.0.0.2')
+    const far = connect(target())
     far.on('error', () => near.destroy())
     const pair = { near, far, client }
     pairs.add(pair)

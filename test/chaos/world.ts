@@ -19,7 +19,8 @@ import { processTree } from '#test/helpers/process-tree.ts'
 import { startS3 } from '#test/helpers/s3.ts'
 import { type LocalJson, startSystem, type System } from '#test/helpers/system.ts'
 import { type Certificate, makeCertificate, type Received, startReceiver } from '#test/helpers/webhook-receiver.ts'
-import { startStoreProxy, type StoreKind, type StoreProxy } from './store-proxy.ts'
+import { type Replicas, startReplicas } from './replicas.ts'
+import { startStoreProxy, type StoreProxy } from './store-proxy.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const run = promisify(execFile)
@@ -34,14 +35,18 @@ export const webhookRetries = ['500ms', '1s', '2s'] as const
 /** Quota of the plan `edge`. */
 export const edgeQuota = 3
 
+/** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given. */
+export type WorldKind = 'files' | 's3' | 'replicated'
+
 /** A running one-machine installation with proxies before PostgreSQL, NATS and an S3 store, and disks that can be filled. */
 export type World = AsyncDisposable & {
-  readonly kind: StoreKind
+  readonly kind: WorldKind
   readonly dataDir: string
   readonly system: System
   readonly database: Database
   readonly objects: ObjectStore
   readonly store: StoreProxy | undefined
+  readonly replicas: Replicas | undefined
   readonly proxies: Readonly<Record<'nats' | 'postgres', TcpProxy>>
   readonly clockFile: string
   readonly siteUrl: string
@@ -108,57 +113,59 @@ const plans = () => {
   ]
 }
 
-/** Starts `up`, and the proxies as soon as it has chosen its ports. */
-const startBehindProxies = async (folder: string, args: readonly string[], s3Url: string | undefined) => {
-  const dataDir = join(folder, 'data')
+const readServices = async (dataDir: string) =>
+  (JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson).services
+
+/** Names of the services' processes by their ids, before `up` has written them too. */
+const clientsOf = async (dataDir: string): Promise<Map<number, string>> => {
+  const services = await readServices(dataDir).catch(() => [])
+  const known = new Map(services.map(({ pid, name }) => [pid, name]))
+  for (const { pid, command } of processTree(process.pid)) {
+    const [, service] = /services\/(\w+)\/main\.ts/.exec(command) ?? []
+    if (service !== undefined && !known.has(pid)) known.set(pid, service)
+  }
+  return known
+}
+
+const startUp = async (folder: string, dataDir: string, args: readonly string[]): Promise<System> => {
   await mountDisks(dataDir)
-  await writeFile(join(folder, 'plans.json'), JSON.stringify(plans()))
+  const planFile = join(folder, 'plans.json')
+  await writeFile(planFile, JSON.stringify(plans()))
   const env = {
     SHUTTERFLEET_POSTGRES_BIN: join(folder, 'bin'),
     SHUTTERFLEET_NATS_SERVER: join(folder, 'bin/nats-server'),
     // Fits onto the small disk.
     SHUTTERFLEET_RESULTS_MAX_BYTES: String(32 * 1024 * 1024),
   }
-  const flags = [
-    '--plans',
-    join(folder, 'plans.json'),
-    '--webhook-retries',
-    webhookRetries.join(),
-    '--workers-max',
-    '2',
-  ]
-  const starting = startSystem([...flags, ...args, ...(s3Url === undefined ? [] : ['--s3', s3Url])], { env, dataDir })
+  const flags = ['--plans', planFile, '--webhook-retries', webhookRetries.join(), '--workers-max', '2']
+  return startSystem([...flags, ...args], { env, dataDir })
+}
+
+/** Starts the proxies before the servers of `up` as soon as it has chosen their ports. Throws if it fails to start. */
+const startProxies = async (dataDir: string, starting: Promise<System>) => {
   const readPorts = async () =>
     JSON.parse(await readFile(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
   const chosen = eventually(async () => (await readPorts()) !== undefined, { what: 'ports.json' })
-  // Throws if it fails to start.
   await Promise.race([chosen, starting])
   const ports = await readPorts()
-  const readServices = async () =>
-    (JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson).services
-  const clients = async () => {
-    const services = await readServices().catch(() => [])
-    const known = new Map(services.map(({ pid, name }) => [pid, name]))
-    for (const { pid, command } of processTree(process.pid)) {
-      const [, service] = /services\/(\w+)\/main\.ts/.exec(command) ?? []
-      if (service !== undefined && !known.has(pid)) known.set(pid, service)
-    }
-    return known
-  }
-  const proxies = {
+  const clients = () => clientsOf(dataDir)
+  return {
     nats: await startTcpProxy(ports['nats'] ?? 0, clients),
     postgres: await startTcpProxy(ports['postgres'] ?? 0, clients),
   }
-  return { system: await starting, proxies }
 }
 
-const startSite = () =>
-  listening(
+/** Each page is another every time, so that the image of one attempt cannot pass as that of another. */
+const startSite = () => {
+  let loads = 0
+  return listening(
     createServer((request, response) => {
-      const send = () => response.writeHead(200, { 'content-type': 'text/html' }).end(`<h1>${request.url}</h1>`)
-      void delay(siteMs).then(send)
+      loads += 1
+      const page = `<h1>${request.url} ${loads}</h1>`
+      void delay(siteMs).then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(page))
     }),
   )
+}
 
 const startWebhooks = async (certificate: Certificate) => {
   let answer: (request: Received, nth: number) => number = () => 200
@@ -176,8 +183,31 @@ const findProcesses = async (system: System, name: string): Promise<number[]> =>
   return (await system.readLocal()).services.flatMap((service) => (service.name === name ? service.pid : []))
 }
 
+type Installation = Pick<World, 'system' | 'replicas' | 'proxies'> & { readonly databaseUrl: string }
+type Options = { readonly folder: string; readonly kind: WorldKind; readonly args: readonly string[] }
+
+/** Starts `up` and its servers, with proxies before these; `started` ends all. */
+const startInstallation = async (
+  started: AsyncDisposableStack,
+  { folder, kind, args }: Options,
+): Promise<Installation> => {
+  const dataDir = join(folder, 'data')
+  if (kind === 'replicated') {
+    const replicas = started.use(await startReplicas(() => clientsOf(dataDir)))
+    const system = started.use(await startUp(folder, dataDir, [...args, ...replicas.args]))
+    return { system, replicas, proxies: replicas.proxies, databaseUrl: (await system.readLocal()).database_url }
+  }
+  const starting = startUp(folder, dataDir, args)
+  const proxies = await startProxies(dataDir, starting)
+  const system = await starting
+  for (const each of [proxies.nats, proxies.postgres, system]) started.use(each)
+  // Past the proxy.
+  const databaseUrl = (await system.readLocal()).database_url.replace('127.0.0.1', '127.0.0.2')
+  return { system, replicas: undefined, proxies, databaseUrl }
+}
+
 /** Starts a world in a folder that others may traverse. Must run in mount and process namespaces of its own (scripts/run-chaos.sh). */
-export const startWorld = async (folder: string, kind: StoreKind): Promise<World> => {
+export const startWorld = async (folder: string, kind: WorldKind): Promise<World> => {
   await using started = new AsyncDisposableStack()
   await mkdir(folder, { mode: 0o755 })
   await writePrograms(folder)
@@ -195,14 +225,10 @@ export const startWorld = async (folder: string, kind: StoreKind): Promise<World
   const site = started.use(await startSite())
   const s3 = kind === 's3' ? started.use(await startS3()) : undefined
   const store = s3 && started.use(await startStoreProxy(s3.url))
-  const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--allow-target', `127.0.0.1:${site.port}`]
-  const args = [...allowed, '--extra-ca', certificate.certPath]
-  const { system, proxies } = await startBehindProxies(folder, args, store?.url)
-  started.use(proxies.nats)
-  started.use(proxies.postgres)
-  started.defer(async () => void (await system.stop()))
-  const direct = (await system.readLocal()).database_url.replace('127.0.0.1', '127.0.0.2')
-  const database = started.use(openDatabase({ url: direct, poolMax: 3 }))
+  const targets = [receiver, site].flatMap(({ port }) => ['--allow-target', `127.0.0.1:${port}`])
+  const args = [...targets, '--extra-ca', certificate.certPath, ...(store ? ['--s3', store.url] : [])]
+  const { system, replicas, proxies, databaseUrl } = await startInstallation(started, { folder, kind, args })
+  const database = started.use(openDatabase({ url: databaseUrl, poolMax: 3 }))
   await database.query(keepDeleted)
   const folderOfObjects = join(system.dataDir, 'objects')
   const files = { folder: folderOfObjects, filesUrl: 'http://localhost', signingKey: 'AA==', now: () => new Date() }
@@ -214,6 +240,7 @@ export const startWorld = async (folder: string, kind: StoreKind): Promise<World
     database,
     objects: s3 ? createS3Store(s3.url) : createFilesStore(files),
     store,
+    replicas,
     proxies,
     clockFile,
     siteUrl: `http://127.0.0.1:${site.port}`,

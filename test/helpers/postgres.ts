@@ -68,24 +68,45 @@ const addCertificate = async ({ certPath, keyPath }: Tls, folder: string, user: 
   }
 }
 
-const kill = async (server: ChildProcess, signal: 'SIGQUIT' | 'SIGINT' = 'SIGQUIT') => {
+/** Kills a server as in a crash, or shuts it down with SIGINT. */
+export const kill = async (server: ChildProcess, signal: 'SIGQUIT' | 'SIGINT' = 'SIGQUIT') => {
   if (server.exitCode !== null || server.signalCode !== null) return
   // SIGQUIT shuts down immediately: like a crash, but also ends children and frees shared memory.
   server.kill(signal)
   await once(server, 'exit')
 }
 
-type Programs = { readonly binaries: string; readonly user: Unprivileged }
-type Launch = Programs & { readonly folder: string; readonly port: number; readonly settings: readonly string[] }
+/** The programs of a server, and the user that runs them. */
+export type Programs = { readonly binaries: string; readonly user: Unprivileged }
+type Launch = Programs & {
+  readonly folder: string
+  readonly port: number
+  readonly settings: readonly string[]
+  readonly host?: string
+}
 
-const launch = async ({ binaries, user, folder, port, settings }: Launch): Promise<ChildProcess> => {
-  const wanted = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
+/** Finds the programs of PostgreSQL on this machine. */
+export const findPrograms = async (): Promise<Programs> => {
+  const [binaries, user] = await Promise.all([findBinaries(), unprivileged()])
+  return { binaries, user }
+}
+
+/** Starts a server on the folder `data` of `folder`; resolves once it responds. */
+export const launch = async ({
+  binaries,
+  user,
+  folder,
+  port,
+  settings,
+  host = '127.0.0.1',
+}: Launch): Promise<ChildProcess> => {
+  const wanted = [`port=${port}`, `listen_addresses=${host}`, 'unix_socket_directories=', 'max_connections=200']
   const flags = [...wanted, ...settings].flatMap((setting) => ['-c', setting])
   const started = spawn(join(binaries, 'postgres'), ['-D', join(folder, 'data'), ...flags], {
     ...optionsOf(folder, user),
     stdio: 'ignore',
   })
-  await using probe = openDatabase({ url: `postgres://postgres@127.0.0.1:${port}/postgres`, poolMax: 2 })
+  await using probe = openDatabase({ url: `postgres://postgres@${host}:${port}/postgres`, poolMax: 2 })
   await eventually(() => started.exitCode !== null || probe.ping(1000), { what: 'PostgreSQL answers' })
   return started
 }
@@ -96,13 +117,15 @@ const optionsOf = (cwd: string, user: Unprivileged) => ({
   env: { PATH: process.env['PATH'], LC_ALL: 'C' },
 })
 
-const makeFolder = async (prefix: string, user: Unprivileged) => {
+/** Creates a folder of this user with a name that begins with `prefix`. */
+export const makeFolder = async (prefix: string, user: Unprivileged) => {
   const folder = await mkdtemp(prefix)
   if (user) await chown(folder, user.uid, user.gid)
   return folder
 }
 
-const migrated = 'template_migrated'
+/** Name of the migrated database, from which others are created. */
+export const migrated = 'template_migrated'
 
 /** Migrates the template database; takes a few milliseconds if it is up to date. */
 const migrateTemplate = async (port: number) => {
@@ -148,6 +171,13 @@ const findTemplate = async (programs: Programs): Promise<string> => {
   return template
 }
 
+/** Copies the data of a migrated server into a new folder, and returns its path. */
+export const copyTemplate = async (programs: Programs): Promise<string> => {
+  const folder = await makeFolder(join(tmpdir(), 'postgres-'), programs.user)
+  await run('cp', ['-a', '--reflink=auto', join(await findTemplate(programs), 'data'), folder])
+  return folder
+}
+
 /**
  * Starts PostgreSQL on a free port of loopback, as an unprivileged user, in a new folder. `settings` replace the
  * ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end if `t` is given, else by
@@ -158,11 +188,9 @@ export const startPostgres = async (
   settings: readonly string[] = quick,
   tls?: Tls,
 ): Promise<TestPostgres> => {
-  const [binaries, user, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
-  const programs = { binaries, user }
-  const folder = await makeFolder(join(tmpdir(), 'postgres-'), user)
-  await run('cp', ['-a', '--reflink=auto', join(await findTemplate(programs), 'data'), folder])
-  if (tls) await addCertificate(tls, folder, user)
+  const [programs, port] = await Promise.all([findPrograms(), freePort()])
+  const folder = await copyTemplate(programs)
+  if (tls) await addCertificate(tls, folder, programs.user)
 
   const url = `postgres://postgres@127.0.0.1:${port}`
   const open: Database[] = []

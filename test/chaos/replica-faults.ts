@@ -1,0 +1,47 @@
+import { connectQueue } from '#shared/queue/connection.ts'
+import { manage } from '#shared/queue/stored.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
+import type { Fault } from './fault.ts'
+import type { World } from './world.ts'
+
+const worlds = ['replicated'] as const
+
+const replicasOf = ({ replicas }: World) => {
+  if (!replicas) throw new Error('this world has no replicas')
+  return replicas
+}
+
+/** Name of the server that leads the stream of captures. */
+const findLeader = async (world: World): Promise<string> => {
+  const { nats_url: url } = await world.system.readLocal()
+  await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+  const { streams } = await manage(queue)
+  return (await streams.info(capturesStream.name)).cluster?.leader ?? ''
+}
+
+/** Kills PostgreSQL and promotes its replica, which has all that was committed and has applied it up to two seconds before. */
+export const failOver: Fault = {
+  worlds,
+  durationsMs: [0],
+  begin: async (world) => {
+    const { postgres } = replicasOf(world)
+    await postgres.promote()
+    return () => postgres.addReplica()
+  },
+}
+
+/** What happens to the server that leads the stream of captures. */
+export const ofNatsServer = (what: 'kill' | 'freeze' | 'wipe'): Fault => ({
+  worlds,
+  durationsMs: what === 'freeze' ? [2000, 12_000] : [0],
+  begin: async (world) => {
+    const server = replicasOf(world).nats.get(await findLeader(world))
+    if (!server) throw new Error('the stream has no leader')
+    if (what === 'kill') await server.restart()
+    if (what === 'wipe') await server.wipe()
+    if (what === 'freeze') process.kill(server.pid, 'SIGSTOP')
+    return async () => {
+      if (what === 'freeze') process.kill(server.pid, 'SIGCONT')
+    }
+  },
+})

@@ -1,0 +1,57 @@
+import { freePort } from '#test/helpers/free-port.ts'
+import { startNats, type TestNats } from '#test/helpers/nats.ts'
+import { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+const host = '127.0.0.2'
+const portOf = ({ url }: TestNats) => Number(new URL(url).port)
+
+/** PostgreSQL with a replica and NATS of three servers, by name, each behind one address of a proxy. */
+export type Replicas = AsyncDisposable & {
+  readonly postgres: PostgresPair
+  readonly nats: ReadonlyMap<string, TestNats>
+  readonly proxies: Readonly<Record<'nats' | 'postgres', TcpProxy>>
+  /** Arguments of `up`. */
+  readonly args: readonly string[]
+}
+
+const startNatsCluster = async (): Promise<Map<string, TestNats>> => {
+  const ports = await Promise.all([freePort(), freePort(), freePort()])
+  const routes = ports.map((port) => `"nats://${host}:${port}"`).join(', ')
+  const start = async (port: number) => {
+    // Clients learn of no other address than the proxy's.
+    const cluster = `cluster { name: chaos, no_advertise: true, listen: "${host}:${port}", routes: [${routes}] }`
+    return [`s${port}`, await startNats(undefined, { host, config: `server_name: "s${port}"\n${cluster}` })] as const
+  }
+  return new Map(await Promise.all(ports.map(start)))
+}
+
+/** Starts both stores and their proxies. `clients`: as for `startTcpProxy`. */
+export const startReplicas = async (clients: Parameters<typeof startTcpProxy>[1]): Promise<Replicas> => {
+  await using started = new AsyncDisposableStack()
+  const [natsPort, postgresPort] = [await freePort(), await freePort()]
+  const nats = await startNatsCluster()
+  for (const server of nats.values()) started.use(server)
+  const postgres = started.use(await startPostgresPair(postgresPort))
+  const servers = [...nats.values()]
+  let connections = 0
+  const nextServer = () => {
+    connections += 1
+    return { host, port: portOf(servers[connections % servers.length]!) }
+  }
+  const proxies = {
+    nats: started.use(await startTcpProxy(natsPort, clients, nextServer)),
+    postgres: started.use(
+      await startTcpProxy(postgresPort, clients, () => ({ host: postgres.host(), port: postgresPort })),
+    ),
+  }
+  const postgresUrl = `postgres://postgres@127.0.0.1:${postgresPort}/shutterfleet`
+  const owned = started.move()
+  return {
+    postgres,
+    nats,
+    proxies,
+    args: ['--postgres', postgresUrl, '--nats', `nats://127.0.0.1:${natsPort}`],
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
