@@ -23,10 +23,12 @@ export type WatchedAlerts = AsyncDisposable & {
 /** Starts a Prometheus that scrapes the services of a system whose worker is ready, and evaluates the shipped rules. */
 export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
   const { services } = await system.readLocal()
-  const prometheus = await startPrometheus(
-    services.flatMap(({ metrics_url: url }) => (url ? [new URL(url).host] : [])),
-    { hurry },
-  )
+  return watchAlertsOf(services.flatMap(({ metrics_url: url }) => (url ? [new URL(url).host] : [])))
+}
+
+/** As `watchAlerts`, of these hosts with ports. */
+export const watchAlertsOf = async (targets: readonly string[]): Promise<WatchedAlerts> => {
+  const prometheus = await startPrometheus(targets, { hurry })
   const fired = new Map<string, string>()
   const evaluations = new Set<string>()
   const look = async () => {

@@ -1,7 +1,15 @@
+import { createServer } from 'node:http'
 import t from 'tap'
 import { readDashboards, testQueries } from '#test/helpers/dashboard-queries.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 import { startPrometheus } from '#test/helpers/prometheus.ts'
+import { watchAlertsOf } from '#test/helpers/watched-alerts.ts'
+
+/** Metrics of the services that the cluster does not run. */
+const others = ['gateway', 'ledger', 'egress', 'webhooks']
+  .map((service) => `shutterfleet_event_loop_utilization_ratio{service="${service}"} 0\n`)
+  .join('')
 
 t.test('operator: every panel of the controller on Kubernetes has data', async (t) => {
   const { operator, applyPool, settles, queue } = await startOperatorCluster(t)
@@ -11,4 +19,18 @@ t.test('operator: every panel of the controller on Kubernetes has data', async (
   await queue.send(2)
   await queue.allEnded()
   await testQueries(t, prometheus, readDashboards({ isKubernetes: true }))
+})
+
+t.test('alerts: a Kubernetes API that does not respond is the one critical alert', async (t) => {
+  const { cluster, operator, applyPool, settles } = await startOperatorCluster(t)
+  await using rest = await listening(createServer((_, response) => response.end(others)))
+  await applyPool('web', { pool: 'standard' })
+  await settles('web', 1)
+  await using alerts = await watchAlertsOf([new URL(operator.probeUrl).host, `127.0.0.1:${rest.port}`])
+  cluster.freeze('kube-apiserver')
+  try {
+    await alerts.expectCritical(t, ['ShutterfleetNoLeader'])
+  } finally {
+    cluster.thaw('kube-apiserver')
+  }
 })

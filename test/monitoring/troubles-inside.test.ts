@@ -8,6 +8,7 @@ import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 
 const notRoot = process.getuid?.() === 0 ? false : 'mounts need root'
 const oneWorker = ['--workers-max', '1']
+const page = { html: '<h1>A page</h1>' }
 
 const makeFolder = async () => {
   const path = await mkdtemp(join(tmpdir(), 'shutterfleet-trouble-'))
@@ -31,9 +32,22 @@ t.test('alerts: a full disk of the object store is the one critical alert', { sk
   await using alerts = await watchAlerts(system)
   await fill(`/proc/${system.pid}/root${objects}/filler`)
   await using _load = keepSending(2, () =>
-    system.post('/v1/screenshots/capture', { html: '<h1>A page</h1>', timeout: 5 }),
+    system.post('/v1/screenshots/capture', { ...page, timeout: 5 }),
   )
   await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
+})
+
+t.test('alerts: an egress filter that ends again and again is the one critical alert', async (t) => {
+  await using system = await startSystem(['--workers-max', '4'])
+  await using alerts = await watchAlerts(system)
+  const crash = async () => {
+    for (const { name, pid } of (await system.readLocal()).services) if (name === 'egress') process.kill(pid, 'SIGKILL')
+  }
+  const timer = setInterval(() => void crash().catch(() => {}), 200)
+  t.teardown(() => clearInterval(timer))
+  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { ...page, timeout: 5 }))
+  await alerts.expectCritical(t, ['ShutterfleetServiceAbsent'])
+  clearInterval(timer)
 })
 
 t.test('alerts: in a crash loop workers are not ready and captures do not start', async (t) => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -7,6 +8,9 @@ import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 
 const oneWorker = ['--workers-max', '1']
 const page = { html: '<h1>Nobody will see this</h1>' }
+
+/** How long PostgreSQL is stopped and runs, in turns. */
+const [stoppedMs, runningMs] = [1500, 100]
 
 /** Sends a signal to a process and all its descendants. */
 const signalTree = (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => {
@@ -24,6 +28,29 @@ t.test('alerts: a frozen PostgreSQL, for which every request ends with 503, is t
     await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
   } finally {
     signalTree(postgres.pid, 'SIGCONT')
+  }
+})
+
+t.test('alerts: a PostgreSQL that is slow, as on a slow disk, is the one critical alert', async (t) => {
+  await using postgres = await startPostgres()
+  const { url } = await postgres.createDatabase()
+  await using system = await startSystem([...oneWorker, '--postgres', url])
+  await using alerts = await watchAlerts(system)
+  const stop = new AbortController()
+  const slow = (async () => {
+    while (!stop.signal.aborted) {
+      signalTree(postgres.pid, 'SIGSTOP')
+      await delay(stoppedMs)
+      signalTree(postgres.pid, 'SIGCONT')
+      await delay(runningMs)
+    }
+  })()
+  try {
+    await using _load = keepSending(4, () => system.request('/v1/account/usage'))
+    await alerts.expectCritical(t, ['ShutterfleetRequestsLateFast'])
+  } finally {
+    stop.abort()
+    await slow
   }
 })
 
