@@ -62,7 +62,10 @@ export const planRun = (seed: number, only?: readonly string[], on?: WorldKind):
   }
 }
 
-/** Runs in which each fault happens once, in pairs; those of one world follow each other. */
+/** Faults in a representative run. */
+const groupFaults = 3
+
+/** Runs in which each fault happens once, three in a run; those of one world follow each other. */
 export const planRepresentative = (seed: number): Plan[] => {
   const worldOf = (name: string, index: number): WorldKind => {
     const { worlds = ['files', 's3'] as const } = faults[name]!
@@ -72,10 +75,11 @@ export const planRepresentative = (seed: number): Plan[] => {
     Object.keys(faults).map((name, index) => ({ name, world: worldOf(name, index) })),
     ({ world }) => world,
   )
-  const pairs = [...byWorld].flatMap(([world, all]) =>
-    all.flatMap((_, index) =>
-      index % 2 === 0 ? [{ world, names: all.slice(index, index + 2).map(({ name }) => name) }] : [],
-    ),
-  )
-  return pairs.map(({ world, names }, index) => planRun(seed + index, names, world))
+  // Neighbours are alike, and those of one proxy replace each other.
+  const groups = [...byWorld].flatMap(([world, all]) => {
+    const count = Math.ceil(all.length / groupFaults)
+    const namesOf = (group: number) => all.flatMap(({ name }, index) => (index % count === group ? [name] : []))
+    return Array.from({ length: count }, (_, group) => ({ world, names: namesOf(group) }))
+  })
+  return groups.map(({ world, names }, index) => planRun(seed + index, names, world))
 }

@@ -31,9 +31,7 @@ t.test('alerts: a full disk of the object store is the one critical alert', { sk
   await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
   await using alerts = await watchAlerts(system)
   await fill(`/proc/${system.pid}/root${objects}/filler`)
-  await using _load = keepSending(2, () =>
-    system.post('/v1/screenshots/capture', { ...page, timeout: 5 }),
-  )
+  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { ...page, timeout: 5 }))
   await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
 })
 

@@ -54,9 +54,11 @@ const launchChecked = async (kind: BrowserKind) => {
 
 const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
 const report = openSupervisorPipe((message) => {
-  if (message.kind === 'order') void serveOrder({ pages, reviewer, settings, ...blocking, report }, message.order)
-  else if (message.kind === 'byte-limit-exceeded') reviewer.onByteLimitExceeded(message.bytesMax)
-  else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
+  if (message.kind === 'order')
+    return void serveOrder({ pages, reviewer, settings, ...blocking, report }, message.order)
+  if (message.kind === 'byte-limit-exceeded') reviewer.recordByteLimit(message.bytesMax)
+  const isAllowed = message.kind === 'connection' && reviewer.review(message)
+  return void report({ kind: 'verdict', number: message.number, isAllowed })
 })
 // The start of the browser is part of the host's own: its bound grows, that of an order does not.
 await pages.first

@@ -59,11 +59,14 @@ export type ConnectionReview = {
 /** File descriptor of the host's pipe to its supervisor. */
 export const pipeFd = 4
 
-/** What the supervisor sends to a host. `byte-limit-exceeded`: the capture has loaded more than `bytesMax`. */
+/**
+ * What the supervisor sends to a host. `byte-limit-exceeded`: the capture has loaded more than `bytesMax`; the host responds
+ * with a verdict, as to a review.
+ */
 export type Message =
   | { readonly kind: 'order'; readonly order: DueOrder }
   | ConnectionReview
-  | { readonly kind: 'byte-limit-exceeded'; readonly bytesMax: number }
+  | { readonly kind: 'byte-limit-exceeded'; readonly number: number; readonly bytesMax: number }
 
 /** The result of a capture. `width` and `height` are in pixels of the image. */
 export type Shot = {

@@ -24,7 +24,7 @@ export const openTraffic = () => {
       reject(new AppError('SERVICE_UNAVAILABLE', { message: interruption.detail }))
     },
     /** Fails the capture: it has loaded more than `bytesMax`. */
-    onByteLimitExceeded: (bytesMax: number): void => {
+    recordByteLimit: (bytesMax: number): void => {
       const publicMessage = `The page loads more than the ${bytesMax} bytes that one capture may load.`
       reject(new AppError('RENDER_ERROR', { publicMessage, blame: 'target' }))
     },
@@ -67,7 +67,7 @@ export const createConnectionReviewer = () => {
       return active !== undefined && !active.blocks(host)
     },
     /** Fails the running capture: it has loaded more than `bytesMax`. */
-    onByteLimitExceeded: (bytesMax: number) => active?.traffic.onByteLimitExceeded(bytesMax),
+    recordByteLimit: (bytesMax: number) => active?.traffic.recordByteLimit(bytesMax),
   }
 }
 

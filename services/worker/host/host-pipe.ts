@@ -43,6 +43,13 @@ export const openHostPipe = (
   let running: Running | undefined
 
   const send = (message: Message) => void writeFrame(pipe, message)
+  /** Sends a message that the host answers with a verdict. */
+  const ask = (messageOf: (number: number) => Message) =>
+    new Promise<boolean>((resolve) => {
+      reviews += 1
+      waiting.set(reviews, resolve)
+      send(messageOf(reviews))
+    })
   const oldest = (): number | undefined => waiting.keys().next().value
   const takeVerdict = (number: number, isAllowed: boolean) => {
     if (number !== oldest()) throw new Error('a verdict that is not due')
@@ -83,12 +90,7 @@ export const openHostPipe = (
         running = { id: order.id, events, end, reviewsBefore: reviews, stage: 'ordered' }
         send({ kind: 'order', order })
       }),
-    review: (host, refusal) =>
-      new Promise((resolve) => {
-        reviews += 1
-        waiting.set(reviews, resolve)
-        send({ kind: 'connection', number: reviews, host, refusal })
-      }),
-    onByteLimitExceeded: () => send({ kind: 'byte-limit-exceeded', bytesMax: loadBytesMax }),
+    review: (host, refusal) => ask((number) => ({ kind: 'connection', number, host, refusal })),
+    recordByteLimit: () => ask((number) => ({ kind: 'byte-limit-exceeded', number, bytesMax: loadBytesMax })),
   }
 }

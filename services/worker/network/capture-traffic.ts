@@ -11,12 +11,15 @@ export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax
  */
 const concurrentMax = 64
 
-/** The browser host, which decides what its capture blocks, and receives refusals before the browser does. */
+/** Traffic above the bound of a capture at which its connections are closed even if the browser host has not recorded it. */
+const unrecordedBytesMax = 16 * 2 ** 20
+
+/** The browser host, which decides what its capture blocks, and records why connections fail before the browser notices. */
 export type TrafficOwner = {
   /** Resolves to whether a connection to `host` is allowed, once the browser host has recorded the refusal, if any. */
   readonly review: (host: string, refusal?: Refusal) => Promise<boolean>
-  /** Called once, when the traffic of the capture has exceeded `bytesMax`. */
-  readonly onByteLimitExceeded: () => void
+  /** Called once, when the traffic of the capture has exceeded `bytesMax`; resolves once the browser host has recorded it. */
+  readonly recordByteLimit: () => Promise<unknown>
 }
 
 /** Counts and bounds the traffic of one capture, where no browser can reset the count. Dispose closes all open connections. */
@@ -51,13 +54,13 @@ export const openCaptureTraffic = (capture: EgressCapture, bounds: TrafficBounds
       if (connection.closed) release()
       else connection.once('close', release)
     },
-    /** Counts bytes of either direction; above the bound all connections are closed. */
+    /** Counts bytes of either direction; above the bound all connections are closed, once the owner has recorded it. */
     count: (more: number): void => {
       const before = bytes
       bytes += more
       if (bytes <= bounds.bytesMax) return
-      closeAll()
-      if (before <= bounds.bytesMax) owner.onByteLimitExceeded()
+      if (before <= bounds.bytesMax) void owner.recordByteLimit().then(closeAll)
+      if (bytes > bounds.bytesMax + unrecordedBytesMax) closeAll()
     },
     /** Whether the browser host allows connections to `host`; only an approval is remembered. */
     allows: async (host: string): Promise<boolean> => {

@@ -30,7 +30,7 @@ t.test('traffic: an overloaded egress interrupts the capture as overload, unless
 
 t.test('traffic: names the exceeded maximum of bytes', async (t) => {
   const traffic = openTraffic()
-  traffic.onByteLimitExceeded(100)
+  traffic.recordByteLimit(100)
   await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
 })
 
@@ -64,7 +64,7 @@ t.test('reviewer: records refusals and excess bytes for the active capture', asy
   before[Symbol.dispose]()
   using traffic = reviewer.begin({})
   reviewer.review({ host: 'page.test', refusal: 'dns_failed' })
-  reviewer.onByteLimitExceeded(1000)
+  reviewer.recordByteLimit(1000)
   t.equal(traffic.refusalOf('page.test'), 'dns_failed')
   await t.rejects(traffic.failed, { code: 'RENDER_ERROR', publicMessage: /1000 bytes/ })
   t.equal(before.refusalOf('page.test'), undefined)

@@ -28,25 +28,28 @@ const startLink = async (refuse: { next: () => Promise<string | undefined> }) =>
   return { link, gate, isUp, [Symbol.asyncDispose]: () => rest.disposeAsync() }
 }
 
-t.test('egress link: after a failed connection the check has ended before the result, and holds the worker', async (t) => {
-  const refuse = { next: async (): Promise<string | undefined> => undefined }
-  await using started = await startLink(refuse)
-  const { link, gate, isUp } = started
-  await eventually(isUp, { what: 'egress is watched' })
-  const before = link.outages()
-  const checked = Promise.withResolvers<string>()
-  refuse.next = () => checked.promise
-  let isDecided = false
-  const decided = link.isUpSince(before, true).finally(() => (isDecided = true))
-  // The watch answers its ping meanwhile.
-  t.equal(await isUp(), true)
-  t.equal(await isUp(), true)
-  t.notOk(isDecided)
-  checked.resolve('overloaded')
-  t.equal(await decided, true, 'the attempt is not blamed on egress')
-  await eventually(() => gate.holds().has('egress'), { what: 'the worker is held' })
-  t.equal(await link.isUpSince(before, false), false)
-})
+t.test(
+  'egress link: after a failed connection the check has ended before the result, and holds the worker',
+  async (t) => {
+    const refuse = { next: async (): Promise<string | undefined> => undefined }
+    await using started = await startLink(refuse)
+    const { link, gate, isUp } = started
+    await eventually(isUp, { what: 'egress is watched' })
+    const before = link.outages()
+    const checked = Promise.withResolvers<string>()
+    refuse.next = () => checked.promise
+    let isDecided = false
+    const decided = link.isUpSince(before, true).finally(() => (isDecided = true))
+    // The watch answers its ping meanwhile.
+    t.equal(await isUp(), true)
+    t.equal(await isUp(), true)
+    t.notOk(isDecided)
+    checked.resolve('overloaded')
+    t.equal(await decided, true, 'the attempt is not blamed on egress')
+    await eventually(() => gate.holds().has('egress'), { what: 'the worker is held' })
+    t.equal(await link.isUpSince(before, false), false)
+  },
+)
 
 t.test('egress link: a worker is held until egress refuses a forbidden target', async (t) => {
   const refuse = { next: async (): Promise<string | undefined> => 'overloaded' }

@@ -6,27 +6,47 @@ const bounds = { bytesMax: 100, connectionsMax: 2 }
 
 const open = (isAllowed: (host: string) => boolean = () => true) => {
   const calls: unknown[] = []
+  const recorded = Promise.withResolvers<void>()
   const owner: TrafficOwner = {
     review: async (...of) => {
       calls.push(of)
       return isAllowed(of[0])
     },
-    onByteLimitExceeded: () => void calls.push('byte limit exceeded'),
+    recordByteLimit: () => {
+      calls.push('byte limit exceeded')
+      return recorded.promise
+    },
   }
-  return { calls, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
+  return { calls, recorded, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
 }
 
-t.test('traffic: closes every connection above the maximum of bytes of a capture, and reports it once', async (t) => {
-  const { calls, traffic } = open()
-  const [one, two] = [new PassThrough(), new PassThrough()]
+t.test(
+  'traffic: closes every connection above the maximum of bytes of a capture, once its host has recorded it',
+  async (t) => {
+    const { calls, recorded, traffic } = open()
+    const [one, two] = [new PassThrough(), new PassThrough()]
+    traffic.admit(one)
+    traffic.admit(two)
+    traffic.count(100)
+    t.notOk(one.destroyed)
+    traffic.count(1)
+    traffic.count(1)
+    t.notOk(one.destroyed || two.destroyed)
+    recorded.resolve()
+    await recorded.promise
+    t.ok(one.destroyed && two.destroyed)
+    t.same(calls, ['byte limit exceeded'])
+  },
+)
+
+t.test('traffic: a host that does not record the maximum of bytes gains at most 16 MiB', async (t) => {
+  const { traffic } = open()
+  const one = new PassThrough()
   traffic.admit(one)
-  traffic.admit(two)
-  traffic.count(100)
+  traffic.count(100 + 16 * 2 ** 20)
   t.notOk(one.destroyed)
   traffic.count(1)
-  traffic.count(1)
-  t.ok(one.destroyed && two.destroyed)
-  t.same(calls, ['byte limit exceeded'])
+  t.ok(one.destroyed)
 })
 
 t.test('traffic: rejects connections above its total, whether or not the first are still open', async (t) => {

@@ -29,7 +29,7 @@ const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax =
       calls.push(refusal === undefined ? host : [host, refusal])
       return review === undefined || review(host, refusal)
     },
-    onByteLimitExceeded: () => void calls.push('byte limit exceeded'),
+    recordByteLimit: async () => void calls.push('byte limit exceeded'),
   })
   return { ...running, server, calls, begin: relay.begin }
 }
