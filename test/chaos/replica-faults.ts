@@ -1,6 +1,7 @@
 import { connectQueue } from '#shared/queue/connection.ts'
 import { manage } from '#shared/queue/stored.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import type { Fault } from './fault.ts'
 import type { World } from './world.ts'
 
@@ -11,12 +12,21 @@ const replicasOf = ({ replicas }: World) => {
   return replicas
 }
 
-/** Name of the server that leads the stream of captures. */
+/** Longer than an election. */
+const electionMs = 30_000
+
+/** Name of the server that leads the stream of captures, once it has a leader. */
 const findLeader = async (world: World): Promise<string> => {
   const { nats_url: url } = await world.system.readLocal()
-  await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
-  const { streams } = await manage(queue)
-  return (await streams.info(capturesStream.name)).cluster?.leader ?? ''
+  let leader: string | undefined
+  const isKnown = async () => {
+    await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+    const { streams } = await manage(queue)
+    leader = (await streams.info(capturesStream.name)).cluster?.leader
+    return leader !== undefined
+  }
+  await eventually(isKnown, { withinMs: electionMs, what: 'the stream of captures has a leader' })
+  return leader!
 }
 
 /** Kills PostgreSQL and promotes its replica, which has all that was committed and has applied it up to two seconds before. */

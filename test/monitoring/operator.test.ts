@@ -23,7 +23,8 @@ t.test('operator: every panel of the controller on Kubernetes has data', async (
 
 t.test('alerts: a Kubernetes API that does not respond is the one critical alert', async (t) => {
   const { cluster, operator, applyPool, settles } = await startOperatorCluster(t)
-  await using rest = await listening(createServer((_, response) => response.end(others)))
+  const serve = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(others))
+  await using rest = await listening(serve)
   await applyPool('web', { pool: 'standard' })
   await settles('web', 1)
   await using alerts = await watchAlertsOf([new URL(operator.probeUrl).host, `127.0.0.1:${rest.port}`])

@@ -44,7 +44,7 @@ t.test('alerts: an egress filter that ends again and again is the one critical a
   const timer = setInterval(() => void crash().catch(() => {}), 200)
   t.teardown(() => clearInterval(timer))
   await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { ...page, timeout: 5 }))
-  await alerts.expectCritical(t, ['ShutterfleetServiceAbsent'])
+  await alerts.expectCritical(t, ['ShutterfleetCapturesNotStarting'])
   clearInterval(timer)
 })
 
