@@ -44,15 +44,18 @@ t.test('host pipe: accepts the reports of an order in sequence, with the image',
   t.same(reasons, [])
 })
 
-t.test('host pipe: accepts verdicts on connections and on the limit of bytes in the order of their requests', async (t) => {
-  const { pipe, write, reasons } = openTestPipe()
-  const verdicts = [pipe.review('a.test'), pipe.recordByteLimit(), pipe.review('b.test', 'blocked')]
-  write({ kind: 'verdict', number: 1, isAllowed: true })
-  write({ kind: 'verdict', number: 2, isAllowed: false })
-  write({ kind: 'verdict', number: 3, isAllowed: false })
-  t.same(await Promise.all(verdicts), [true, false, false])
-  t.same(reasons, [])
-})
+t.test(
+  'host pipe: accepts verdicts on connections and on the limit of bytes in the order of their requests',
+  async (t) => {
+    const { pipe, write, reasons } = openTestPipe()
+    const verdicts = [pipe.review('a.test'), pipe.recordByteLimit(), pipe.review('b.test', 'blocked')]
+    write({ kind: 'verdict', number: 1, isAllowed: true })
+    write({ kind: 'verdict', number: 2, isAllowed: false })
+    write({ kind: 'verdict', number: 3, isAllowed: false })
+    t.same(await Promise.all(verdicts), [true, false, false])
+    t.same(reasons, [])
+  },
+)
 
 const withShot = (over: object) => ({ ...completed, outcome: { ...completed.outcome, shot: { ...shot, ...over } } })
 const withTimings = (timings: object) => ({ ...ended, outcome: { ...failed, timings } })
