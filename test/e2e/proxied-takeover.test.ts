@@ -72,7 +72,11 @@ t.test('proxied takeover: no Job is created twice after an API server outage dur
   await isUnderWay(15)
   await cluster.kill('kube-apiserver')
   await send(5)
+  leader.freeze()
+  const lists = record.lists()
   await cluster.start('kube-apiserver')
+  await eventually(() => record.lists() > lists, { what: 'Jobs are recorded again' })
+  leader.thaw()
   await assertExact(t, 45)
 })
 

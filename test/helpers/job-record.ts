@@ -21,7 +21,9 @@ export type JobRecord = AsyncDisposable & {
   readonly most: () => number
   /** Moments with more unclaimed Jobs than waiting captures plus spares. */
   readonly excesses: readonly string[]
-  /** Resets all counts. */
+  /** Number of lists of all Jobs; between a lost watch and the next list, Jobs may come and go unseen. */
+  readonly lists: () => number
+  /** Resets all counts but that of lists. */
   readonly restart: () => void
 }
 
@@ -36,6 +38,7 @@ export const recordJobs = (
   const excesses: string[] = []
   let most = 0
   let claimWrites = 0
+  let lists = 0
 
   const unfinished = () => reflector.all().filter((job) => !endOf(job))
   /** A claim decrements both Jobs and captures, so that a late watch event causes no false excess. */
@@ -66,7 +69,7 @@ export const recordJobs = (
         }
         check()
       },
-      events: { listed: () => {}, ended: () => {} },
+      events: { listed: () => void (lists += 1), ended: () => {} },
     },
     { resource: jobs, backOff: { firstMs: 50, lastMs: 500 } },
   )
@@ -78,6 +81,7 @@ export const recordJobs = (
     of: (name) => reflector.all().find(({ metadata }) => metadata.name === name),
     claimWrites: () => claimWrites,
     most: () => most,
+    lists: () => lists,
     restart: () => {
       made.clear()
       claims.clear()
