@@ -88,6 +88,18 @@ const afterFirstRecord = <D extends Pick<Database, 'query'>>(
 
 const bounds = { limit: 1, perAccount: 8, brokenAfter: 5, leaseMs: 60_000 }
 
+t.test('webhooks takers: many due deliveries of one receiver take no place of another', async (t) => {
+  await using s = await setUp()
+  for (let n = 0; n < 20; n += 1) await captureFor(s.database, s.tenant, hookUrl('one', `/${n}`))
+  await captureFor(s.database, s.tenant, hookUrl('two', '/other'))
+  const taken = await takeDeliveries(s.database, { ...bounds, limit: 100, perAccount: 100 })
+  const [queue] = await s.database.query<{ parallel: number }>('select max(parallel) as parallel from webhook_queue')
+  const parallel = queue?.parallel ?? 0
+  t.ok(parallel < 20, 'fewer than are due')
+  const ofOne = taken.filter(({ url }) => url.startsWith(hookUrl('one', '/')))
+  t.same([ofOne.length, taken.length], [parallel, parallel + 1])
+})
+
 t.test('webhooks takers: a sender whose lease was taken over changes nothing', async (t) => {
   await using s = await setUp()
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/twice'))
