@@ -152,15 +152,22 @@ t.test('gateway faults: a capture outlives its client, is charged once, and is r
 
 t.test('gateway faults: a stopping gateway lets a running capture end', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
-  const { capture } = await newCaller(gateway)
+  const { capture, create } = await newCaller(gateway)
   const { promise, resolve } = Promise.withResolvers<void>()
   await using fleet = startStandInFleet(gateway, () => ({ image, before: () => promise }))
   const waiting = capture()
   await eventually(() => fleet.seen.length === 1)
   gateway.stop()
   await eventually(async () => (await fetch(`${gateway.probeUrl}/readyz`)).status === 503)
+  const isClosed = () =>
+    create().then(
+      () => false,
+      () => true,
+    )
+  await eventually(isClosed, { what: 'the port is closed' })
   resolve()
-  t.equal((await waiting).status, 200)
+  const answer = await waiting
+  t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
   t.equal(await gateway.ended, 0)
 })
 
