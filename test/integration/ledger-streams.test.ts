@@ -3,7 +3,7 @@ import { createStreamKeeper, setUpStreams } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { publishStored, manage, probeStream } from '#shared/queue/stored.ts'
-import { readStreams, unreadReports } from '#shared/queue/streams.ts'
+import { findUndeliverable, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import { captureSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -128,7 +128,7 @@ t.test('ledger streams: a capture that is stored and will not be delivered is pu
   await publish()
   const [last] = await pull(1)
   last?.ack()
-  await queue.connection.flush()
+  await eventually(async () => (await findUndeliverable(queue)).length > 0, { what: 'the ack floor advances' })
   await createStreamKeeper(ledger, ledger.relayWakeup)()
   const requeued = await database.query<{ id: string }>('select capture_id as id from outbox order by 1')
   t.same(
