@@ -65,7 +65,7 @@ const workerMetrics = async (of: System): Promise<string> => {
 }
 
 /** Waits until the start of a capture is recorded. */
-const isProcessing = (of: System, id: string) =>
+const untilProcessing = (of: System, id: string) =>
   eventually(async () => (await of.record(id)).status === 'processing', { withinMs: endMs, what: 'processing' })
 
 /** Creates a capture and waits until its worker is held because of the store. */
@@ -73,7 +73,7 @@ const createHeld = async (of: System): Promise<string> => {
   const id = await of.create({ ...newPage(), timeout: 5 })
   const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(of))
   await eventually(isHeld, { withinMs: endMs, what: 'held by the store' })
-  await isProcessing(of, id)
+  await untilProcessing(of, id)
   return id
 }
 
@@ -127,7 +127,7 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   const before = attempts
   const waits = await system.create(newPage())
   await eventually(() => attempts > before + 3, { what: 'three more upload attempts' })
-  await isProcessing(system, waits)
+  await untilProcessing(system, waits)
   away.close()
   await once(away, 'close')
   await server.start()

@@ -43,8 +43,8 @@ export const openHostPipe = (
   let running: Running | undefined
 
   const send = (message: Message) => void writeFrame(pipe, message)
-  /** Sends a message that the host answers with a verdict. */
-  const ask = (messageOf: (number: number) => Message) =>
+  /** Sends a message to which the host responds with a verdict. */
+  const request = (messageOf: (number: number) => Message) =>
     new Promise<boolean>((resolve) => {
       reviews += 1
       waiting.set(reviews, resolve)
@@ -90,7 +90,7 @@ export const openHostPipe = (
         running = { id: order.id, events, end, reviewsBefore: reviews, stage: 'ordered' }
         send({ kind: 'order', order })
       }),
-    review: (host, refusal) => ask((number) => ({ kind: 'connection', number, host, refusal })),
-    recordByteLimit: () => ask((number) => ({ kind: 'byte-limit-exceeded', number, bytesMax: loadBytesMax })),
+    review: (host, refusal) => request((number) => ({ kind: 'connection', number, host, refusal })),
+    recordByteLimit: () => request((number) => ({ kind: 'byte-limit-exceeded', number, bytesMax: loadBytesMax })),
   }
 }

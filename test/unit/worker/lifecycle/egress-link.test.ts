@@ -40,7 +40,7 @@ t.test(
     refuse.next = () => checked.promise
     let isDecided = false
     const decided = link.isUpSince(before, true).finally(() => (isDecided = true))
-    // The watch answers its ping meanwhile.
+    // The watch responds to pings meanwhile.
     t.equal(await isUp(), true)
     t.equal(await isUp(), true)
     t.notOk(isDecided)
