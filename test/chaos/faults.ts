@@ -2,17 +2,18 @@ import { execFile } from 'node:child_process'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { connectQueue } from '#shared/queue/connection.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
+import { signalAll } from '#test/helpers/process-tree.ts'
+import { connectToNats } from './connect-to-nats.ts'
 import type { Fault } from './fault.ts'
+import { disturbNatsServer, failOver } from './replica-faults.ts'
 import { cutSenderOff } from './sender-fault.ts'
-import { failOver, ofNatsServer } from './replica-faults.ts'
 import type { StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
-import type { World, WorldKind } from './world.ts'
+import type { WorldKind } from './world.ts'
 
 const run = promisify(execFile)
 
@@ -37,22 +38,11 @@ const withOwnServers = ['files', 's3'] as const
 const worldsOf = (process: string): Pick<Fault, 'worlds'> =>
   process === 'nats' || process === 'postgres' ? { worlds: withOwnServers } : {}
 
-/** Sends a signal to those of the processes that still run. */
-export const signal = (pids: readonly number[], name: NodeJS.Signals) => {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name)
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-}
-
 const kill = (name: string, by: NodeJS.Signals = 'SIGKILL'): Fault => ({
   ...worldsOf(name),
   durationsMs: [0],
   begin: async (world) => {
-    signal(await world.pidsOf(name), by)
+    signalAll(await world.pidsOf(name), by)
     return nothing
   },
 })
@@ -62,8 +52,8 @@ const freeze = (name: string): Fault => ({
   durationsMs: [500, 2000, 6000, 12_000, 25_000],
   begin: async (world) => {
     const pids = await world.treeOf(name)
-    signal(pids, 'SIGSTOP')
-    return async () => signal(pids, 'SIGCONT')
+    signalAll(pids, 'SIGSTOP')
+    return async () => signalAll(pids, 'SIGCONT')
   },
 })
 
@@ -105,15 +95,15 @@ const loseWrites: Fault = {
   begin: async (world) => {
     const [store, old] = [join(world.dataDir, 'nats/jetstream'), join(world.dataDir, 'nats/old')]
     const pids = await world.pidsOf('nats')
-    signal(pids, 'SIGSTOP')
+    signalAll(pids, 'SIGSTOP')
     await run('cp', ['-a', store, old])
-    signal(pids, 'SIGCONT')
+    signalAll(pids, 'SIGCONT')
     return async () => {
       const again = await world.pidsOf('nats')
-      signal(again, 'SIGSTOP')
+      signalAll(again, 'SIGSTOP')
       await rename(store, join(world.dataDir, 'nats/lost'))
       await rename(old, store)
-      signal(again, 'SIGKILL')
+      signalAll(again, 'SIGKILL')
       await rm(join(world.dataDir, 'nats/lost'), { recursive: true, force: true })
     }
   },
@@ -125,23 +115,18 @@ const loseDisk: Fault = {
   begin: async (world) => {
     const lost = join(world.dataDir, 'nats/lost')
     const pids = await world.pidsOf('nats')
-    signal(pids, 'SIGSTOP')
+    signalAll(pids, 'SIGSTOP')
     await rename(join(world.dataDir, 'nats/jetstream'), lost)
-    signal(pids, 'SIGKILL')
+    signalAll(pids, 'SIGKILL')
     return () => rm(lost, { recursive: true, force: true })
   },
-}
-
-const connectChaos = async ({ system }: World) => {
-  const { nats_url: url } = await system.readLocal()
-  return connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
 }
 
 /** Reports a failure of each capture that begins, as a worker would that does not have its token. */
 const forgeResults: Fault = {
   durationsMs: [8000],
   begin: async (world) => {
-    const queue = await connectChaos(world)
+    const queue = await connectToNats(world)
     const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
       const { id, attempt } = startedCodec.decode(data)
       const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', message: 'forged', timings: {} } as const
@@ -158,11 +143,11 @@ const forgeResults: Fault = {
 const loseWhatBegins: Fault = {
   durationsMs: [4000],
   begin: async (world) => {
-    const queue = await connectChaos(world)
+    const queue = await connectToNats(world)
     const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
       const { id, kind } = startedCodec.decode(data)
       if (kind !== 'begun') return
-      void world.pidsOf('worker').then((pids) => signal(pids, 'SIGKILL'))
+      void world.pidsOf('worker').then((pids) => signalAll(pids, 'SIGKILL'))
       void deleteMessages(queue, capturesStream.name, `capture.*.*.*.${id}`).catch(() => {})
     })
     return async () => {
@@ -218,9 +203,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   'nats loses what begins': loseWhatBegins,
   'cut off a sender': cutSenderOff,
   'fail postgres over': failOver,
-  'kill a nats server of three': ofNatsServer('kill'),
-  'freeze a nats server of three': ofNatsServer('freeze'),
-  'a nats server of three loses its disk': ofNatsServer('wipe'),
+  'kill a nats server of three': disturbNatsServer('kill'),
+  'freeze a nats server of three': disturbNatsServer('freeze'),
+  'a nats server of three loses its disk': disturbNatsServer('wipe'),
   'clock forward': jump(90),
   'clock back': jump(-90),
 }

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { resultFilter, startedFilter } from '#shared/queue/subjects.ts'
 import type { Client } from './client.ts'
-import { processNames, signal } from './faults.ts'
+import { signalAll } from '#test/helpers/process-tree.ts'
+import { processNames } from './faults.ts'
 import { captureCall, createClients } from './load.ts'
 import type { World } from './world.ts'
 
@@ -38,7 +39,7 @@ const killOnce = async (world: World, client: Client, name: string, round: numbe
   await delay(capturesBefore * everyMs - everyMs / 2)
   const pids = await world.pidsOf(name)
   await untilReport(world, moments[round % moments.length]!)
-  signal(pids, 'SIGKILL')
+  signalAll(pids, 'SIGKILL')
   const ended = await Promise.all(captures)
   const worstMs = Math.max(...ended.map(({ tookMs }) => tookMs))
   return { name, worstMs, failed: ended.filter(({ isOk }) => !isOk).length }

@@ -1,7 +1,7 @@
-import { connectQueue } from '#shared/queue/connection.ts'
 import { manage } from '#shared/queue/stored.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { connectToNats } from './connect-to-nats.ts'
 import type { Fault } from './fault.ts'
 import type { World } from './world.ts'
 
@@ -17,10 +17,9 @@ const electionMs = 30_000
 
 /** Name of the server that leads the stream of captures, once it has a leader. */
 const findLeader = async (world: World): Promise<string> => {
-  const { nats_url: url } = await world.system.readLocal()
   let leader: string | undefined
   const isKnown = async () => {
-    await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+    await using queue = await connectToNats(world)
     const { streams } = await manage(queue)
     leader = (await streams.info(capturesStream.name)).cluster?.leader
     return leader !== undefined
@@ -40,8 +39,8 @@ export const failOver: Fault = {
   },
 }
 
-/** What happens to the server that leads the stream of captures. */
-export const ofNatsServer = (what: 'kill' | 'freeze' | 'wipe'): Fault => ({
+/** Kills, freezes or wipes the server that leads the stream of captures. */
+export const disturbNatsServer = (what: 'kill' | 'freeze' | 'wipe'): Fault => ({
   worlds,
   durationsMs: what === 'freeze' ? [2000, 12_000] : [0],
   begin: async (world) => {

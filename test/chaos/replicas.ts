@@ -1,5 +1,5 @@
 import { freePort } from '#test/helpers/free-port.ts'
-import { startNats, type TestNats } from '#test/helpers/nats.ts'
+import { startNatsCluster, type TestNats } from '#test/helpers/nats.ts'
 import { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -15,22 +15,11 @@ export type Replicas = AsyncDisposable & {
   readonly args: readonly string[]
 }
 
-const startNatsCluster = async (): Promise<Map<string, TestNats>> => {
-  const ports = await Promise.all([freePort(), freePort(), freePort()])
-  const routes = ports.map((port) => `"nats://${host}:${port}"`).join(', ')
-  const start = async (port: number) => {
-    // Clients learn of no other address than the proxy's.
-    const cluster = `cluster { name: chaos, no_advertise: true, listen: "${host}:${port}", routes: [${routes}] }`
-    return [`s${port}`, await startNats(undefined, { host, config: `server_name: "s${port}"\n${cluster}` })] as const
-  }
-  return new Map(await Promise.all(ports.map(start)))
-}
-
 /** Starts both stores and their proxies. `clients`: as for `startTcpProxy`. */
 export const startReplicas = async (clients: Parameters<typeof startTcpProxy>[1]): Promise<Replicas> => {
   await using started = new AsyncDisposableStack()
   const [natsPort, postgresPort] = [await freePort(), await freePort()]
-  const nats = await startNatsCluster()
+  const nats = await startNatsCluster(undefined, host)
   for (const server of nats.values()) started.use(server)
   const postgres = started.use(await startPostgresPair(postgresPort))
   const servers = [...nats.values()]

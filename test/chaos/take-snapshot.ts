@@ -1,10 +1,10 @@
-import { connectQueue } from '#shared/queue/connection.ts'
 import { manage } from '#shared/queue/stored.ts'
 import { accountIdOfCapture, captureFilter, captureIdOf } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
 import { meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { connectToNats } from './connect-to-nats.ts'
 import { sha256 } from './history.ts'
 import type { CaptureRow, DeliveryRow, Snapshot, StoredObject } from './snapshot.ts'
 import type { World } from './world.ts'
@@ -28,8 +28,7 @@ const openWork = `
 
 /** Subjects of all messages in the stream. */
 const readMessages = async (world: World): Promise<string[]> => {
-  const { nats_url: url } = await world.system.readLocal()
-  await using queue = await connectQueue({ url, name: 'chaos', inboxPrefix: '_INBOX.chaos', notice: () => {} })
+  await using queue = await connectToNats(world)
   const { streams } = await manage(queue)
   const { state } = await streams.info(capturesStream.name, { subjects_filter: captureFilter() })
   return Object.keys(state.subjects ?? {})

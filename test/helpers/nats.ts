@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { freePort } from './free-port.ts'
 
 const startMs = 15_000
 const pollMs = 20
@@ -102,4 +103,18 @@ export const startNats = async (
     },
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** Starts three servers that form a cluster, by name. Clients learn only of the addresses that they are given. */
+export const startNatsCluster = async (
+  t?: WithTeardown,
+  host = '127.0.0.1',
+): Promise<ReadonlyMap<string, TestNats>> => {
+  const ports = await Promise.all([freePort(), freePort(), freePort()])
+  const routes = ports.map((port) => `"nats://${host}:${port}"`).join(', ')
+  const start = async (port: number) => {
+    const cluster = `cluster { name: shots, no_advertise: true, listen: "${host}:${port}", routes: [${routes}] }`
+    return [`s${port}`, await startNats(t, { host, config: `server_name: "s${port}"\n${cluster}` })] as const
+  }
+  return new Map(await Promise.all(ports.map(start)))
 }

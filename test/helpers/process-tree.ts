@@ -29,6 +29,17 @@ export const processTree = (root: number): Process[] => {
   return found
 }
 
+/** Sends a signal to those of the processes that still run. */
+export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
 /** Proportional set size (PSS) of a process in bytes; 0 if it does not exist. */
 export const pssBytes = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024

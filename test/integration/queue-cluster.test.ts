@@ -4,9 +4,8 @@ import { manage } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { freePort } from '#test/helpers/free-port.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startNats, startNatsCluster } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, runUntilTeardown, standing, windowSize } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -18,14 +17,7 @@ const postgres = await startPostgres(t)
 
 /** A cluster of three servers by name, its streams with `replicas` copies, and a URL that contains all servers. */
 const startCluster = async (t: Parameters<typeof openQueue>[0], replicas: number) => {
-  const ports = await Promise.all([freePort(), freePort(), freePort()])
-  const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')
-  const start = async (port: number) => {
-    const cluster = `cluster { name: shots, listen: "127.0.0.1:${port}", routes: [${routes}] }`
-    const name: string = `s${port}`
-    return [name, await startNats(t, { config: `server_name: "s${port}"\n${cluster}` })] as const
-  }
-  const servers = new Map(await Promise.all(ports.map(start)))
+  const servers = await startNatsCluster(t)
   const url = [...servers.values()].map((server) => server.url).join(',')
   const queue = await openQueue(t, url)
   const declared = () => declareStreams(queue, { replicas }).then(() => true)

@@ -7,7 +7,7 @@ import { startPrometheus } from '#test/helpers/prometheus.ts'
 import { watchAlertsOf } from '#test/helpers/watched-alerts.ts'
 
 /** Metrics of the services that the cluster does not run. */
-const others = ['gateway', 'ledger', 'egress', 'webhooks']
+const otherMetrics = ['gateway', 'ledger', 'egress', 'webhooks']
   .map((service) => `shutterfleet_event_loop_utilization_ratio{service="${service}"} 0\n`)
   .join('')
 
@@ -23,7 +23,9 @@ t.test('operator: every panel of the controller on Kubernetes has data', async (
 
 t.test('alerts: a Kubernetes API that does not respond is the one critical alert', async (t) => {
   const { cluster, operator, applyPool, settles } = await startOperatorCluster(t)
-  const serve = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(others))
+  const serve = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(otherMetrics),
+  )
   await using rest = await listening(serve)
   await applyPool('web', { pool: 'standard' })
   await settles('web', 1)

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { processTree } from '#test/helpers/process-tree.ts'
+import { processTree, signalAll } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 
@@ -24,6 +24,14 @@ const fill = async (path: string) => {
   while (!(await appendFile(path, Buffer.alloc(4096)).then(() => false, isFull)));
 }
 
+/** Kills the processes that `find` returns, twice a second until disposed. */
+const keepKilling = (find: () => Promise<readonly number[]>): Disposable => {
+  const kill = async () => signalAll(await find().catch(() => []), 'SIGKILL')
+  void kill()
+  const timer = setInterval(() => void kill(), 500)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
 t.test('alerts: a full disk of the object store is the one critical alert', { skip: notRoot }, async (t) => {
   await using folder = await makeFolder()
   const objects = join(folder.path, 'objects')
@@ -38,29 +46,21 @@ t.test('alerts: a full disk of the object store is the one critical alert', { sk
 t.test('alerts: an egress filter that ends again and again is the one critical alert', async (t) => {
   await using system = await startSystem(['--workers-max', '4'])
   await using alerts = await watchAlerts(system)
-  const crash = async () => {
-    for (const { name, pid } of (await system.readLocal()).services) if (name === 'egress') process.kill(pid, 'SIGKILL')
-  }
-  const timer = setInterval(() => void crash().catch(() => {}), 200)
-  t.teardown(() => clearInterval(timer))
+  using _crashes = keepKilling(async () =>
+    (await system.readLocal()).services.flatMap(({ name, pid }) => (name === 'egress' ? pid : [])),
+  )
   await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { ...page, timeout: 5 }))
   await alerts.expectCritical(t, ['ShutterfleetCapturesNotStarting'])
-  clearInterval(timer)
 })
 
 t.test('alerts: in a crash loop workers are not ready and captures do not start', async (t) => {
   await using system = await startSystem(oneWorker)
   await using alerts = await watchAlerts(system)
-  const crash = () => {
-    const workers = processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.ts'))
-    for (const { pid } of workers) process.kill(pid, 'SIGKILL')
-  }
-  crash()
-  const timer = setInterval(crash, 500)
-  t.teardown(() => clearInterval(timer))
+  using _crashes = keepKilling(async () =>
+    processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main.ts') ? pid : [])),
+  )
   await system.create({ html: '<h1>Nobody will see this</h1>' })
   await alerts.expect(t, ['ShutterfleetCapturesNotStarting', 'ShutterfleetWorkersNotReady'])
-  clearInterval(timer)
 })
 
 t.test(

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { processTree } from '#test/helpers/process-tree.ts'
+import { processTree, signalAll } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 
@@ -12,15 +12,12 @@ const page = { html: '<h1>Nobody will see this</h1>' }
 /** How long PostgreSQL is stopped and runs, in turns. */
 const [stoppedMs, runningMs] = [1500, 100]
 
-/** Sends a signal to a process and those of its descendants that have not ended meanwhile. */
-const signalTree = (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => {
-  for (const { pid: each } of processTree(pid)) {
-    try {
-      process.kill(each, signal)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-    }
-  }
+/** Sends a signal to a process and all its descendants. */
+const signalTree = (root: number, signal: 'SIGSTOP' | 'SIGCONT') => {
+  signalAll(
+    processTree(root).map(({ pid }) => pid),
+    signal,
+  )
 }
 
 t.test('alerts: a frozen PostgreSQL, for which every request ends with 503, is the one critical alert', async (t) => {
