@@ -10,7 +10,9 @@ const oneWorker = ['--workers-max', '1']
 const page = { html: '<h1>Nobody will see this</h1>' }
 
 /** How long PostgreSQL is stopped and runs, in turns. */
-const [stoppedMs, runningMs] = [1500, 100]
+const [stoppedMs, runningMs] = [2000, 100]
+/** Pause of a client between requests: longer than PostgreSQL runs, so that its next request waits more than a second. */
+const pauseMs = 300
 
 /** Sends a signal to a process and all its descendants. */
 const signalTree = (root: number, signal: 'SIGSTOP' | 'SIGCONT') => {
@@ -49,7 +51,10 @@ t.test('alerts: a PostgreSQL that is slow, as on a slow disk, is the one critica
     }
   })()
   try {
-    await using _load = keepSending(4, () => system.request('/v1/account/usage'))
+    await using _load = keepSending(4, async () => {
+      await delay(pauseMs)
+      return system.request('/v1/account/usage')
+    })
     await alerts.expectCritical(t, ['ShutterfleetRequestsLateFast'])
   } finally {
     stop.abort()
