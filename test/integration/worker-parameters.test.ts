@@ -178,10 +178,13 @@ t.test('worker parameters: an invalid selector is an error that names it', async
   t.match(await take({ html, hide_selectors: ['h1', ':none'] }), { code: 'RENDER_ERROR', message })
 })
 
-t.test('worker parameters: js runs in the main world and may await; its errors are warnings', async (t) => {
+t.test('worker parameters: js runs in the main world, may await and return; its errors are warnings', async (t) => {
   const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
   const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
   t.strictSame(await pixel(awaited, 100, 100), blue)
+  const returned = await shotOf({ html, js: 'if (!globalThis.mine) return\nmine()\nreturn await 5' })
+  t.strictSame(await pixel(returned, 100, 100), blue)
+  t.same(returned.warnings, [{ code: 'blank', message: 'The image has a single colour.' }])
   const { warnings } = await shotOf({ html, js: 'none()' })
   t.match(warnings, [{ code: 'js_failed', message: /none is not defined/ }, { code: 'blank' }])
   t.match(await shotOf({ html, js: 'await new Promise(() => {})' }), {

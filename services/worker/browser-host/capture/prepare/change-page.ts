@@ -60,18 +60,22 @@ const notFound = (parameter: string, selector: string): Warning => ({
 /** Milliseconds until `endsAt`, at least one and at most `mostMs`. */
 const leftUntil = (endsAt: number, mostMs: number): number => Math.max(1, Math.min(mostMs, endsAt - performance.now()))
 
-/** Runs the caller's script in the page's own world; `await` works at its top level. */
+/** Runs the caller's script in the page's own world; `await` and `return` work at its top level. */
 const runScript = async ({ session }: OpenPage, js: string, waitMs: number): Promise<Warning[]> => {
   const failed = (why: string): Warning[] => [{ code: 'js_failed', message: `js ${why}`.slice(0, 500) }]
-  const running = session.send('Runtime.evaluate', {
-    expression: js,
-    awaitPromise: true,
-    replMode: true,
-    userGesture: true,
-  })
+  const evaluate = async (expression: string) => {
+    const run = { expression, awaitPromise: true, replMode: true, userGesture: true }
+    return (await session.send('Runtime.evaluate', run)).exceptionDetails
+  }
+  const run = async () => {
+    const thrown = await evaluate(js)
+    // Without a stack nothing of it has run.
+    const returns = thrown?.stackTrace === undefined && /Illegal return/.test(thrown?.exception?.description ?? '')
+    return returns ? await evaluate(`(async () => {\n${js}\n})()`) : thrown
+  }
   try {
     const late = () => new Error(`did not end within ${(waitMs / 1000).toFixed(1)} s.`)
-    const { exceptionDetails: thrown } = await within(running, waitMs, late)
+    const thrown = await within(run(), waitMs, late)
     return thrown ? failed(`threw: ${thrown.exception?.description?.split('\n')[0] ?? thrown.text}`) : []
   } catch (error) {
     const { message } = error as Error
