@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
+import { consentBanners, genuine } from '#test/fixtures/consent-banners.ts'
 import { consentPlatforms } from '#test/fixtures/consent-platforms.ts'
 import { framedPlatforms, pageAround } from '#test/fixtures/framed-platforms.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
@@ -124,4 +125,25 @@ t.test('worker consent: a page cannot reach the consent rules by messages, event
   t.strictSame(await pixel(shot, 100, 100), red)
   t.equal(shot.metadata?.title ?? '', '')
   t.strictSame(await pixel(await shotOf({ html: redPage('') }), 100, 100), red, 'the next capture')
+})
+
+/** Red at the place where every banner of the fixtures is: the page is there instead. */
+const isRemoved = async (html: string): Promise<boolean> => {
+  const shot = await shotOf({ html: redPage(`${html}<main style="height:3000px"></main>`) })
+  const [r = 0, , b = 255] = await pixel(shot, 20, 20)
+  return r > 200 && b < 50
+}
+
+t.test('worker consent: banners of no platform are removed by what they say and ask, in many languages', async (t) => {
+  const missed: string[] = []
+  for (const { name, html } of consentBanners) if (!(await isRemoved(html))) missed.push(name)
+  t.comment(`missed ${missed.length} of ${consentBanners.length}: ${missed.join('; ')}`)
+  t.ok(consentBanners.length >= 60 && missed.length <= consentBanners.length * 0.05)
+})
+
+t.test('worker consent: dialogs and content that are no banners stay', async (t) => {
+  const removed: string[] = []
+  for (const { name, html } of genuine) if (await isRemoved(html)) removed.push(name)
+  t.ok(genuine.length >= 60)
+  t.same(removed, [])
 })

@@ -122,6 +122,8 @@ export const createBlocker = (
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
     /** Whether any kind of list is active. */
     hides: active.length > 0,
+    /** Whether consent banners are hidden, those of no list too. */
+    hidesConsent: blocks.cookies,
     /** Selectors to test on every document. */
     bases: active.flatMap(({ bases }) => bases),
     /** The rules for a document with these tokens: for consent banners, and all others. */

@@ -1,7 +1,12 @@
-/** Bounds of what is read from a root; the rest is ignored. */
-const elementsMax = 20_000
+import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
+import { elementsMax, openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { consentPredicates, floatOf } from './consent-banners.ts'
+
+/** Bounds of what is read from a root, besides elements; the rest is ignored. */
 const tokensMax = 5000
 const tokenCharactersMax = 300
+/** Characters at each end of a text in which words about consent are looked for. */
+const textCharactersMax = 200_000
 
 /** Whether an element, or one of its first 200 descendants, is visible at the current scroll position. */
 const isShown = `(element) => {
@@ -23,21 +28,9 @@ const everyMatch = `(roots, selector) => {
   }
 }`
 
-const openRoots = `(first) => {
-  const roots = [first]
-  let seen = 0
-  for (const root of roots) {
-    for (const element of root.querySelectorAll('*')) {
-      if ((seen += 1) > ${elementsMax}) return roots
-      if (element.shadowRoot) roots.push(element.shadowRoot)
-    }
-  }
-  return roots
-}`
-
 /**
- * Returns the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match. Most of `bases`
- * require an attribute that no element has; that is tested once for each attribute.
+ * Returns the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match; and whether its
+ * text is about consent. Most of `bases` require an attribute that no element has; that is tested once for each attribute.
  */
 export const readTokens = `function (bases) {
   const [ids, names, hrefs, classes] = [new Set(), new Set(), new Set(), new Set()]
@@ -67,7 +60,11 @@ export const readTokens = `function (bases) {
     return attributes.get(name)
   }
   const matched = bases.filter((selector) => mayMatch(selector) && hasMatch(selector))
-  return { ids: [...ids], classes: [...classes], hrefs: [...hrefs], bases: matched, frames: globalThis.length }
+  const subject = new RegExp(${JSON.stringify(consentWords.subject)}, 'iu')
+  const textOf = (root) => (root.body ?? root).textContent
+  const ends = (text) => (text.length > 2 * ${textCharactersMax} ? text.slice(0, ${textCharactersMax}) + text.slice(-${textCharactersMax}) : text)
+  const asksConsent = roots.some((root) => subject.test(ends(textOf(root))))
+  return { asksConsent, ids: [...ids], classes: [...classes], hrefs: [...hrefs], bases: matched, frames: globalThis.length }
 }`
 
 /** Whether any match of the selectors is visible in a root. */
@@ -76,10 +73,29 @@ export const showsAny = `function (selectors) {
   return selectors.some((selector) => (${everyMatch})(roots, selector).some(${isShown}))
 }`
 
+/** Most characters of a consent banner in the page's flow: more is the page's own content. */
+const inFlowCharactersMax = 1500
+
 /**
- * Applies the rules by a style sheet to a root and the open shadow roots below it, replacing the previous rules. Matches of
- * `consent` that stay visible through a page's `!important` are hidden by inline style; returns whether any is visible even
- * then. `isUnlocked`: removes the scroll lock that a banner set.
+ * A function of an element: whether a rule for consent banners may hide it. Rules with general names (`.cookie-banner`) match a
+ * page's own content too: in the page's flow a banner has a button that consents or refuses, a frame, or nothing at all.
+ */
+const mayHide = `(() => {
+  const { asks, textOf } = (${consentPredicates})()
+  const floatOf = ${floatOf}
+  return (element) => {
+    const inside = [...element.querySelectorAll('*')].slice(0, 200)
+    if ([element, ...inside].some((each) => floatOf(each) || each.localName === 'iframe')) return true
+    const text = textOf(element)
+    const isBare = text.trim() === '' && !element.querySelector('img, svg, canvas, video, picture')
+    return isBare || (text.length <= ${inFlowCharactersMax} && asks(element, text))
+  }
+})()`
+
+/**
+ * Applies the rules by a style sheet to a root and the open shadow roots below it, replacing the previous rules. Matches
+ * of `consent` are hidden by inline style, if they are banners; returns whether any is visible even then. `isUnlocked`:
+ * removes the scroll lock that a banner set.
  */
 export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   const roots = (${openRoots})(this)
@@ -87,7 +103,9 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   const isWhole = (selector) => {
     try { return !!(document.documentElement?.matches(selector) || document.body?.matches(selector)) } catch { return true }
   }
+  const mayHide = ${mayHide}
   const css = rules
+    .filter(({ selector }) => !consent.includes(selector))
     .filter(({ selector, style }) => style !== undefined || !isWhole(selector))
     .map(({ selector, style }) => selector + ' { ' + (style ?? hidden) + ' }')
     .join('\\n')
@@ -99,9 +117,9 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
     root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== before), sheet]
     adopted.set(root, sheet)
   }
-  const banners = () => consent.flatMap((selector) => (${everyMatch})(roots, selector))
-  const left = banners().filter(${isShown})
-  for (const banner of left) banner.style?.setProperty('display', 'none', 'important')
+  const banners = () => consent.flatMap((selector) => (${everyMatch})(roots, selector)).filter(mayHide)
+  const found = banners()
+  for (const banner of found) banner.style?.setProperty('display', 'none', 'important')
   if (isUnlocked && this === document) {
     for (const element of [document.documentElement, document.body]) {
       if (!element) continue
@@ -110,7 +128,7 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
       if (position === 'fixed') element.style.setProperty('position', 'static', 'important')
     }
   }
-  if (left.length === 0) return false
+  if (found.length === 0) return false
   // Lets the page's mutation observers run first.
   await new Promise((done) => setTimeout(done))
   return banners().some(${isShown})

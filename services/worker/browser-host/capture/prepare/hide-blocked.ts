@@ -6,6 +6,7 @@ import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-
 import { runInEveryRoot, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
+import { hideBanners } from './consent-banners.ts'
 import { optOut } from './opt-out.ts'
 
 /** Fraction of the time for a banner that opting out may take. The rest is for a document that it leads to. */
@@ -20,8 +21,11 @@ type ConsentOptOut = { readonly script: ConsentScript; readonly waitMs: () => nu
 const texts = (value: unknown): string[] =>
   (Array.isArray(value) ? value.slice(0, tokensMax) : []).filter((each): each is string => typeof each === 'string')
 
+/** What was read of the roots of a page; `asksConsent`: their text speaks of what is consented to. */
+type PageTokens = Tokens & { readonly hasFrames: boolean; readonly asksConsent: boolean }
+
 /** The tokens of all roots together; drops malformed values, which a page could return. */
-const joinTokens = (read: readonly unknown[]): Tokens & { readonly hasFrames: boolean } => {
+const joinTokens = (read: readonly unknown[]): PageTokens => {
   const each = read.slice(0, rootsMax).map((one) => (typeof one === 'object' && one !== null ? one : {}))
   const all = (name: keyof Tokens) => [...new Set(each.flatMap((one) => texts((one as Record<string, unknown>)[name])))]
   return {
@@ -30,17 +34,27 @@ const joinTokens = (read: readonly unknown[]): Tokens & { readonly hasFrames: bo
     hrefs: all('hrefs'),
     bases: all('bases'),
     hasFrames: each.some((one) => Number((one as { frames?: unknown }).frames) > 0),
+    asksConsent: each.some((one) => (one as { asksConsent?: unknown }).asksConsent === true),
   }
 }
 
 type Steps = Pick<Blocker, 'hidingFor' | 'bases'>
 
-/** The rules for the page's current content. Reads the main document first, because most pages have no frames. */
-const findRules = async (open: OpenPage, blocker: Steps): Promise<ReturnType<Blocker['hidingFor']>> => {
+/** The rules for the page's current content, and what else was read of it. Reads the main document first, because most pages have none. */
+const findRules = async (open: OpenPage, blocker: Steps) => {
   const argument = JSON.stringify(blocker.bases)
   const own = joinTokens([await runInMainFrame(open, `(${readTokens}).call(document, ${argument})`)])
   const tokens = own.hasFrames ? joinTokens(await runInEveryRoot(open, readTokens, blocker.bases)) : own
-  return blocker.hidingFor(open.document.address(), tokens)
+  const { asksConsent } = tokens
+  return { ...blocker.hidingFor(open.document.address(), tokens), hasFrames: own.hasFrames, asksConsent }
+}
+
+/** Hides consent banners that no rule names; returns whether any is still visible. */
+const hideUnlisted = async (open: OpenPage, hasFrames: boolean): Promise<boolean> => {
+  const hidden = hasFrames
+    ? await runInEveryRoot(open, hideBanners, {})
+    : [await runInMainFrame(open, `(${hideBanners}).call(document)`)]
+  return hidden.some((each) => Number((each as { left?: unknown } | undefined)?.left) > 0)
 }
 
 const selectorsOf = (rules: readonly HidingRule[]): string[] =>
@@ -68,11 +82,13 @@ export const createHider = (open: OpenPage, blocker: Blocker, { script, waitMs }
     if (!blocker.hides) return false
     const found = await findRules(open, blocker)
     const isChanged = await dismissConsent(selectorsOf(found.consent))
-    const { consent, others } = isChanged ? await findRules(open, blocker) : found
+    const { consent, others, hasFrames, asksConsent } = isChanged ? await findRules(open, blocker) : found
     const rules = [...consent, ...others]
-    if (rules.length === 0 && !isConsentSeen) return false
     const argument = { rules, consent: selectorsOf(consent), isUnlocked: isConsentSeen }
-    return (await runInEveryRoot(open, hideMatches, argument)).includes(true)
+    const hasRules = rules.length > 0 || isConsentSeen
+    const isListedLeft = hasRules && (await runInEveryRoot(open, hideMatches, argument)).includes(true)
+    const isUnlistedLeft = blocker.hidesConsent && asksConsent && (await hideUnlisted(open, hasFrames))
+    return isListedLeft || isUnlistedLeft
   }
   return {
     /** Hides current matches; first opts out of a banner that is visible for the first time. May be called again. */
