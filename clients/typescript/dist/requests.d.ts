@@ -46,6 +46,12 @@ export interface CaptureParameters {
     wait_for_selector?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
+    /** How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image. */
+    full_page_mode?: 'tall' | 'sections';
+    /** Width of a full page: that of its content, if wider than the viewport, or always that of the viewport. */
+    full_page_width?: 'content' | 'viewport';
+    /** Maximum height of a full page in CSS pixels; the rest is cut off, with the warning `truncated`. */
+    full_page_max_height?: number;
     /** CSS selector of the element to capture. */
     selector?: string;
     /** CSS selector of an element to click before the capture. */
@@ -76,6 +82,8 @@ export interface CaptureParameters {
     dark_mode?: boolean;
     /** Emulates a preference for reduced motion. */
     reduced_motion?: boolean;
+    /** `finish` shows animations and transitions at their end, endless ones at their start, so that the same page gives the same picture; `allow` lets them run. */
+    animations?: 'finish' | 'allow';
     /** User agent of the browser. */
     user_agent?: string;
     /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
@@ -143,6 +151,12 @@ export interface BatchParameters {
     wait_for_selector?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
+    /** How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image. */
+    full_page_mode?: 'tall' | 'sections';
+    /** Width of a full page: that of its content, if wider than the viewport, or always that of the viewport. */
+    full_page_width?: 'content' | 'viewport';
+    /** Maximum height of a full page in CSS pixels; the rest is cut off, with the warning `truncated`. */
+    full_page_max_height?: number;
     /** CSS selector of the element to capture. */
     selector?: string;
     /** CSS selector of an element to click before the capture. */
@@ -173,6 +187,8 @@ export interface BatchParameters {
     dark_mode?: boolean;
     /** Emulates a preference for reduced motion. */
     reduced_motion?: boolean;
+    /** `finish` shows animations and transitions at their end, endless ones at their start, so that the same page gives the same picture; `allow` lets them run. */
+    animations?: 'finish' | 'allow';
     /** User agent of the browser. */
     user_agent?: string;
     /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
@@ -239,6 +255,9 @@ export interface ScreenshotOptions {
     wait_until?: 'load' | 'network_idle';
     wait_for_selector?: string;
     full_page?: boolean;
+    full_page_mode?: 'tall' | 'sections';
+    full_page_width?: 'content' | 'viewport';
+    full_page_max_height?: number;
     selector?: string;
     click_selector?: string;
     scroll_to?: string;
@@ -256,6 +275,7 @@ export interface ScreenshotOptions {
     block_chats?: boolean;
     dark_mode?: boolean;
     reduced_motion?: boolean;
+    animations?: 'finish' | 'allow';
     user_agent?: string;
     stealth?: boolean;
     timezone?: string;
@@ -301,6 +321,9 @@ export interface CompletedScreenshotOptions {
     pdf_margin_left?: string;
     wait_until?: 'load' | 'network_idle';
     wait_for_selector?: string;
+    full_page_mode?: 'tall' | 'sections';
+    full_page_width?: 'content' | 'viewport';
+    full_page_max_height?: number;
     selector?: string;
     click_selector?: string;
     scroll_to?: string;
@@ -315,6 +338,7 @@ export interface CompletedScreenshotOptions {
     }[];
     block_chats?: boolean;
     reduced_motion?: boolean;
+    animations?: 'finish' | 'allow';
     user_agent?: string;
     stealth?: boolean;
     timezone?: string;

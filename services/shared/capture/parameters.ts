@@ -170,6 +170,23 @@ export const parameterGroups = {
       example: true,
       more: 'At most 20,000 px high. If the page scrolls inside an element instead, that element is captured in full.',
     }),
+    full_page_mode: withDoc(byDefault(Type.Enum(['tall', 'sections']), 'tall'), {
+      description:
+        'How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image.',
+      example: 'sections',
+      more: 'With `tall`, heights that follow the viewport stay as they were. `sections` is for pages that `tall` changes; bars that are fixed are shown once. PDFs are always `tall`.',
+      appliesTo: 'image',
+    }),
+    full_page_width: withDoc(byDefault(Type.Enum(['content', 'viewport']), 'content'), {
+      description:
+        'Width of a full page: that of its content, if wider than the viewport, or always that of the viewport.',
+      example: 'viewport',
+      more: 'With `sections` it is always that of the viewport.',
+    }),
+    full_page_max_height: withDoc(integer(200, 20_000), {
+      description: 'Maximum height of a full page in CSS pixels; the rest is cut off, with the warning `truncated`.',
+      example: 5000,
+    }),
   },
   interaction: {
     selector: withDoc(selector(), {
@@ -224,6 +241,12 @@ export const parameterGroups = {
       example: true,
     }),
     reduced_motion: withDoc(flag(false), { description: 'Emulates a preference for reduced motion.', example: true }),
+    animations: withDoc(byDefault(Type.Enum(['finish', 'allow']), 'finish'), {
+      description:
+        '`finish` shows animations and transitions at their end, endless ones at their start, so that the same page gives the same picture; `allow` lets them run.',
+      example: 'allow',
+      more: 'With `finish`, drawings on a canvas are awaited for up to 1.5 seconds.',
+    }),
     user_agent: withDoc(line(500), {
       description: 'User agent of the browser.',
       example: 'Mozilla/5.0 (compatible; Example/1.0)',

@@ -22,11 +22,12 @@ import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
-import { settle } from './prepare/settle.ts'
+import { settlePage } from './prepare/settle-page.ts'
 import { assertFits, encode } from './shoot/encode.ts'
-import { pinBars } from './shoot/full-page.ts'
+import { arrangeBars } from './shoot/full-page.ts'
 import { measure } from './shoot/measure.ts'
 import { printPdf } from './shoot/print-pdf.ts'
+import { shootSections } from './shoot/shoot-sections.ts'
 import { shoot } from './shoot/shoot.ts'
 import * as warnings from './warnings.ts'
 
@@ -87,12 +88,20 @@ const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): P
 
 /** Changes and settles the loaded page before the shot. */
 const prepare = async (capture: Capture): Promise<Warning[]> => {
-  const { open, plan, time, share, heightMax } = capture
+  const { open, plan, time, share } = capture
   const hider = createHider(open, capture.blocker, { script: capture.consentScript, waitMs: () => share('consent') })
   const changed = await time('prepare', changeLoadedPage(capture, hider))
-  const images = await time('settle', settle(open, plan.subject, { heightMax, waitMs: share('settle') }))
-  const left = await hider.finish()
-  return [...changed, ...left, ...(images > 0 ? [warnings.undecodedImages(images)] : [])]
+  const { imagesLeft, isScrolled } = await time(
+    'settle',
+    settlePage(open, plan, { ...capture, waitMs: () => share('settle') }),
+  )
+  const banners = await hider.finish()
+  return [
+    ...changed,
+    ...banners,
+    ...(isScrolled ? [] : [warnings.notScrolled]),
+    ...(imagesLeft > 0 ? [warnings.undecodedImages(imagesLeft)] : []),
+  ]
 }
 
 /** Finds a challenge and reads the metadata. */
@@ -123,9 +132,12 @@ const takeImage = async (
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   assertFits(output, size)
   // Fails if the page navigates meanwhile; it is then shot as it is.
-  if (subject.kind === 'full-page') await runInMainFrame(open, pinBars(frame.height)).catch(() => {})
+  const bars = arrangeBars(subject, frame.height)
+  if (bars !== undefined) await runInMainFrame(open, bars).catch(() => {})
+  const settings = { frame, zoom, subject, output }
+  const inSections = subject.kind === 'full-page' && subject.inSections
   const take = async () => {
-    const picture = await time('shoot', shoot(open, { frame, zoom, subject, output }))
+    const picture = await time('shoot', inSections ? shootSections(open, plan, settings) : shoot(open, settings))
     assertDocument(open, traffic)
     const isEmpty = await time('inspect', isBlank(picture))
     return { picture, isEmpty }
@@ -171,8 +183,10 @@ const render = async (capture: Capture): Promise<UnhashedShot> => {
  */
 export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<UnhashedShot> => {
   const { pixelsMax } = bounds
+  const { subject } = plan
+  const heightMax = Math.min(bounds.heightMax, (subject.kind === 'full-page' && subject.heightMax) || bounds.heightMax)
   const share = (stage: WaitingStage) => shareOf(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax })
-  const capture = { ...bounds, open, plan, share }
+  const capture = { ...bounds, heightMax, open, plan, share }
   const failures = [open.crashed, open.document.cutOff, bounds.traffic.failed]
   const early = await bounds.time('navigate', Promise.race([loadPage(capture), ...failures]))
   bounds.loaded()

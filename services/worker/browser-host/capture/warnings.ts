@@ -22,6 +22,12 @@ export const metadataUnread: Warning = {
   message: 'The page kept navigating to other documents, so its metadata could not be read.',
 }
 
+/** The picture may lack content that loads or appears on scrolling. */
+export const notScrolled: Warning = {
+  code: 'not_scrolled',
+  message: 'The page could not be scrolled to its end in time; content that appears on scrolling may be missing.',
+}
+
 /** Takes the part that the capture shows, in CSS pixels. */
 export const truncated = ({ width, height }: Frame): Warning => ({
   code: 'truncated',

@@ -56,10 +56,10 @@ export const emulateMedia = (
 /** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */
 export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
 
-/** Sets the size of viewport and screen, and the device scale factor. */
-export const emulateSize = (session: Session, emulation: Emulation): Promise<void> => {
-  const { width, height, scale, isMobile } = emulation
-  const screen = isWindow(emulation) ? screenFor(emulation) : { width, height }
+/** Sets the size of viewport and screen, and the device scale factor; `height` replaces the viewport's. */
+export const emulateSize = (session: Session, emulation: Emulation, height = emulation.height): Promise<void> => {
+  const { width, scale, isMobile } = emulation
+  const screen = isWindow(emulation) ? screenFor(emulation) : emulation
   return session.send('Emulation.setDeviceMetricsOverride', {
     width,
     height,

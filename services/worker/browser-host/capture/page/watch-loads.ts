@@ -6,6 +6,12 @@ type Kind = Protocol.Network.ResourceType
 /** Resources that change the picture once loaded. */
 const visual: ReadonlySet<Kind> = new Set(['Image', 'Font', 'Stylesheet'])
 
+/** Resources by which scripts change the page once they are loaded. */
+const fetched: ReadonlySet<Kind> = new Set(['Document', 'Fetch', 'Script', 'XHR'])
+
+/** A page's requests for data that take longer are taken for long polling or a stream. */
+const fetchMsMax = 1000
+
 /** Requests that may last as long as the page, and those of speculation rules for a later page. */
 const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Prefetch', 'WebSocket'])
 
@@ -15,12 +21,12 @@ const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
 
 /** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {
-  const loading = new Map<string, Kind>()
+  const loading = new Map<string, { readonly kind: Kind; readonly startedAt: number }>()
   let changedAt = performance.now()
   session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request }) => {
     if (unawaited.has(type) || isPrefetch(request)) return
-    loading.set(requestId, type)
     changedAt = performance.now()
+    loading.set(requestId, { kind: type, startedAt: changedAt })
   })
   const end = ({ requestId }: { requestId: string }) => {
     if (loading.delete(requestId)) changedAt = performance.now()
@@ -34,7 +40,12 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   session.on('Network.loadingFailed', end)
   return {
     /** Images, fonts and style sheets in flight, requested by elements, CSS or scripts. */
-    visualsInFlight: (): number => [...loading.values()].filter((kind) => visual.has(kind)).length,
+    visualsInFlight: (): number => [...loading.values()].filter(({ kind }) => visual.has(kind)).length,
+    /** Documents of frames, scripts and data in flight, except for what has been in flight for long. */
+    fetchesInFlight: (): number => {
+      const since = performance.now() - fetchMsMax
+      return [...loading.values()].filter(({ kind, startedAt }) => fetched.has(kind) && startedAt > since).length
+    },
     /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight. */
     idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
   }

@@ -6,7 +6,15 @@ import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 /** What the picture shows. */
 export type Subject =
   | { readonly kind: 'viewport' }
-  | { readonly kind: 'full-page' }
+  | {
+      readonly kind: 'full-page'
+      /** Whether it is shot viewport by viewport; otherwise in a viewport of its height. */
+      readonly inSections: boolean
+      /** Whether it is as wide as the viewport, even if its content is wider. */
+      readonly isCutToWidth: boolean
+      /** Most CSS pixels of its height, if less than the worker's own bound. */
+      readonly heightMax: number | undefined
+    }
   | { readonly kind: 'element'; readonly selector: string }
 
 /** An image. */
@@ -50,9 +58,17 @@ const planHeaders = ({ url, headers = {} }: CaptureOptions) => {
   return origin === undefined || Object.keys(headers).length === 0 ? undefined : { origin, values: headers }
 }
 
-const planSubject = ({ selector, full_page: isFullPage }: CaptureOptions): Subject => {
+const planSubject = (options: CaptureOptions): Subject => {
+  const { selector } = options
   if (selector !== undefined) return { kind: 'element', selector }
-  return { kind: isFullPage ? 'full-page' : 'viewport' }
+  if (!options.full_page) return { kind: 'viewport' }
+  const inSections = options.full_page_mode === 'sections' && options.format !== 'pdf'
+  return {
+    kind: 'full-page',
+    inSections,
+    isCutToWidth: inSections || options.full_page_width === 'viewport',
+    heightMax: options.full_page_max_height,
+  }
 }
 
 const inches = (millimetres: number): number => millimetres / 25.4
@@ -108,6 +124,8 @@ export const planCapture = (options: CaptureOptions) => {
       scrollTo: options.scroll_to,
     },
     delaySeconds: options.delay,
+    /** Whether animations are shown at their end instead of running. */
+    finishesAnimations: options.animations === 'finish',
     /** Whether the page's metadata is read once it has settled. */
     extractsMetadata: options.extract_metadata,
     subject: planSubject(options),

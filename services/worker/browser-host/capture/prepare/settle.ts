@@ -1,18 +1,13 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { awaitObserved, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
 
-/** Resolves after two animation frames, so that elements that follow the scroll position have moved; after 500 ms at most. */
-const twoFrames = `new Promise((done) => {
-  setTimeout(done, 500)
-  requestAnimationFrame(() => requestAnimationFrame(() => done()))
-})`
-
 /** Longest wait for a changing page, and how long it must stay unchanged. */
-const restMs = 1000
+const restMs = 1500
 const unchangedMs = 100
 
 /**
@@ -60,7 +55,7 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   return left.size
 }`
 
-/** Loads lazy images that scrolling did not: on a busy machine a step may end before the browser detects nearby images. */
+/** Loads lazy images that scrolling did not, because its time ran out. */
 const loadLazyImages = `(fromPx, belowPx) => {
   for (const image of [...document.images].slice(0, 500)) {
     const { top, bottom } = image.getBoundingClientRect()
@@ -73,38 +68,46 @@ const loadLazyImages = `(fromPx, belowPx) => {
 const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'transparent', 'important')`
 
 /** Bounds of settling: page height in CSS pixels, time for scrolling, and for fonts and images. */
-export type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
+type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
 
-/** Waits for fonts and images in the viewport; the shot itself waits for a frame. Evaluates to the number of images still loading. */
+/** What is known of a page that has settled. */
+export type Settled = {
+  /** Number of images still loading. */
+  readonly imagesLeft: number
+  /** Whether the page could be scrolled through in time. */
+  readonly isScrolled: boolean
+}
+
+/** Waits for fonts and images in the viewport; the shot itself waits for a frame. */
 const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
-  return (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
+  const imagesLeft = await (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
+  return { imagesLeft, isScrolled: true }
 })()`
 
 /**
- * Scrolls through a part of the page by viewports to load lazy content, waits for its content, then scrolls to its top. `range` is
- * an expression for the part's `from` and `to` in CSS pixels; `to` may grow meanwhile.
+ * Scrolls through a part of the page by viewports to load lazy content, waits for its content, then scrolls to its top. A step
+ * ends when the page has noticed it. `range` is an expression for the part's `from` and `to` in CSS pixels; `to` may grow
+ * meanwhile.
  */
 const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
   const range = ${range}
   const end = performance.now() + ${scrollMs}
   const below = () => Math.min(range.to, range.from + ${heightMax})
-  const frame = () => new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
-  if (range.from !== scrollY) scrollTo({ top: range.from, behavior: 'instant' })
-  for (let y = range.from + innerHeight; y < below(); y += innerHeight) {
-    if (performance.now() > end) break
-    scrollTo({ top: y, behavior: 'instant' })
-    await frame()
+  let isScrolled = true
+  for (let y = range.from; isScrolled && y < below(); y += innerHeight) {
+    if (y !== scrollY) scrollTo({ top: y, behavior: 'instant' })
+    isScrolled = await (${awaitObserved})(end - performance.now())
   }
-  ;(${loadLazyImages})(range.from, below())
-  const undecoded = await (${awaitContent})(range.from, below(), ${contentMs})
-  scrollTo({ top: range.from, behavior: 'instant' })
+  if (!isScrolled) (${loadLazyImages})(range.from, below())
+  const imagesLeft = await (${awaitContent})(range.from, below(), ${contentMs})
+  if (range.from !== scrollY) scrollTo({ top: range.from, behavior: 'instant' })
   await ${twoFrames}
-  return undecoded
+  return { imagesLeft, isScrolled }
 })()`
 
-/** Settles the whole page, down to `heightMax`, including an inner scroll container. Evaluates to the number of images still loading. */
+/** Settles the whole page, down to `heightMax`, including an inner scroll container. */
 const settleFullPage = (bounds: SettleBounds): string =>
   settleRange(
     `((${expandScroller})(${bounds.heightMax}), {
@@ -113,7 +116,7 @@ const settleFullPage = (bounds: SettleBounds): string =>
     bounds,
   )
 
-/** Settles one element, after scrolling all its ancestors to show it. Evaluates to the number of images still loading. */
+/** Settles one element, after scrolling all its ancestors to show it. */
 const settleElement = (selector: string, bounds: SettleBounds): string =>
   settleRange(
     `((found) => {
@@ -133,21 +136,39 @@ const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
   return subject.kind === 'full-page' ? settleFullPage(bounds) : settleViewport(bounds)
 }
 
+/** Longest wait for what the page fetches, before and after it is scrolled together. */
+const fetchesMs = 2000
+
+/** Waits for what the page fetches, and what it then shows and fetches, for `waitMs` at most; not at all if nothing is in flight. */
+const awaitFetches = async (open: Settling, waitMs: number): Promise<void> => {
+  const endsAt = performance.now() + waitMs
+  while (open.loads.fetchesInFlight() > 0 && performance.now() < endsAt) {
+    await waitUntil(() => open.loads.fetchesInFlight() === 0, endsAt)
+    await runInLatestDocument(open, () => `(${rest})()`, endsAt)
+  }
+}
+
+type Settling = Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads'>
+
 /**
- * Settles the page before it is shot: scrolls lazy content of a full page or an element into view, waits for fonts, images and
- * backgrounds, and until the document stops changing. If the page navigates meanwhile, retries in the new document, within
- * `waitMs` and three attempts at most. Returns the number of images still loading. Bounded unless the renderer hangs.
+ * Settles the page before it is shot: waits for what it fetches, scrolls lazy content of a full page or an element into view,
+ * waits for fonts, images and backgrounds, and until the document stops changing. If the page navigates meanwhile, retries in the
+ * new document, within `waitMs` and three attempts at most. Bounded unless the renderer hangs.
  */
 export const settle = async (
-  open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads'>,
+  open: Settling,
   subject: Subject,
   { heightMax, waitMs }: { readonly heightMax: number; readonly waitMs: number },
-): Promise<number> => {
-  const endsAt = performance.now() + waitMs
+): Promise<Settled> => {
+  const began = performance.now()
+  const mostFetchesMs = Math.min(fetchesMs, waitMs * contentPart)
+  await awaitFetches(open, mostFetchesMs)
+  const fetchesLeftMs = mostFetchesMs - (performance.now() - began)
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
-  const undecoded = Number((await runInLatestDocument(open, script, endsAt)) ?? 0)
+  const settled = (await runInLatestDocument(open, script, began + waitMs)) as Settled | undefined
+  await awaitFetches(open, fetchesLeftMs)
   // Includes what CSS and scripts have requested.
   await waitUntil(() => open.loads.visualsInFlight() === 0, performance.now() + waitMs * contentPart)
-  return undecoded
+  return settled ?? { imagesLeft: 0, isScrolled: true }
 }

@@ -1,3 +1,7 @@
+import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+
 /**
  * Expands an inner container that scrolls instead of the document to the height of its content, at most `heightMax`, and its
  * ancestors by as much, so that the full page shows all of it. Does nothing if the document scrolls, or if no scroll container
@@ -38,7 +42,7 @@ export const expandScroller = `(heightMax) => {
  * to the bottom to their position in the flow, so that they appear once and do not cover the middle of the page. Searches
  * the first 5000 elements; open shadow roots too, unless 5000 elements are listed already.
  */
-export const pinBars = (height: number): string => `(() => {
+const pinBars = (height: number): string => `(() => {
   const below = ${height} - innerHeight
   if (below <= 0) return
   const set = (element, styles) => {
@@ -58,3 +62,25 @@ export const pinBars = (height: number): string => `(() => {
     }
   }
 })()`
+
+/** Hides fixed and sticky elements, and dialogs, that could lie over an element, unless they contain it or it contains them. */
+const hideBars = (selector: string): string => `((found) => {
+  if (!found) return
+  const holds = (outer, inner) => {
+    for (let at = inner; at; at = at.parentNode ?? at.host) if (at === outer) return true
+    return false
+  }
+  for (const element of (${openRoots})(document).flatMap((root) => [...root.querySelectorAll('*')])) {
+    if (!['fixed', 'sticky'].includes(getComputedStyle(element).position)) continue
+    if (holds(element, found) || holds(found, element)) continue
+    for (const [name, value] of [['visibility', 'hidden'], ['opacity', '0'], ['transition', 'none']]) {
+      element.style.setProperty(name, value, 'important')
+    }
+  }
+})(${findFirst(selector)})`
+
+/** A script that arranges what is fixed or sticky for the picture of a subject of `height` CSS pixels. */
+export const arrangeBars = (subject: Subject, height: number): string | undefined => {
+  if (subject.kind === 'element') return hideBars(subject.selector)
+  return subject.kind === 'full-page' && !subject.inSections ? pinBars(height) : undefined
+}

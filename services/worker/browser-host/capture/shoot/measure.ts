@@ -55,7 +55,7 @@ export const measure = async (
     const { pageX: x, pageY: y, scale: zoom } = cssVisualViewport
     return { frame: { x, y, width: view.width / zoom, height: view.height / zoom }, isTruncated: false, zoom }
   }
-  const width = Math.max(view.width, Math.ceil(cssContentSize.width))
+  const width = subject.isCutToWidth ? view.width : Math.max(view.width, Math.ceil(cssContentSize.width))
   const height = Math.max(view.height, Math.ceil(cssContentSize.height))
   return cut({ x: 0, y: 0, width, height }, view, bounds, view.width)
 }

@@ -91,6 +91,24 @@ const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
   margins,
 })
 
+/** Pages of a PDF; Chromium writes their dictionaries in plain text. */
+const pagesIn = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+
+/** Fractions of a page's height by which it is enlarged while its content does not fit, for roundings and margins that print changes. */
+const enlargements = [0, 0.002, 0.02, 0.2]
+
+/** Prints a part of the page on one page, and returns whether all of it is there. */
+const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, page: PdfPage, heightMax: number) => {
+  for (const enlargement of enlargements) {
+    const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
+    const single = pageAround({ ...frame, height }, page)
+    const bytes = await print(open, single)
+    if (pagesIn(bytes) === 1) return { bytes, ...sizeOf(single), isWhole: true }
+  }
+  const single = pageAround(frame, page)
+  return { bytes: await print(open, single, '1'), ...sizeOf(single), isWhole: false }
+}
+
 /**
  * Prints a viewport capture on pages of paper size; a full page or an element, with screen styles, on one page of its own size.
  * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
@@ -105,7 +123,10 @@ export const printPdf = async (
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
-  const single = pageAround(frame, page)
-  const bytes = await print(open, single, '1')
-  return { bytes, ...sizeOf(single), frame: isTruncated ? frame : undefined }
+  if (isTruncated) {
+    const single = pageAround(frame, page)
+    return { bytes: await print(open, single, '1'), ...sizeOf(single), frame }
+  }
+  const { isWhole, ...pdf } = await printOnOnePage(open, frame, page, bounds.heightMax)
+  return { ...pdf, frame: isWhole ? undefined : frame }
 }

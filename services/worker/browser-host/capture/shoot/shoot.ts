@@ -22,6 +22,7 @@ export const shoot = async (
   { session }: Pick<OpenPage, 'session'>,
   { frame, zoom, subject, output }: ShotSettings,
 ): Promise<Buffer> => {
+  const isBeyondViewport = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
   const encoding = isFinal(output)
     ? { format: 'jpeg' as const, quality: output.quality }
     : { format: 'png' as const, optimizeForSpeed: true }
@@ -30,7 +31,7 @@ export const shoot = async (
     try {
       const { data } = await session.send('Page.captureScreenshot', {
         ...encoding,
-        captureBeyondViewport: subject.kind !== 'viewport',
+        captureBeyondViewport: isBeyondViewport,
         clip: { ...frame, scale: zoom },
       })
       return Buffer.from(data, 'base64')

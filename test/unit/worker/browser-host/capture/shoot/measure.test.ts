@@ -9,11 +9,12 @@ const openWith = (content: { width: number; height: number }, pageY = 0) => {
   }
   return { session: createSessionDouble({ send: async () => metrics }), mainFrameId: 'main' }
 }
+const fullPage = { kind: 'full-page', inSections: false, isCutToWidth: false, heightMax: undefined } as const
 const view = { width: 1280, height: 800, scale: 1 } as const
 const bounds = { heightMax: 20_000, pixelsMax: 40_000_000 }
 
 const measured = async (content: { width: number; height: number }, over: Partial<typeof view> | object = {}) => {
-  const { frame, isTruncated } = await measure(openWith(content), { kind: 'full-page' }, { ...view, ...over }, bounds)
+  const { frame, isTruncated } = await measure(openWith(content), fullPage, { ...view, ...over }, bounds)
   return [frame.width, frame.height, isTruncated]
 }
 

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { within } from '#shared/process/within.ts'
+import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { runInEveryRoot, runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
+
+/** Most times that animations are finished which finishing others has started, and milliseconds for all of it in a root: the cost of a thousand is seconds. */
+const roundsMax = 10
+const finishMs = 1000
+
+/** A root after its animations were finished; `isWhole`: it has no frames, and no elements that may have closed shadow roots. */
+type Finished = { readonly hasCanvas: boolean; readonly isWhole: boolean }
+
+/**
+ * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
+ * starts, and holds endless ones at their start. Animations that the page has paused, or that follow the scroll position, stay.
+ * Resolves to a `Finished`.
+ */
+const finishInRoot = `async function () {
+  const roots = (${openRoots})(this)
+  const endsAt = performance.now() + ${finishMs}
+  const finish = (animation) => {
+    if (performance.now() > endsAt) return false
+    if (animation.playState !== 'running' || !(animation.timeline instanceof DocumentTimeline)) return false
+    const { endTime, delay } = animation.effect.getComputedTiming()
+    if (endTime !== Infinity && animation.playbackRate !== 0) animation.finish()
+    else {
+      animation.pause()
+      animation.currentTime = delay
+    }
+    return true
+  }
+  for (let round = 0; round < ${roundsMax}; round += 1) {
+    const finished = roots.flatMap((root) => root.getAnimations()).filter(finish)
+    if (finished.length === 0) break
+    await ${twoFrames}
+  }
+  const isShown = (canvas) => canvas.width > 0 && canvas.checkVisibility()
+  const mayBeClosed = (element) => element.localName.includes('-') && element.shadowRoot === null
+  return {
+    hasCanvas: roots.some((root) => [...root.querySelectorAll('canvas')].some(isShown)),
+    isWhole: globalThis.length === 0 && !roots.some((root) => [...root.querySelectorAll('*')].some(mayBeClosed)),
+  }
+}`
+
+/** Longest wait for canvases, and time between two pictures of them. */
+const stillMs = 1500
+const gapMs = 100
+
+/** Waits until two pictures of the viewport in a row are equal: scripts that draw on a canvas report no animation. */
+const awaitStill = async ({ session }: Pick<OpenPage, 'session'>, endsAt: number): Promise<void> => {
+  for (let before = ''; performance.now() < endsAt;) {
+    const { data } = await session.send('Page.captureScreenshot', {
+      format: 'jpeg',
+      quality: 50,
+      optimizeForSpeed: true,
+    })
+    if (data === before) return
+    before = data
+    await delay(gapMs)
+  }
+}
+
+/** Finishes the page's animations in all frames and shadow roots, and waits for its canvases, for `waitMs` at most. */
+export const finishAnimations = async (open: OpenPage, waitMs: number): Promise<void> => {
+  const endsAt = performance.now() + waitMs
+  const late = () => new Error('the page did not respond in time')
+  const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document)`, endsAt)) as
+    | Finished
+    | undefined
+  const others = own?.isWhole === false ? runInEveryRoot(open, finishInRoot, {}) : Promise.resolve([])
+  const finished = [own, ...(await within(others, waitMs, late).catch(() => []))] as (Partial<Finished> | undefined)[]
+  if (!finished.some((each) => each?.hasCanvas === true)) return
+  await within(awaitStill(open, Math.min(endsAt, performance.now() + stillMs)), waitMs, late).catch(() => {})
+}

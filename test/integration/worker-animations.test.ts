@@ -1,0 +1,71 @@
+import t from 'tap'
+import { content } from '#test/fixtures/reference/page.ts'
+import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+
+const go = '@keyframes go { to { background: rgb(0,0,255) } }'
+const framed = `<style>${go} body { margin: 0; height: 100vh; animation: go 100s forwards }</style><body>`
+
+const { pages, shotOf } = await startCaptures(t, { '/framed': content('text/html', framed) })
+const otherSite = `http://localhost:${pages.host.split(':')[1]}`
+
+const box = 'width:100px;height:100px'
+const shownAt = async (body: string, parameters: object = {}) =>
+  await pixel(await shotOf({ html: redPage(`<style>${go}</style>${body}`), ...parameters }), 50, 50)
+
+t.test('worker animations: an animation is shown at its end, unless it is allowed to run', async (t) => {
+  const body = `<div style="${box};animation:go 100s 10s both"></div>`
+  t.strictSame(await shownAt(body), blue)
+  t.strictSame(await shownAt(body, { animations: 'allow' }), red)
+})
+
+t.test('worker animations: a transition is shown at its end, and so is one that its end starts', async (t) => {
+  const body = `<div style="${box};background:lime;transition:all 100s"></div><script>
+    const box = document.querySelector('div')
+    box.addEventListener('transitionend', () => { box.style.background = 'rgb(0,0,255)' }, { once: true })
+    onload = () => requestAnimationFrame(() => { box.style.background = 'red' })</script>`
+  t.strictSame(await shownAt(body), blue)
+})
+
+t.test(
+  'worker animations: an endless animation is held at its start, one that the page has paused where it stands',
+  async (t) => {
+    const turn = '<style>@keyframes turn { from { background: rgb(0,0,255) } to { background: lime } }</style>'
+    t.strictSame(await shownAt(`${turn}<div style="${box};animation:turn .1s 100s infinite alternate"></div>`), blue)
+    const paused = `<div style="${box};animation:go 100s linear -100s paused both"></div>`
+    t.strictSame(await shownAt(paused), blue)
+  },
+)
+
+t.test('worker animations: those of shadow roots and frames are finished too', async (t) => {
+  const inside = `<style>${go} p { margin: 0; ${box}; animation: go 100s forwards }</style><p></p>`
+  for (const mode of ['open', 'closed']) {
+    t.strictSame(await shownAt(`<x-box><template shadowrootmode="${mode}">${inside}</template></x-box>`), blue, mode)
+  }
+  for (const origin of [pages.url, otherSite]) {
+    t.strictSame(await shownAt(`<iframe src="${origin}/framed" style="border:0;${box}"></iframe>`), blue, origin)
+  }
+})
+
+t.test('worker animations: what a script draws on a canvas is awaited', async (t) => {
+  const body = `<canvas width="100" height="100"></canvas><script>
+    const context = document.querySelector('canvas').getContext('2d')
+    let steps = 0
+    const draw = () => {
+      steps += 1
+      context.fillStyle = steps < 20 ? 'rgb(' + steps + ',255,0)' : 'rgb(0,0,255)'
+      context.fillRect(0, 0, 100, 100)
+      if (steps < 20) requestAnimationFrame(draw)
+    }
+    onload = () => requestAnimationFrame(draw)</script>`
+  t.strictSame(await shownAt(body), blue)
+})
+
+t.test('worker animations: the same page gives the same bytes', async (t) => {
+  const html = redPage(
+    `<style>${go} @keyframes turn { to { rotate: 360deg } }</style><div style="${box};animation:go 1s forwards"></div>
+    <div style="${box};background:conic-gradient(lime,blue);animation:turn .7s infinite linear"></div><p style="font:20px serif">text</p>`,
+  )
+  const hashes = new Set<string>()
+  for (let shot = 0; shot < 10; shot += 1) hashes.add((await shotOf({ html })).sha256)
+  t.equal(hashes.size, 1)
+})

@@ -1,0 +1,158 @@
+import t from 'tap'
+import { blue, pixel, redPage, startCaptures } from '#test/helpers/shots.ts'
+
+const { shotOf } = await startCaptures(t)
+
+const lime = [0, 255, 0]
+const noMargins = { pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0', pdf_margin_left: '0' }
+const below = (height: number) => `<div style="height:${height}px;background:lime"></div>`
+const whole = (body: string, parameters: object = {}) => shotOf({ html: redPage(body), full_page: true, ...parameters })
+
+for (const [what, hero] of [
+  ['height', '<div style="height:100vh;background:rgb(0,0,255)"></div>'],
+  ['least height', '<div style="min-height:100vh;background:rgb(0,0,255)"></div>'],
+  ['part of it less a bar', '<div style="height:calc(50vh + 400px);background:rgb(0,0,255)"></div>'],
+  ['rows of a grid', '<div style="display:grid;grid-template-rows:100vh;background:rgb(0,0,255)"><p></p></div>'],
+  ['padding', '<div style="padding:50vh 0;background:rgb(0,0,255)"></div>'],
+  [
+    'height of a chain',
+    '<style>html, body { height: 100% }</style><div style="height:100%;background:rgb(0,0,255)"></div>',
+  ],
+  [
+    'text size',
+    '<div style="font-size:50vh;line-height:1;width:100px;overflow:hidden;background:rgb(0,0,255)">.<br>.</div>',
+  ],
+] as const) {
+  t.test(`worker full page: a ${what} that follows the viewport stays as it was`, async (t) => {
+    for (const format of ['png', 'pdf'] as const) {
+      const { height } = await whole(hero + below(1200), { format, ...(format === 'pdf' && noMargins) })
+      t.equal(height, 2000, format)
+    }
+    const shot = await whole(hero + below(1200))
+    t.strictSame(await pixel(shot, 50, 790), blue)
+    t.strictSame(await pixel(shot, 50, 810), lime)
+  })
+}
+
+t.test('worker full page: a page on a phone, with a mobile layout or without', async (t) => {
+  const hero = '<div style="height:100vh;background:rgb(0,0,255)"></div>'
+  const phone = { device: 'mobile' } as const
+  const laidOut = await whole(`<meta name="viewport" content="width=device-width">${hero}${below(3000)}`, phone)
+  t.match(laidOut, { width: 375, height: 3812 })
+  t.strictSame(await pixel(laidOut, 50, 800), blue)
+  const plain = await whole(below(3000), phone)
+  t.match(plain, { width: 980, height: 3000 })
+  t.strictSame(await pixel(plain, 50, 2990), lime)
+})
+
+t.test('worker full page: a page whose styles ask for the shape of the viewport keeps it', async (t) => {
+  const style = '<style>@media (orientation: portrait) { div { background: black !important } }</style>'
+  t.strictSame(await pixel(await whole(style + below(3000)), 50, 2900), lime)
+})
+
+t.test(
+  'worker full page: a dialog that covers the viewport stays at the top, a fixed background fills the page',
+  async (t) => {
+    const dialog = `<div style="position:fixed;inset:0;display:grid;place-items:center;background:rgb(0,0,0,.5)">
+    <div style="width:100px;height:100px;background:rgb(0,0,255)"></div></div>`
+    const covered = await whole(dialog + below(3000))
+    t.strictSame(await pixel(covered, 640, 400), blue)
+    t.strictSame(await pixel(covered, 640, 1500), lime)
+    const behind = '<div style="position:fixed;inset:0;z-index:-1;background:rgb(0,0,255)"></div>'
+    const background = await shotOf({
+      html: `<!doctype html><body style="margin:0">${behind}<div style="height:3000px">`,
+      full_page: true,
+    })
+    for (const y of [400, 2900]) t.strictSame(await pixel(background, 640, y), blue)
+  },
+)
+
+t.test('worker full page: what follows the scroll position of its part is shown as if it were in view', async (t) => {
+  const appear = `<style>@keyframes appear { from { opacity: 0 } } div { animation: appear both; animation-timeline: view(); animation-range: entry }</style>`
+  t.strictSame(await pixel(await whole(appear + below(800) + below(2000)), 50, 2700), lime)
+  const progress = `<style>@keyframes fill { from { scale: 0 1 } } header { position: fixed; top: 0; width: 100%; height: 50px; background: rgb(0,0,255); animation: fill both linear; animation-timeline: scroll() }</style><header></header>`
+  t.strictSame(await pixel(await whole(progress + below(3000)), 640, 25), lime)
+})
+
+t.test(
+  'worker full page: parts that are drawn only near the viewport, and lists that hold only what is in view',
+  async (t) => {
+    const auto = '<style>section { content-visibility: auto; contain-intrinsic-height: 500px }</style>'
+    const sections = `<section>${below(500)}</section>`.repeat(8)
+    t.strictSame(await pixel(await whole(auto + sections), 50, 3900), lime)
+    const list = `<main style="height:5000px;position:relative"></main><script>
+    const main = document.querySelector('main')
+    const draw = () => {
+      const first = Math.max(0, Math.floor(scrollY / 100) - 2)
+      const rows = Array.from({ length: Math.ceil(innerHeight / 100) + 4 }, (_, at) => first + at).filter((at) => at < 50)
+      main.innerHTML = rows.map((at) => '<div style="position:absolute;width:100%;height:100px;background:lime;top:' + at * 100 + 'px"></div>').join('')
+    }
+    for (const type of ['scroll', 'resize']) addEventListener(type, draw)
+    draw()</script>`
+    const listed = await whole(list)
+    for (const y of [50, 2500, 4950]) t.strictSame(await pixel(listed, 50, y), lime, `at ${y}`)
+  },
+)
+
+t.test(
+  'worker full page: the picture of an element has nothing over it that is fixed or sticky elsewhere',
+  async (t) => {
+    const bars = `<header style="position:sticky;top:0;height:80px;background:black;z-index:9"></header>
+    <nav style="position:fixed;top:0;bottom:0;width:100px;background:black;z-index:9"></nav>
+    <dialog style="inset:0;border:0;width:300px;height:100%;background:black"></dialog><script>document.querySelector('dialog').showModal()</script>`
+    const element = `<div style="height:900px"></div><article style="height:600px;background:rgb(0,0,255)">
+    <p style="position:sticky;top:0;margin:0;height:50px;background:lime"></p></article><div style="height:1000px"></div>`
+    const shot = await shotOf({ html: redPage(bars + element), selector: 'article' })
+    t.match(shot, { width: 1280, height: 600 })
+    t.strictSame(await pixel(shot, 50, 25), lime)
+    for (const [x, y] of [
+      [50, 60],
+      [50, 590],
+      [640, 300],
+    ] as const)
+      t.strictSame(await pixel(shot, x, y), blue, `at ${x}, ${y}`)
+  },
+)
+
+t.test('worker full page: in sections, each part is shot while it is in view, and bars are shown once', async (t) => {
+  const bars = `<header style="position:fixed;top:0;width:100%;height:50px;background:rgb(0,0,255)"></header>
+    <nav style="position:sticky;top:0;height:50px;background:rgb(0,0,255)"></nav>
+    <footer style="position:fixed;bottom:0;width:100%;height:50px;background:rgb(0,0,255)"></footer>`
+  const seen = `<script>addEventListener('scroll', () => { for (const part of document.querySelectorAll('main div')) {
+    const { top, bottom } = part.getBoundingClientRect()
+    part.style.background = top < innerHeight && bottom > 0 ? 'lime' : 'black'
+  } })</script>`
+  const body = `${bars}<main>${below(100).repeat(31)}</main>${seen}`
+  for (const parameters of [{}, { format: 'jpeg', quality: 100 }, { retina: true }] as const) {
+    const shot = await whole(body, { full_page_mode: 'sections', ...parameters })
+    const scale = 'retina' in parameters ? 2 : 1
+    t.match(shot, { width: 1280 * scale, height: 3150 * scale })
+    const colours = await Promise.all(
+      [20, 75, 780, 820, 1580, 1620, 2390, 2500, 3050, 3130].map((y) => pixel(shot, 640 * scale, y * scale)),
+    )
+    const names = colours.map(([, g = 0, b = 0]) => (g > 250 ? 'lime' : b > 250 ? 'blue' : 'other'))
+    t.strictSame(
+      names,
+      ['blue', 'lime', 'lime', 'lime', 'lime', 'lime', 'lime', 'lime', 'lime', 'blue'],
+      JSON.stringify(parameters),
+    )
+  }
+})
+
+t.test('worker full page: its width may be that of the viewport, and its height bounded', async (t) => {
+  const wide = `<div style="width:2000px;height:1000px;background:lime"></div>`
+  t.match(await whole(wide), { width: 2000, height: 1000, warnings: [] })
+  t.match(await whole(wide, { full_page_width: 'viewport' }), { width: 1280, height: 1000, warnings: [] })
+  const cut = await whole(below(3000), { full_page_max_height: 1500 })
+  t.match(cut, { height: 1500, warnings: [{ code: 'truncated' }] })
+})
+
+t.test('worker full page: a PDF that cannot fit on one page is cut, and says so', async (t) => {
+  const grows = `<style>@media print { p { height: 200vh; margin: 0 } }</style><p></p><script>
+    matchMedia('print').addEventListener('change', () => {
+      for (const part of document.querySelectorAll('p')) part.style.height = '200vh'
+    })
+    addEventListener('beforeprint', () => { document.querySelector('p').style.height = '200vh' })</script>`
+  const { warnings } = await whole(grows + below(1000), { format: 'pdf', ...noMargins })
+  t.match(warnings, [{ code: 'truncated' }])
+})
