@@ -1,32 +1,12 @@
-import { inflateSync } from 'node:zlib'
 import t from 'tap'
 import { type PrintedPage, printed } from '#test/fixtures/reference/print.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { pageSizesOf, streamsOf } from '#test/helpers/pdf.ts'
 import { startCaptures } from '#test/helpers/shots.ts'
 
 const { shotOf } = await startCaptures(t)
 const browser = await startBareBrowser()
 t.teardown(() => browser.close())
-
-/** The decompressed streams of a PDF; metadata such as the producer and the date is not in streams. */
-const drawnIn = (pdf: Uint8Array): string[] => {
-  const text = Buffer.from(pdf).toString('latin1')
-  const streams = [...text.matchAll(/stream\r?\n([^]*?)\r?\nendstream/g)]
-  return streams.map(([, bytes = '']) => {
-    try {
-      return inflateSync(Buffer.from(bytes, 'latin1')).toString('latin1')
-    } catch {
-      return bytes
-    }
-  })
-}
-
-const boxesOf = (pdf: Uint8Array) =>
-  [
-    ...Buffer.from(pdf)
-      .toString('latin1')
-      .matchAll(/\/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]/g),
-  ].map(([, ...size]) => size)
 
 const printBare = async (page: PrintedPage, html: string): Promise<Buffer> => {
   const context = await browser.newContext({
@@ -57,11 +37,11 @@ for (const page of printed) {
     const parameters = { html, format: 'pdf', full_page: page.isWhole ?? false } as const
     const reference = await printBare(page, html)
     const { bytes } = await shotOf(parameters)
-    t.equal(boxesOf(bytes).length, page.pages)
-    t.strictSame(boxesOf(bytes), boxesOf(reference))
-    t.ok(drawnIn(reference).length > 0)
-    t.ok(drawnIn(bytes).join('\n') === drawnIn(reference).join('\n'), 'equal streams')
+    t.equal(pageSizesOf(bytes).length, page.pages)
+    t.strictSame(pageSizesOf(bytes), pageSizesOf(reference))
+    t.ok(streamsOf(reference).length > 0)
+    t.ok(streamsOf(bytes).join('\n') === streamsOf(reference).join('\n'), 'equal streams')
     const broken = await shotOf({ ...parameters, css: page.defect })
-    t.not(drawnIn(broken.bytes).join('\n'), drawnIn(reference).join('\n'))
+    t.not(streamsOf(broken.bytes).join('\n'), streamsOf(reference).join('\n'))
   })
 }

@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import t from 'tap'
 import { captureWith, startTestHost } from '#test/helpers/browser-host.ts'
+import { pageSizesOf } from '#test/helpers/pdf.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
 const { pages, egress, take, shotOf } = await startCaptures(t)
@@ -69,9 +70,8 @@ for (const [format, decoded] of [
 }
 
 const pdfOf = (bytes: Uint8Array) => {
-  const text = Buffer.from(bytes).toString('latin1')
-  const boxes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\]/g)]
-  return { isPdf: text.startsWith('%PDF-'), pages: boxes.length, size: [Number(boxes[0]?.[1]), Number(boxes[0]?.[2])] }
+  const sizes = pageSizesOf(bytes)
+  return { isPdf: Buffer.from(bytes).toString('latin1').startsWith('%PDF-'), pages: sizes.length, size: sizes[0] ?? [] }
 }
 
 // Contract: `width`, `height` of a PDF

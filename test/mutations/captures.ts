@@ -67,8 +67,8 @@ export const captures: readonly Mutation[] = [
   {
     point: 'Bounds not given',
     file: 'services/shared/capture/pdf-lengths.ts',
-    find: 'return options.pdf_landscape ? [long, short] : [short, long]',
-    replace: 'return [short, long]',
+    find: 'return options.pdf_landscape ? [height, width] : [width, height]',
+    replace: 'return [width, height]',
   },
   {
     point: 'Headers that a caller may not set',
@@ -97,7 +97,7 @@ export const captures: readonly Mutation[] = [
   {
     point: 'Missing selectors',
     file: 'services/gateway/parameters/check-selectors.ts',
-    find: "['wait_for_selector', 'selector', 'click_selector', 'scroll_to']",
-    replace: "['wait_for_selector', 'selector', 'click_selector']",
+    find: "  'scroll_to',\n",
+    replace: '',
   },
 ]

@@ -46,7 +46,7 @@ export const results: readonly Mutation[] = [
   },
   {
     point: '`omit_background` with another format',
-    file: 'services/gateway/parameters/parse-capture.ts',
+    file: 'services/gateway/parameters/check-combinations.ts',
     find: "transparentFormats: readonly Format[] = ['png', 'webp']",
     replace: "transparentFormats: readonly Format[] = ['png', 'webp', 'avif']",
   },

@@ -71,10 +71,10 @@ const refsIn = (schema: Schema = {}): string[] =>
   [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
 
 /**
- * The types of the client as TypeScript: `requests` has an interface for each request body, and for the options of a screenshot,
- * which repeat its request; `responses` one for each `data` of a response.
+ * The types of the client as TypeScript: `requests` has an interface for each request body, `options` for the options of a screenshot,
+ * which repeat its request, `responses` for each `data` of a response.
  */
-export const clientTypes = (openapi: string): Record<'requests' | 'responses', string> => {
+export const clientTypes = (openapi: string): Record<'requests' | 'options' | 'responses', string> => {
   const { schemas } = (JSON.parse(openapi) as { components: { schemas: Schemas } }).components
   const declared = new Map<string, Schema>()
   const declare = (name: string, schema: Schema | undefined) => {
@@ -93,9 +93,10 @@ export const clientTypes = (openapi: string): Record<'requests' | 'responses', s
   const textOf = (names: readonly string[]) =>
     names.map((name) => interfaceOf(name, declared.get(name) ?? schemas[name] ?? {}, schemas)).join('')
   return {
-    requests: intro + textOf([...bodies, ...options]),
+    requests: intro + textOf(bodies),
+    options: intro + textOf(options),
     responses:
-      `${intro}import type { ${options.join(', ')} } from './requests.ts'\n` +
+      `${intro}import type { ${options.join(', ')} } from './screenshot-options.ts'\n` +
       textOf([...declared.keys()].filter((name) => !options.includes(name))),
   }
 }

@@ -17,6 +17,7 @@ const client = clientTypes(openapiText())
 const pages: Record<string, string> = {
   ...dashboardFiles(),
   'clients/typescript/src/requests.ts': client.requests,
+  'clients/typescript/src/screenshot-options.ts': client.options,
   'clients/typescript/src/responses.ts': client.responses,
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),

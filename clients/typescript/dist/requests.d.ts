@@ -11,9 +11,13 @@ export interface CaptureParameters {
     /** Height of the viewport in CSS pixels. */
     height?: number;
     /** Preset of viewport, touch and user agent; explicit values take precedence. */
-    device?: 'desktop' | 'mobile' | 'tablet';
+    device?: 'desktop' | 'mobile' | 'tablet' | 'iphone_se' | 'iphone_16' | 'iphone_16_pro_max' | 'pixel_9' | 'galaxy_s24' | 'ipad_mini' | 'ipad_pro_13' | 'galaxy_tab_s9' | 'macbook_air_13' | 'laptop' | 'desktop_full_hd';
+    /** Orientation of the device: swaps the width and height of its preset where they differ from it. */
+    orientation?: 'portrait' | 'landscape';
     /** Captures at two device pixels per CSS pixel. */
     retina?: boolean;
+    /** Device pixels per CSS pixel, from 1 to 4; takes precedence over `retina`. */
+    scale?: number;
     /** Format of the result. */
     format?: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf';
     /** Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning. */
@@ -22,12 +26,39 @@ export interface CaptureParameters {
     resize_width?: number;
     /** Shrinks the image to this height, keeping the aspect ratio. */
     resize_height?: number;
+    /** How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background. */
+    resize_mode?: 'fit' | 'cover' | 'contain';
+    /** Part of the image that `cover` keeps, or side at which `contain` places it. */
+    resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    /** Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left. */
+    clip?: {
+        x: number;
+        y: number;
+        width: number;
+        height: number;
+    };
     /** Makes the background transparent; only for PNG and WebP. */
     omit_background?: boolean;
     /** Uses landscape orientation for the pages of a PDF. */
     pdf_landscape?: boolean;
     /** Page size of a PDF. */
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
+    /** Width of the pages of a PDF, instead of that of `pdf_page_format`. */
+    pdf_width?: string;
+    /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
+    pdf_height?: string;
+    /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */
+    pdf_scale?: number;
+    /** Prints backgrounds in a PDF. */
+    pdf_background?: boolean;
+    /** Pages of a PDF to print; all by default. A full page or element has one page. */
+    pdf_page_ranges?: string;
+    /** HTML at the top of each page of a PDF, within its margin; elements with the classes `pageNumber`, `totalPages`, `title`, `url` and `date` are filled in. */
+    pdf_header?: string;
+    /** HTML at the bottom of each page of a PDF, as `pdf_header`. */
+    pdf_footer?: string;
+    /** Adds an outline of the headings to a PDF. */
+    pdf_outline?: boolean;
     /** Top margin of the pages of a PDF: a number with a unit, at most half the page. */
     pdf_margin_top?: string;
     /** Right margin of the pages of a PDF: a number with a unit, at most half the page. */
@@ -40,10 +71,22 @@ export interface CaptureParameters {
     delay?: number;
     /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
     timeout?: number;
-    /** When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
-    wait_until?: 'load' | 'network_idle';
+    /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
+    wait_until?: 'load' | 'network_idle' | 'domcontentloaded';
     /** CSS selector that must match before the capture. */
     wait_for_selector?: string;
+    /** CSS selector that must match nothing visible before the capture, such as a loading indicator. */
+    wait_for_selector_hidden?: string;
+    /** JavaScript expression, or function, that must be true before the capture; evaluated in the page until `timeout` elapses. */
+    wait_for_function?: string;
+    /** Fails the capture, free of charge, if the page responds with a status of 400 or above. */
+    fail_on_status?: boolean;
+    /** Fails the capture, free of charge, if this CSS selector matches nothing. */
+    fail_if_selector_missing?: string;
+    /** Fails the capture, free of charge, if this CSS selector matches something. */
+    fail_if_selector_present?: string;
+    /** Fails the capture, free of charge, if the page shows this text, in any case. */
+    fail_if_text?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
     /** How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image. */
@@ -78,6 +121,10 @@ export interface CaptureParameters {
     block_ads?: boolean;
     /** Blocks requests to hosts of chat widgets, and hides the widgets. */
     block_chats?: boolean;
+    /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
+    block_requests?: string[];
+    /** Blocks requests of the page for these kinds of resources. */
+    block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];
     /** Emulates a preference for the dark colour scheme. */
     dark_mode?: boolean;
     /** Emulates a preference for reduced motion. */
@@ -88,6 +135,10 @@ export interface CaptureParameters {
     user_agent?: string;
     /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
     stealth?: boolean;
+    /** Media type of the styles of the page. */
+    media_type?: 'screen' | 'print';
+    /** Language and region of the browser, as a BCP 47 tag; pages see it in `Accept-Language` and in scripts. */
+    locale?: string;
     /** IANA name of the time zone of the browser. */
     timezone?: string;
     /** Location that the browser reports to the page. It does not change the IP address of the requests. */
@@ -116,9 +167,13 @@ export interface BatchParameters {
     /** Height of the viewport in CSS pixels. */
     height?: number;
     /** Preset of viewport, touch and user agent; explicit values take precedence. */
-    device?: 'desktop' | 'mobile' | 'tablet';
+    device?: 'desktop' | 'mobile' | 'tablet' | 'iphone_se' | 'iphone_16' | 'iphone_16_pro_max' | 'pixel_9' | 'galaxy_s24' | 'ipad_mini' | 'ipad_pro_13' | 'galaxy_tab_s9' | 'macbook_air_13' | 'laptop' | 'desktop_full_hd';
+    /** Orientation of the device: swaps the width and height of its preset where they differ from it. */
+    orientation?: 'portrait' | 'landscape';
     /** Captures at two device pixels per CSS pixel. */
     retina?: boolean;
+    /** Device pixels per CSS pixel, from 1 to 4; takes precedence over `retina`. */
+    scale?: number;
     /** Format of the result. */
     format?: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf';
     /** Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning. */
@@ -127,12 +182,39 @@ export interface BatchParameters {
     resize_width?: number;
     /** Shrinks the image to this height, keeping the aspect ratio. */
     resize_height?: number;
+    /** How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background. */
+    resize_mode?: 'fit' | 'cover' | 'contain';
+    /** Part of the image that `cover` keeps, or side at which `contain` places it. */
+    resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    /** Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left. */
+    clip?: {
+        x: number;
+        y: number;
+        width: number;
+        height: number;
+    };
     /** Makes the background transparent; only for PNG and WebP. */
     omit_background?: boolean;
     /** Uses landscape orientation for the pages of a PDF. */
     pdf_landscape?: boolean;
     /** Page size of a PDF. */
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
+    /** Width of the pages of a PDF, instead of that of `pdf_page_format`. */
+    pdf_width?: string;
+    /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
+    pdf_height?: string;
+    /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */
+    pdf_scale?: number;
+    /** Prints backgrounds in a PDF. */
+    pdf_background?: boolean;
+    /** Pages of a PDF to print; all by default. A full page or element has one page. */
+    pdf_page_ranges?: string;
+    /** HTML at the top of each page of a PDF, within its margin; elements with the classes `pageNumber`, `totalPages`, `title`, `url` and `date` are filled in. */
+    pdf_header?: string;
+    /** HTML at the bottom of each page of a PDF, as `pdf_header`. */
+    pdf_footer?: string;
+    /** Adds an outline of the headings to a PDF. */
+    pdf_outline?: boolean;
     /** Top margin of the pages of a PDF: a number with a unit, at most half the page. */
     pdf_margin_top?: string;
     /** Right margin of the pages of a PDF: a number with a unit, at most half the page. */
@@ -145,10 +227,22 @@ export interface BatchParameters {
     delay?: number;
     /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
     timeout?: number;
-    /** When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
-    wait_until?: 'load' | 'network_idle';
+    /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
+    wait_until?: 'load' | 'network_idle' | 'domcontentloaded';
     /** CSS selector that must match before the capture. */
     wait_for_selector?: string;
+    /** CSS selector that must match nothing visible before the capture, such as a loading indicator. */
+    wait_for_selector_hidden?: string;
+    /** JavaScript expression, or function, that must be true before the capture; evaluated in the page until `timeout` elapses. */
+    wait_for_function?: string;
+    /** Fails the capture, free of charge, if the page responds with a status of 400 or above. */
+    fail_on_status?: boolean;
+    /** Fails the capture, free of charge, if this CSS selector matches nothing. */
+    fail_if_selector_missing?: string;
+    /** Fails the capture, free of charge, if this CSS selector matches something. */
+    fail_if_selector_present?: string;
+    /** Fails the capture, free of charge, if the page shows this text, in any case. */
+    fail_if_text?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
     /** How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image. */
@@ -183,6 +277,10 @@ export interface BatchParameters {
     block_ads?: boolean;
     /** Blocks requests to hosts of chat widgets, and hides the widgets. */
     block_chats?: boolean;
+    /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
+    block_requests?: string[];
+    /** Blocks requests of the page for these kinds of resources. */
+    block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];
     /** Emulates a preference for the dark colour scheme. */
     dark_mode?: boolean;
     /** Emulates a preference for reduced motion. */
@@ -193,6 +291,10 @@ export interface BatchParameters {
     user_agent?: string;
     /** Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium. */
     stealth?: boolean;
+    /** Media type of the styles of the page. */
+    media_type?: 'screen' | 'print';
+    /** Language and region of the browser, as a BCP 47 tag; pages see it in `Accept-Language` and in scripts. */
+    locale?: string;
     /** IANA name of the time zone of the browser. */
     timezone?: string;
     /** Location that the browser reports to the page. It does not change the IP address of the requests. */
@@ -232,130 +334,4 @@ export interface WebhookChange {
     description?: string;
     /** Whether events are sent to the webhook. */
     active?: boolean;
-}
-/** Effective size and format, and the parameters given in the request, with secrets masked as `***`. */
-export interface ScreenshotOptions {
-    width: number;
-    height: number;
-    format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf';
-    device?: 'desktop' | 'mobile' | 'tablet';
-    retina?: boolean;
-    quality?: number;
-    resize_width?: number;
-    resize_height?: number;
-    omit_background?: boolean;
-    pdf_landscape?: boolean;
-    pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
-    pdf_margin_top?: string;
-    pdf_margin_right?: string;
-    pdf_margin_bottom?: string;
-    pdf_margin_left?: string;
-    delay?: number;
-    timeout?: number;
-    wait_until?: 'load' | 'network_idle';
-    wait_for_selector?: string;
-    full_page?: boolean;
-    full_page_mode?: 'tall' | 'sections';
-    full_page_width?: 'content' | 'viewport';
-    full_page_max_height?: number;
-    selector?: string;
-    click_selector?: string;
-    scroll_to?: string;
-    hide_selectors?: string[];
-    css?: string;
-    js?: string;
-    headers?: Record<string, unknown>;
-    cookies?: {
-        name: string;
-        value: string;
-        domain?: string;
-    }[];
-    block_cookies?: boolean;
-    block_ads?: boolean;
-    block_chats?: boolean;
-    dark_mode?: boolean;
-    reduced_motion?: boolean;
-    animations?: 'finish' | 'allow';
-    user_agent?: string;
-    stealth?: boolean;
-    timezone?: string;
-    geolocation?: {
-        latitude: number;
-        longitude: number;
-        accuracy?: number;
-    };
-    proxy?: string;
-    extract_metadata?: boolean;
-    cache_ttl?: number;
-    webhook_url?: string;
-    response_type?: 'json' | 'image';
-    /** Type of a source that is not a URL. Its text is never returned. */
-    source?: 'html' | 'markdown';
-    /** Size of the HTML or Markdown source as UTF-8, in bytes. */
-    source_bytes?: number;
-    /** SHA-256 of the HTML or Markdown source, in hex. */
-    source_sha256?: string;
-}
-/** As `ScreenshotOptions`, with the main parameters always present. */
-export interface CompletedScreenshotOptions {
-    width: number;
-    height: number;
-    device: 'desktop' | 'mobile' | 'tablet';
-    retina: boolean;
-    format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff' | 'pdf';
-    quality: number;
-    delay: number;
-    timeout: number;
-    full_page: boolean;
-    block_cookies: boolean;
-    block_ads: boolean;
-    dark_mode: boolean;
-    resize_width?: number;
-    resize_height?: number;
-    omit_background?: boolean;
-    pdf_landscape?: boolean;
-    pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
-    pdf_margin_top?: string;
-    pdf_margin_right?: string;
-    pdf_margin_bottom?: string;
-    pdf_margin_left?: string;
-    wait_until?: 'load' | 'network_idle';
-    wait_for_selector?: string;
-    full_page_mode?: 'tall' | 'sections';
-    full_page_width?: 'content' | 'viewport';
-    full_page_max_height?: number;
-    selector?: string;
-    click_selector?: string;
-    scroll_to?: string;
-    hide_selectors?: string[];
-    css?: string;
-    js?: string;
-    headers?: Record<string, unknown>;
-    cookies?: {
-        name: string;
-        value: string;
-        domain?: string;
-    }[];
-    block_chats?: boolean;
-    reduced_motion?: boolean;
-    animations?: 'finish' | 'allow';
-    user_agent?: string;
-    stealth?: boolean;
-    timezone?: string;
-    geolocation?: {
-        latitude: number;
-        longitude: number;
-        accuracy?: number;
-    };
-    proxy?: string;
-    extract_metadata?: boolean;
-    cache_ttl?: number;
-    webhook_url?: string;
-    response_type?: 'json' | 'image';
-    /** Type of a source that is not a URL. Its text is never returned. */
-    source?: 'html' | 'markdown';
-    /** Size of the HTML or Markdown source as UTF-8, in bytes. */
-    source_bytes?: number;
-    /** SHA-256 of the HTML or Markdown source, in hex. */
-    source_sha256?: string;
 }

@@ -1,4 +1,4 @@
-import type { ScreenshotOptions, CompletedScreenshotOptions } from './requests.ts';
+import type { ScreenshotOptions, CompletedScreenshotOptions } from './screenshot-options.ts';
 /** A screenshot. Fields that its state has not reached are absent, not null. */
 export interface Screenshot {
     /** Id of the screenshot. */

@@ -6,6 +6,7 @@ export { ShutterfleetError } from './shutterfleet-error.ts';
 export type * from './options.ts';
 export { verifyWebhook } from './verify-webhook.ts';
 export type * from './requests.ts';
+export type * from './screenshot-options.ts';
 export type * from './responses.ts';
 /** A client of one account. Every method throws `ShutterfleetError` if the service rejects the request. */
 export declare class Shutterfleet {

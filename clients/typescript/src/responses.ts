@@ -1,5 +1,5 @@
 // Generated from docs/openapi.json by `make docs`.
-import type { ScreenshotOptions, CompletedScreenshotOptions } from './requests.ts'
+import type { ScreenshotOptions, CompletedScreenshotOptions } from './screenshot-options.ts'
 
 /** A screenshot. Fields that its state has not reached are absent, not null. */
 export interface Screenshot {

@@ -22,6 +22,7 @@ export { ShutterfleetError } from './shutterfleet-error.ts'
 export type * from './options.ts'
 export { verifyWebhook } from './verify-webhook.ts'
 export type * from './requests.ts'
+export type * from './screenshot-options.ts'
 export type * from './responses.ts'
 
 /** Longest `wait` of one status request, in seconds. */

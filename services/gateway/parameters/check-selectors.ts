@@ -42,7 +42,15 @@ export const isSelector = (selector: string): boolean => {
   }
 }
 
-const names = ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'] as const
+const names = [
+  'wait_for_selector',
+  'wait_for_selector_hidden',
+  'fail_if_selector_missing',
+  'fail_if_selector_present',
+  'selector',
+  'click_selector',
+  'scroll_to',
+] as const
 
 /** Checks the form of every selector whose text has no other error; skips `hide_selectors` if the list itself has one. */
 export const checkSelectors = (

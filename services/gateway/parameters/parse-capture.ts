@@ -1,8 +1,8 @@
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { checkCombinations } from './check-combinations.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
-import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 import { checkSchema } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
@@ -10,13 +10,7 @@ import { checkTargets } from './check-targets.ts'
 import { collectErrors, type ErrorCollector, type Report } from '#shared/capture/validation-errors.ts'
 import { type Feature, featuresOf } from '#shared/capture/features.ts'
 import { isRequested } from '#shared/capture/is-requested.ts'
-import {
-  type CaptureOptions,
-  type CaptureParameters,
-  defaultOf,
-  type Format,
-  withDefaults,
-} from '#shared/capture/options.ts'
+import { type CaptureOptions, type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 
 /** Rules of this installation: the operator's allowed targets, and whether it has a full Chromium for `stealth`. */
 export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
@@ -38,9 +32,6 @@ const noStealth =
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
-/** Formats with an alpha channel and an encoder that preserves it. */
-const transparentFormats: readonly Format[] = ['png', 'webp']
-
 const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) => {
   const given = sourceNames.filter((name) => input[name] !== undefined)
   if (given.length === 0) report('url', 'is required unless html or markdown is given')
@@ -53,15 +44,6 @@ const checkWellFormed = (field: string, value: unknown, report: Report) => {
   for (const [name, entry] of Object.entries(value)) checkWellFormed(`${field}.${name}`, entry, report)
 }
 
-/** Whether the name is in ICU's copy of the IANA time zone database. Offsets such as `+01:00` are not names. */
-const isTimeZone = (name: string): boolean => {
-  try {
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
-  } catch {
-    return false
-  }
-}
-
 type Input = Readonly<Record<string, unknown>>
 
 /** Checks lists and objects as sent, so that an error in one entry does not hide errors in others. */
@@ -72,36 +54,6 @@ const checkParts = (input: Input, host: string | undefined, errors: ErrorCollect
   const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
   if (hostIsKnown) checkCookieDomains(cookies, host, errors.report)
   checkSelectors(input, errors)
-}
-
-/** Checks that no margin of a PDF exceeds half the page. The schema checks the form of margins. */
-const checkMargins = (options: CaptureParameters, report: Report): void => {
-  const format = options.pdf_page_format ?? String(defaultOf('pdf_page_format'))
-  const [width, height] = pdfPageSize(options)
-  const check = (
-    name: 'pdf_margin_top' | 'pdf_margin_right' | 'pdf_margin_bottom' | 'pdf_margin_left',
-    side: number,
-  ) => {
-    const margin = options[name]
-    if (margin !== undefined && toMillimetres(margin) > side / 2) {
-      report(name, `must be at most half the page (${side / 2}mm of ${format})`)
-    }
-  }
-  check('pdf_margin_top', height)
-  check('pdf_margin_bottom', height)
-  check('pdf_margin_left', width)
-  check('pdf_margin_right', width)
-}
-
-const checkCombinations = (options: CaptureParameters, report: Report) => {
-  const { format = 'png', timezone } = options
-  if (options.omit_background && !transparentFormats.includes(format)) {
-    report('omit_background', `is supported only with format ${transparentFormats.join(' or ')}`)
-  }
-  if (timezone !== undefined && !isTimeZone(timezone)) {
-    report('timezone', 'must be an IANA time zone such as Europe/Paris')
-  }
-  checkMargins(options, report)
 }
 
 const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: ErrorCollector) => {

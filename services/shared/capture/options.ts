@@ -58,8 +58,15 @@ const defaults = Object.fromEntries(
 /** Fills in the defaults of the contract and of the device preset; supplied values override them. */
 export const withDefaults = (supplied: CaptureParameters): CaptureOptions => {
   const { width, height } = devices[supplied.device ?? 'desktop']
-  return { ...defaults, width, height, ...supplied } as CaptureOptions
+  const [short, long] = [Math.min(width, height), Math.max(width, height)]
+  const turned = { portrait: { width: short, height: long }, landscape: { width: long, height: short } }
+  const size = supplied.orientation === undefined ? { width, height } : turned[supplied.orientation]
+  return { ...defaults, ...size, ...supplied } as CaptureOptions
 }
+
+/** Device pixels per CSS pixel. */
+export const scaleOf = ({ scale, retina, device }: Pick<CaptureOptions, 'scale' | 'retina' | 'device'>): number =>
+  scale ?? (retina ? 2 : devices[device].scale)
 
 /** The contract's default of a parameter; undefined if it has none. */
 export const defaultOf = (name: ParameterName): unknown => defaults[name]

@@ -1,70 +1,32 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { deviceNames, deviceSizes } from './devices.ts'
+import {
+  byDefault,
+  code,
+  cookie,
+  flag,
+  integer,
+  length,
+  line,
+  paper,
+  selector,
+  source,
+  withDoc,
+} from './parameter-kinds.ts'
 
-const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
-const noNul = '^[^\\u0000]*$'
-
-/** Adds a default to the type of a schema, so that options with a default are never undefined. */
-const byDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
-  Object.assign(schema, { default: value })
-
-const line = (maxLength: number, minLength = 1) =>
-  Type.String({
-    minLength,
-    maxLength,
-    pattern: noControlCharacters,
-    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
-  })
-const source = () =>
-  Type.String({
-    minLength: 1,
-    maxLength: 500_000,
-    pattern: noNul,
-    description: 'a text of 1 to 500000 characters without NUL',
-  })
-const code = () =>
-  Type.String({
-    maxLength: 10_000,
-    pattern: noNul,
-    description: 'a text of at most 10000 characters without NUL',
-  })
-const selector = () => line(500)
-const length = () =>
-  byDefault(
-    Type.String({
-      maxLength: 20,
-      pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
-      description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
-    }),
-    '10mm',
-  )
-const flag = (value: boolean) => byDefault(Type.Boolean(), value)
-const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
-const cookie = Type.Object(
-  { name: line(4096), value: line(4096, 0), domain: Type.Optional(line(255)) },
-  { additionalProperties: false },
-)
-
-/**
- * Documentation of a parameter; `more` appears only in docs/parameters.md. With `appliesTo`, a record has a warning if the
- * parameter is supplied for anything else.
- */
-export type Doc = {
-  readonly description: string
-  readonly example: unknown
-  readonly more?: string
-  readonly appliesTo?: 'pdf' | 'image' | 'url'
-  /** Why it is stored in plain text. */
-  readonly plain?: string
-}
-
-/** Adds documentation; the schema's own description is for error messages. */
-const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.assign(schema, { doc })
-
+const units = 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.'
 const margin = (side: string) =>
   withDoc(length(), {
     description: `${side} margin of the pages of a PDF: a number with a unit, at most half the page.`,
     example: '20mm',
-    more: 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.',
+    more: units,
+    appliesTo: 'pdf',
+  })
+const pageSide = (side: string, example: string) =>
+  withDoc(paper(), {
+    description: `${side} of the pages of a PDF, instead of that of \`pdf_page_format\`.`,
+    example,
+    more: units,
     appliesTo: 'pdf',
   })
 
@@ -94,14 +56,23 @@ export const parameterGroups = {
       description: 'Height of the viewport in CSS pixels.',
       example: 900,
     }),
-    device: withDoc(byDefault(Type.Enum(['desktop', 'mobile', 'tablet']), 'desktop'), {
+    device: withDoc(byDefault(Type.Enum(deviceNames), 'desktop'), {
       description: 'Preset of viewport, touch and user agent; explicit values take precedence.',
       example: 'mobile',
-      more: '`mobile` is 375 × 812 and `tablet` 768 × 1024, both with mobile layout.',
+      more: deviceSizes,
+    }),
+    orientation: withDoc(Type.Enum(['portrait', 'landscape']), {
+      description: 'Orientation of the device: swaps the width and height of its preset where they differ from it.',
+      example: 'landscape',
     }),
     retina: withDoc(flag(false), {
       description: 'Captures at two device pixels per CSS pixel.',
       example: true,
+    }),
+    scale: withDoc(Type.Number({ minimum: 1, maximum: 4 }), {
+      description: 'Device pixels per CSS pixel, from 1 to 4; takes precedence over `retina`.',
+      example: 1.5,
+      more: 'The viewport has at most 33,177,600 device pixels: 3840 × 2160 at `2`.',
     }),
   },
   output: {
@@ -126,6 +97,30 @@ export const parameterGroups = {
       more: neverEnlarged,
       appliesTo: 'image',
     }),
+    resize_mode: withDoc(byDefault(Type.Enum(['fit', 'cover', 'contain']), 'fit'), {
+      description:
+        'How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background.',
+      example: 'cover',
+      more: '`cover` and `contain` need both sizes. The image is never enlarged: `cover` of a smaller one cuts it only, `contain` pads it.',
+      appliesTo: 'image',
+    }),
+    resize_position: withDoc(byDefault(Type.Enum(['center', 'top', 'bottom', 'left', 'right']), 'center'), {
+      description: 'Part of the image that `cover` keeps, or side at which `contain` places it.',
+      example: 'top',
+      appliesTo: 'image',
+    }),
+    clip: withDoc(
+      Type.Object(
+        { x: integer(0, 20_000), y: integer(0, 20_000), width: integer(1, 20_000), height: integer(1, 20_000) },
+        { additionalProperties: false },
+      ),
+      {
+        description: 'Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left.',
+        example: { x: 0, y: 100, width: 600, height: 400 },
+        more: 'What lies outside of the page is cut off. A `selector` takes precedence.',
+        appliesTo: 'image',
+      },
+    ),
     omit_background: withDoc(flag(false), {
       description: 'Makes the background transparent; only for PNG and WebP.',
       example: true,
@@ -142,6 +137,48 @@ export const parameterGroups = {
       example: 'Letter',
       appliesTo: 'pdf',
     }),
+    pdf_width: pageSide('Width', '148mm'),
+    pdf_height: pageSide('Height', '105mm'),
+    pdf_scale: withDoc(byDefault(Type.Number({ minimum: 0.1, maximum: 2 }), 1), {
+      description: 'Factor by which the content of a PDF is scaled, from 0.1 to 2.',
+      example: 0.8,
+      appliesTo: 'pdf',
+    }),
+    pdf_background: withDoc(flag(true), {
+      description: 'Prints backgrounds in a PDF.',
+      example: false,
+      appliesTo: 'pdf',
+    }),
+    pdf_page_ranges: withDoc(
+      Type.String({
+        maxLength: 100,
+        pattern: '^[1-9]\\d{0,3}(-[1-9]\\d{0,3})?(,[1-9]\\d{0,3}(-[1-9]\\d{0,3})?)*$',
+        description: 'page numbers and ranges such as 1-3,5',
+      }),
+      {
+        description: 'Pages of a PDF to print; all by default. A full page or element has one page.',
+        example: '1-3,5',
+        appliesTo: 'pdf',
+      },
+    ),
+    pdf_header: withDoc(code(), {
+      description:
+        'HTML at the top of each page of a PDF, within its margin; elements with the classes `pageNumber`, `totalPages`, `title`, `url` and `date` are filled in.',
+      example: '<span style="font-size:8px" class="title"></span>',
+      more: 'Text and styles only; all else is removed. Set a font size: the default is 0.',
+      appliesTo: 'pdf',
+    }),
+    pdf_footer: withDoc(code(), {
+      description: 'HTML at the bottom of each page of a PDF, as `pdf_header`.',
+      example:
+        '<span style="font-size:8px"><span class="pageNumber"></span> of <span class="totalPages"></span></span>',
+      appliesTo: 'pdf',
+    }),
+    pdf_outline: withDoc(flag(false), {
+      description: 'Adds an outline of the headings to a PDF.',
+      example: true,
+      appliesTo: 'pdf',
+    }),
     pdf_margin_top: margin('Top'),
     pdf_margin_right: margin('Right'),
     pdf_margin_bottom: margin('Bottom'),
@@ -156,14 +193,40 @@ export const parameterGroups = {
       description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
       example: 20,
     }),
-    wait_until: withDoc(byDefault(Type.Enum(['load', 'network_idle']), 'load'), {
+    wait_until: withDoc(byDefault(Type.Enum(['load', 'network_idle', 'domcontentloaded']), 'load'), {
       description:
-        'When the page counts as loaded: `load`, at its load event; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`.',
+        'When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`.',
       example: 'network_idle',
     }),
     wait_for_selector: withDoc(selector(), {
       description: 'CSS selector that must match before the capture.',
       example: '#main',
+    }),
+    wait_for_selector_hidden: withDoc(selector(), {
+      description: 'CSS selector that must match nothing visible before the capture, such as a loading indicator.',
+      example: '.spinner',
+    }),
+    wait_for_function: withDoc(code(), {
+      description:
+        'JavaScript expression, or function, that must be true before the capture; evaluated in the page until `timeout` elapses.',
+      example: 'window.chartsReady === true',
+    }),
+    fail_on_status: withDoc(flag(false), {
+      description: 'Fails the capture, free of charge, if the page responds with a status of 400 or above.',
+      example: true,
+      appliesTo: 'url',
+    }),
+    fail_if_selector_missing: withDoc(selector(), {
+      description: 'Fails the capture, free of charge, if this CSS selector matches nothing.',
+      example: 'main article',
+    }),
+    fail_if_selector_present: withDoc(selector(), {
+      description: 'Fails the capture, free of charge, if this CSS selector matches something.',
+      example: '.error-page',
+    }),
+    fail_if_text: withDoc(line(500), {
+      description: 'Fails the capture, free of charge, if the page shows this text, in any case.',
+      example: 'Page not found',
     }),
     full_page: withDoc(flag(false), {
       description: 'Captures the whole scrollable page instead of the viewport.',
@@ -234,6 +297,18 @@ export const parameterGroups = {
       description: 'Blocks requests to hosts of chat widgets, and hides the widgets.',
       example: true,
     }),
+    block_requests: withDoc(Type.Array(line(500), { maxItems: 20 }), {
+      description: 'Blocks requests of the page whose URL matches one of these patterns, in any case.',
+      example: ['*/analytics.js', 'https://cdn.example.com/*.mp4'],
+      more: '`*` stands for any characters; a pattern without `*` may match anywhere in the URL. The page itself is never blocked, nor are WebSockets.',
+    }),
+    block_resources: withDoc(
+      Type.Array(Type.Enum(['image', 'media', 'font', 'stylesheet', 'script']), { maxItems: 5 }),
+      {
+        description: 'Blocks requests of the page for these kinds of resources.',
+        example: ['media', 'font'],
+      },
+    ),
   },
   emulation: {
     dark_mode: withDoc(flag(false), {
@@ -256,6 +331,17 @@ export const parameterGroups = {
       description:
         'Captures with full Chromium, which appears to pages as an ordinary desktop browser. Returns 422 if the installation has no full Chromium.',
       example: true,
+    }),
+    media_type: withDoc(Type.Enum(['screen', 'print']), {
+      description: 'Media type of the styles of the page.',
+      example: 'print',
+      more: 'Defaults to `screen` for images, and for PDFs of a full page or an element; to `print` for other PDFs.',
+    }),
+    locale: withDoc(line(35), {
+      description:
+        'Language and region of the browser, as a BCP 47 tag; pages see it in `Accept-Language` and in scripts.',
+      example: 'fr-CA',
+      more: 'Defaults to en-US.',
     }),
     timezone: withDoc(line(100), {
       description: 'IANA name of the time zone of the browser.',

@@ -29,10 +29,15 @@ export const toMillimetres = (length: string): number => {
   return Number(amount) * (millimetres[unit] ?? 1)
 }
 
+/** Bounds of either side of a page, in millimetres. */
+export const pageSideRange = { least: 25, most: 2000 } as const
+
 /** Width and height of the pages of a PDF in millimetres, swapped for landscape. */
 export const pdfPageSize = (
-  options: Pick<CaptureParameters, 'pdf_page_format' | 'pdf_landscape'>,
+  options: Pick<CaptureParameters, 'pdf_page_format' | 'pdf_landscape' | 'pdf_width' | 'pdf_height'>,
 ): readonly [width: number, height: number] => {
   const [short, long] = pageSizes[options.pdf_page_format ?? String(defaultOf('pdf_page_format'))] ?? [210, 297]
-  return options.pdf_landscape ? [long, short] : [short, long]
+  const width = options.pdf_width === undefined ? short : toMillimetres(options.pdf_width)
+  const height = options.pdf_height === undefined ? long : toMillimetres(options.pdf_height)
+  return options.pdf_landscape ? [height, width] : [width, height]
 }

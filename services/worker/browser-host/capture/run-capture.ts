@@ -3,29 +3,31 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
-import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
+import type { Blocker, InterceptedRequest } from '#worker/browser-host/blocking/blocker.ts'
+import { refusalOf } from '#worker/browser-host/blocking/refuse-requests.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { Shot, SizeBounds } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
+import { assertWanted } from './inspect/assert-wanted.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { findChallenge } from './inspect/find-challenge.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { assertDocument, goTo, navigate, timeoutError } from './load/navigate.ts'
-import { awaitSelector } from './load/await-selector.ts'
+import { awaitFunction, awaitHidden, awaitSelector } from './load/await-selector.ts'
 import { interceptRequests } from './page/intercept-requests.ts'
 import type { OpenPage } from './page/open-page.ts'
 import { setCookies } from './page/set-cookies.ts'
 import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
-import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import type { CapturePlan, ImageOutput, PdfOutput } from './plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { settlePage } from './prepare/settle-page.ts'
 import { assertFits, encode } from './shoot/encode.ts'
 import { arrangeBars } from './shoot/full-page.ts'
-import { measure } from './shoot/measure.ts'
+import { clipTo, measure } from './shoot/measure.ts'
 import { printPdf } from './shoot/print-pdf.ts'
 import { shootSections } from './shoot/shoot-sections.ts'
 import { shoot } from './shoot/shoot.ts'
@@ -60,17 +62,25 @@ type Rendering = Pick<Shot, 'bytes' | 'width' | 'height' | 'warnings'>
 const idleMs = 500
 
 const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warning[]> => {
-  const { timeoutSeconds, waitForSelector } = plan
+  const { timeoutSeconds, waitForSelector, waitForHidden, waitForFunction } = plan
   const endsAt = performance.now() + timeoutSeconds * 1000
   const setUp = async () => {
     await setCookies(open, plan.cookies, plan.source.url)
-    return await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
+    const unwanted = refusalOf(plan.refuses, open.mainFrameId)
+    const { refusesRequest } = blocker
+    const either = (request: InterceptedRequest) => unwanted?.(request) === true || refusesRequest?.(request) === true
+    const refuses = (unwanted ?? refusesRequest) ? either : undefined
+    const intercepted = await interceptRequests(open, { headers: plan.headers, refuses })
+    // The requests of a document that was there before are not intercepted.
+    if (refuses && plan.source.url === undefined) await open.session.send('Page.navigate', { url: 'about:blank' })
+    return intercepted
   }
   const { refused } = await within(setUp(), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   await Promise.race([goTo(open, plan, { traffic, blocker }, navigate), refused])
-  if (waitForSelector !== undefined) {
-    await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
-  }
+  const bounds = () => ({ waitMs: endsAt - performance.now(), timeoutSeconds })
+  if (waitForSelector !== undefined) await awaitSelector(open, waitForSelector, bounds())
+  if (waitForHidden !== undefined) await awaitHidden(open, waitForHidden, bounds())
+  if (waitForFunction !== undefined) await awaitFunction(open, waitForFunction, bounds())
   const isIdle = !plan.waitsForIdle || (await waitUntil(() => open.loads.idleMs() >= idleMs, endsAt))
   return isIdle ? [] : [warnings.networkBusy]
 }
@@ -128,7 +138,8 @@ const takeImage = async (
   const { emulation, subject } = plan
   const { scale } = emulation
   const sizes = { heightMax, pixelsMax: pixelsWithin(output, pixelsMax) }
-  const { frame, isTruncated, zoom } = await measure(open, subject, emulation, sizes)
+  const whole = await measure(open, subject, emulation, sizes)
+  const { frame, isTruncated, zoom } = subject.kind === 'element' ? whole : clipTo(whole, plan.clip)
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   assertFits(output, size)
   // Fails if the page navigates meanwhile; it is then shot as it is.
@@ -152,9 +163,9 @@ const takeImage = async (
   return { ...image, warnings: seen }
 }
 
-const takePdf = async (capture: Capture, page: PdfPage): Promise<Rendering> => {
+const takePdf = async (capture: Capture, output: PdfOutput): Promise<Rendering> => {
   const { open, plan, time, traffic } = capture
-  const { frame, ...pdf } = await time('shoot', printPdf(open, { plan, page }, capture))
+  const { frame, ...pdf } = await time('shoot', printPdf(open, plan, output, capture))
   assertDocument(open, traffic)
   return { ...pdf, warnings: frame ? [warnings.truncated(frame)] : [] }
 }
@@ -163,8 +174,9 @@ const render = async (capture: Capture): Promise<UnhashedShot> => {
   const { open, plan, time } = capture
   const { output } = plan
   const before = await prepare(capture)
+  await assertWanted(open, plan.unwanted)
   const { metadata, seen } = await time('inspect', inspect(capture))
-  const picture = await (output.kind === 'pdf' ? takePdf(capture, output.page) : takeImage(capture, output))
+  const picture = await (output.kind === 'pdf' ? takePdf(capture, output) : takeImage(capture, output))
   const finalUrl = open.document.address()
   return {
     ...picture,

@@ -349,12 +349,13 @@ t.test('parse capture: reports the faults of every entry of a list or an object'
   })
 })
 
+const selectors = 'wait_for_selector wait_for_selector_hidden selector click_selector scroll_to'.split(' ')
+
 // Contract: Missing selectors
 t.test('parse capture: reports an invalid CSS selector under its field', async (t) => {
   const problem = ['must be a CSS selector']
   for (const wrong of ['h1 >> text=ok', 'a[b', 'a,,b', '> a', '//div', 'a:has-text("b")', ':is(a]']) {
-    for (const name of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'])
-      t.same(faultsOf({ url, [name]: wrong }), { [name]: problem }, `${name} ${wrong}`)
+    for (const name of selectors) t.same(faultsOf({ url, [name]: wrong }), { [name]: problem }, `${name} ${wrong}`)
     t.same(faultsOf({ url, hide_selectors: ['.a', wrong] }), { 'hide_selectors.1': problem }, wrong)
   }
 })

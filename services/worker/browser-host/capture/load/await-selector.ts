@@ -8,33 +8,64 @@ import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 const pollMs = 50
 
 type Waiting = Pick<OpenPage, 'session' | 'mainFrameId'>
+type WaitBounds = { readonly waitMs: number; readonly timeoutSeconds: number }
 
-/**
- * Waits until a CSS selector matches in the main frame's current document. Throws `TIMEOUT` after `waitMs`, and
- * `RENDER_ERROR` if the selector is invalid; both name the selector.
- */
-export const awaitSelector = async (
-  open: Waiting,
-  selector: string,
-  { waitMs, timeoutSeconds }: { waitMs: number; timeoutSeconds: number },
+/** Polls a condition of the main frame's current document. Throws `TIMEOUT` with what is `unmet` after `waitMs`. */
+const awaitCondition = async (
+  { session }: Waiting,
+  { isMet, unmet }: { readonly isMet: () => Promise<unknown>; readonly unmet: string },
+  { waitMs, timeoutSeconds }: WaitBounds,
 ): Promise<void> => {
   const endsAt = performance.now() + waitMs
-  const late = () => {
-    const publicMessage = `Nothing matched wait_for_selector '${selector}' within ${timeoutSeconds} s.`
-    return new AppError('TIMEOUT', { publicMessage })
-  }
-  const hasMatch = () =>
-    usingSelector('wait_for_selector', selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
-  const untilMatched = async () => {
+  const late = () => new AppError('TIMEOUT', { publicMessage: `${unmet} within ${timeoutSeconds} s.` })
+  const untilMet = async () => {
     while (performance.now() < endsAt) {
       try {
-        if (await hasMatch()) return
+        if ((await isMet()) === true) return
       } catch (error) {
-        if (error instanceof AppError || !open.session.isOpen()) throw error
+        if (error instanceof AppError || !session.isOpen()) throw error
       }
       await delay(pollMs)
     }
     throw late()
   }
-  await within(untilMatched(), Math.max(1, waitMs), late)
+  await within(untilMet(), Math.max(1, waitMs), late)
+}
+
+/** Waits until a CSS selector matches. Throws `TIMEOUT`, or `RENDER_ERROR` if the selector is invalid; both name the selector. */
+export const awaitSelector = (open: Waiting, selector: string, bounds: WaitBounds): Promise<void> => {
+  const isMet = () =>
+    usingSelector('wait_for_selector', selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
+  return awaitCondition(open, { isMet, unmet: `Nothing matched wait_for_selector '${selector}'` }, bounds)
+}
+
+/** Waits until no match of a CSS selector is visible. Throws as `awaitSelector` does. */
+export const awaitHidden = (open: Waiting, selector: string, bounds: WaitBounds): Promise<void> => {
+  const isHidden = `((found) => !found?.checkVisibility({ opacityProperty: true, visibilityProperty: true }))(${findFirst(selector)})`
+  const isMet = () => usingSelector('wait_for_selector_hidden', selector, runInMainFrame(open, isHidden))
+  return awaitCondition(open, { isMet, unmet: `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
+}
+
+/**
+ * Waits until JavaScript of the caller is true in the page's own world. Throws `TIMEOUT`, or `RENDER_ERROR` if it is not an
+ * expression.
+ */
+export const awaitFunction = (open: Waiting, js: string, bounds: WaitBounds): Promise<void> => {
+  const expression = `(async () => {
+    const value = (${js}\n)
+    return !!(await (typeof value === 'function' ? value() : value))
+  })()`
+  const isMet = async () => {
+    const { result, exceptionDetails: thrown } = await open.session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (thrown?.exception?.className === 'SyntaxError' && thrown.stackTrace === undefined) {
+      const publicMessage = `wait_for_function is not a JavaScript expression: ${thrown.exception.description ?? ''}`
+      throw new AppError('RENDER_ERROR', { publicMessage: publicMessage.slice(0, 500), blame: 'caller' })
+    }
+    return result.value
+  }
+  return awaitCondition(open, { isMet, unmet: 'wait_for_function was not true' }, bounds)
 }

@@ -9,10 +9,9 @@ import { deadlineFailure } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error.ts'
 
-type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 type EgressRefusals = Pick<Traffic, 'refusalOf'>
-type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds'>
+type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'>
 
 /** Allowed schemes of a captured document; Chromium blocks others too, but this check does not rely on that. */
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
@@ -35,8 +34,9 @@ const write = (html: string) => `(() => {
   document.close()
 })()`
 
-const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic: EgressRefusals): Promise<void> => {
-  open.document.expectLoad()
+const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: EgressRefusals): Promise<void> => {
+  const { url, html, markdown = '' } = source
+  open.document.expectLoad(loadEvent)
   if (url === undefined) await runInMainFrame(open, write(html ?? (await renderMarkdown(markdown))))
   else {
     const { errorText } = await open.session.send('Page.navigate', { url })
@@ -69,12 +69,9 @@ export const assertDocument = (open: Loaded, traffic: EgressRefusals): void => {
  * Loads the source of a capture until the load event of the final document. Throws the error for the record: `TIMEOUT` after
  * `timeoutSeconds`, else one by the network error.
  */
-export const navigate = async (
-  open: Loaded,
-  { source, timeoutSeconds }: Navigation,
-  traffic: EgressRefusals,
-): Promise<void> => {
-  await within(load(open, source, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
+export const navigate = async (open: Loaded, navigation: Navigation, traffic: EgressRefusals): Promise<void> => {
+  const { timeoutSeconds } = navigation
+  await within(load(open, navigation, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   assertDocument(open, traffic)
 }
 
@@ -87,17 +84,18 @@ type NavigationChecks = { readonly traffic: EgressRefusals; readonly blocker: Pi
  */
 export const goTo = async <Open extends { readonly document: Pick<MainDocument, 'requested'> }>(
   open: Open,
-  { source, timeoutSeconds }: Navigation,
+  navigation: Navigation,
   { traffic, blocker }: NavigationChecks,
   go: (open: Open, to: Navigation, traffic: EgressRefusals) => Promise<void>,
 ): Promise<void> => {
+  const { source, timeoutSeconds } = navigation
   const began = performance.now()
   try {
-    await go(open, { source, timeoutSeconds }, traffic)
+    await go(open, navigation, traffic)
   } catch (error) {
     const { url } = open.document.requested()
     if (source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
     const leftSeconds = Math.max(1, Math.ceil(timeoutSeconds - (performance.now() - began) / 1000))
-    await go(open, { source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)
+    await go(open, { ...navigation, source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)
   }
 }

@@ -39,14 +39,14 @@ const fontFamilies = {
   fantasy: 'Impact',
 }
 
-/** Sets what media queries report; `media` '' keeps the browser's medium. */
+/** Sets what media queries report; `fallback` is the medium unless one is requested, '' the browser's own. */
 export const emulateMedia = (
   session: Session,
-  { isDark, isMotionReduced }: Emulation,
-  media: '' | 'screen' = '',
+  { isDark, isMotionReduced, media }: Emulation,
+  fallback: '' | 'screen' = '',
 ): Promise<void> =>
   session.send('Emulation.setEmulatedMedia', {
-    media,
+    media: media ?? fallback,
     features: [
       { name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' },
       { name: 'prefers-reduced-motion', value: isMotionReduced ? 'reduce' : 'no-preference' },
@@ -55,6 +55,9 @@ export const emulateMedia = (
 
 /** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */
 export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
+
+const orientationOf = ({ width, height }: Size) =>
+  width > height ? ({ type: 'landscapePrimary', angle: 90 } as const) : ({ type: 'portraitPrimary', angle: 0 } as const)
 
 /** Sets the size of viewport and screen, and the device scale factor; `height` replaces the viewport's. */
 export const emulateSize = (session: Session, emulation: Emulation, height = emulation.height): Promise<void> => {
@@ -67,15 +70,15 @@ export const emulateSize = (session: Session, emulation: Emulation, height = emu
     mobile: isMobile,
     screenWidth: screen.width,
     screenHeight: screen.height,
-    ...(isMobile && { screenOrientation: { type: 'portraitPrimary', angle: 0 } }),
+    ...(isMobile && { screenOrientation: orientationOf(emulation) }),
   })
 }
 
 /** Sets user agent and locale, for frames and workers of all kinds. */
 export const emulateIdentity = async ({ version }: Browser, session: Session, emulation: Emulation): Promise<void> => {
   await Promise.all([
-    session.send('Emulation.setUserAgentOverride', identityOf(version, emulation.userAgent)),
-    session.send('Emulation.setLocaleOverride', { locale: 'en-US' }),
+    session.send('Emulation.setUserAgentOverride', identityOf(version, emulation)),
+    session.send('Emulation.setLocaleOverride', { locale: emulation.locale }),
   ])
 }
 

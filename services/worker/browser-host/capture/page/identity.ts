@@ -44,12 +44,17 @@ const defaultUserAgent = (major: string) =>
  * The identity that `userAgent` names, else that of a browser of this version without the word "Headless", which sites take
  * for a bot. User agent, client hints and platform are consistent.
  */
-export const identityOf = (version: string, userAgent: string | undefined): Identity => {
+export const identityOf = (
+  version: string,
+  { userAgent, locale }: { readonly userAgent: string | undefined; readonly locale: string },
+): Identity => {
   const ownMajor = version.split('.')[0] ?? ''
-  const named = userAgent ?? defaultUserAgent(ownMajor)
+  const named = userAgent?.replace('{major}', ownMajor) ?? defaultUserAgent(ownMajor)
   const major = /(?:^| )Chrome\/(\d+)/.exec(named)?.[1]
   const { platform, hint, version: platformVersion } = systemOf(named)
-  const common = { userAgent: named, platform }
+  const languages = [...new Set([locale, locale.split('-')[0]])].join()
+  // The browser's own languages are those of its start.
+  const common = { userAgent: named, platform, ...(locale !== 'en-US' && { acceptLanguage: languages }) }
   if (major === undefined) return common
   const fullVersion = major === ownMajor ? version : `${major}.0.0.0`
   const isArm = hint === 'Android'

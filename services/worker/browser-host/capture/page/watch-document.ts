@@ -8,6 +8,7 @@ import {
   hostOf,
   netErrorIn,
 } from '#worker/browser-host/capture/load/navigation-error.ts'
+import type { LoadEvent } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { waitUntil } from './wait-until.ts'
 
 type Requested = {
@@ -25,8 +26,10 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
   let requested: Requested = { loaderId: '', url: '', status: undefined, netError: undefined }
   let shown = { loaderId: '', url: 'about:blank' }
   let load = Promise.withResolvers<void>()
+  let loadEvent: LoadEvent = 'load'
   /** Pending waits for a load event continue with the next one. */
-  const expectLoad = () => {
+  const expectLoad = (event = loadEvent) => {
+    loadEvent = event
     const { resolve } = load
     load = Promise.withResolvers()
     resolve()
@@ -56,7 +59,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     if (frameId === mainFrameId) shown.url = url
   })
   session.on('Page.lifecycleEvent', ({ frameId, name }) => {
-    if (frameId === mainFrameId && name === 'load') load.resolve()
+    if (frameId === mainFrameId && name === loadEvent) load.resolve()
   })
   const loaded = async () => {
     for (let awaited; awaited !== load;) {
@@ -71,7 +74,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     address: () => shown.url,
     /** Whether the requested document has neither been shown nor failed yet. */
     isNavigating: () => requested.loaderId !== shown.loaderId && requested.netError === undefined,
-    /** Makes `loaded` wait for the next load event. */
+    /** Makes `loaded` wait for the next load event, from now on one of this kind. */
     expectLoad,
     /** Resolves after the load event of the document shown. */
     loaded,

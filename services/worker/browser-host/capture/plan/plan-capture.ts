@@ -1,4 +1,4 @@
-import type { CaptureOptions, Format } from '#shared/capture/options.ts'
+import { type CaptureOptions, type Format, scaleOf } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
 import { browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
@@ -17,6 +17,9 @@ export type Subject =
     }
   | { readonly kind: 'element'; readonly selector: string }
 
+/** The event after which a document counts as loaded. */
+export type LoadEvent = 'load' | 'DOMContentLoaded'
+
 /** An image. */
 export type ImageOutput = {
   readonly kind: 'image'
@@ -25,10 +28,15 @@ export type ImageOutput = {
   readonly isTransparent: boolean
   /** The image is made smaller to fit inside, never larger; undefined on a side: no bound there. */
   readonly fit: { readonly width: number | undefined; readonly height: number | undefined } | undefined
+  /** How the image fills exactly `fit`; undefined: it keeps its aspect ratio. */
+  readonly placing?: { readonly mode: 'cover' | 'contain'; readonly position: string } | undefined
 }
 
 /** The requested result of a capture. */
-export type Output = ImageOutput | { readonly kind: 'pdf'; readonly page: PdfPage }
+export type Output = ImageOutput | PdfOutput
+
+/** A PDF. */
+export type PdfOutput = { readonly kind: 'pdf'; readonly page: PdfPage; readonly print: PdfPrint }
 
 const planEmulation = (options: CaptureOptions) => {
   const device = devices[options.device]
@@ -37,12 +45,15 @@ const planEmulation = (options: CaptureOptions) => {
     width: options.width,
     height: options.height,
     /** Device pixels for each CSS pixel. */
-    scale: options.retina ? 2 : 1,
+    scale: scaleOf(options),
     /** Mobile layout and touch. */
     isMobile: device.isMobile,
     /** Undefined: the browser's own, without "Headless". */
     userAgent: options.user_agent ?? device.userAgent,
     timezone: options.timezone ?? 'UTC',
+    locale: options.locale ?? 'en-US',
+    /** Undefined: the browser's own, by what it does. */
+    media: options.media_type,
     isDark: options.dark_mode,
     isMotionReduced: options.reduced_motion,
     /** Undefined: requests for the location are denied. */
@@ -88,11 +99,27 @@ const planPdfPage = (options: CaptureOptions) => {
 /** A page of a PDF; lengths in inches. */
 export type PdfPage = Readonly<ReturnType<typeof planPdfPage>>
 
+const planPdfPrint = (options: CaptureOptions) => ({
+  scale: options.pdf_scale,
+  hasBackground: options.pdf_background,
+  /** All pages if undefined. */
+  ranges: options.pdf_page_ranges,
+  /** HTML of each page's header and footer. */
+  header: options.pdf_header,
+  footer: options.pdf_footer,
+  hasOutline: options.pdf_outline,
+})
+
+/** What is printed on the pages of a PDF. */
+export type PdfPrint = Readonly<ReturnType<typeof planPdfPrint>>
+
 const planOutput = (options: CaptureOptions): Output => {
   const { format, quality, omit_background: isTransparent, resize_width: width, resize_height: height } = options
-  if (format === 'pdf') return { kind: 'pdf', page: planPdfPage(options) }
+  if (format === 'pdf') return { kind: 'pdf', page: planPdfPage(options), print: planPdfPrint(options) }
   const isResized = width !== undefined || height !== undefined
-  return { kind: 'image', format, quality, isTransparent, fit: isResized ? { width, height } : undefined }
+  const { resize_mode: mode, resize_position: position } = options
+  const placing = mode === 'cover' || mode === 'contain' ? { mode, position } : undefined
+  return { kind: 'image', format, quality, isTransparent, fit: isResized ? { width, height } : undefined, placing }
 }
 
 /**
@@ -107,14 +134,28 @@ export const planCapture = (options: CaptureOptions) => {
     emulation: planEmulation(options),
     /** The kinds of content that are neither loaded nor shown. */
     blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
+    /** What of the page is not loaded, by kind and by patterns of addresses. */
+    refuses: { resources: options.block_resources ?? [], patterns: options.block_requests ?? [] },
     cookies: options.cookies ?? [],
     /** Headers for the target, by its origin; undefined if there are none. */
     headers: planHeaders(options),
     /** Seconds within which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
+    /** Selector of what must be hidden, and JavaScript that must be true, within `timeoutSeconds`. */
+    waitForHidden: options.wait_for_selector_hidden,
+    waitForFunction: options.wait_for_function,
+    /** The event after which the page counts as loaded. */
+    loadEvent: options.wait_until === 'domcontentloaded' ? 'DOMContentLoaded' : ('load' as LoadEvent),
     /** Whether to wait until the network is idle too, for the rest of `timeoutSeconds` at most. */
     waitsForIdle: options.wait_until === 'network_idle',
+    /** What the caller does not want a picture of. */
+    unwanted: {
+      hasErrorStatus: options.fail_on_status,
+      missing: options.fail_if_selector_missing,
+      present: options.fail_if_selector_present,
+      text: options.fail_if_text,
+    },
     /** Changes to the loaded page, in this order. */
     changes: {
       css: options.css,
@@ -125,10 +166,12 @@ export const planCapture = (options: CaptureOptions) => {
     },
     delaySeconds: options.delay,
     /** Whether animations are shown at their end instead of running. */
-    finishesAnimations: options.animations === 'finish',
+    finishesAnimations: options.animations !== 'allow',
     /** Whether the page's metadata is read once it has settled. */
     extractsMetadata: options.extract_metadata,
     subject: planSubject(options),
+    /** Part of a viewport or full page; undefined: all of it. */
+    clip: options.clip,
     output: planOutput(options),
   }
 }

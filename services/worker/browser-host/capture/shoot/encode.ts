@@ -1,4 +1,4 @@
-import sharp, { type Sharp } from 'sharp'
+import sharp, { type ResizeOptions, type Sharp } from 'sharp'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ImageOutput } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
@@ -51,17 +51,32 @@ const encoderOf = (
   return image.png(isPlain ? { compressionLevel: 6 } : { compressionLevel: isLarge ? 2 : 4, adaptiveFiltering: true })
 }
 
+type Placed = Pick<ImageOutput, 'fit' | 'placing'>
+
+/** The size of a placed image: exactly `fit`, except that what covers it is never enlarged. */
+const placedSize = (shot: Size, { fit, placing }: Placed): Size => {
+  const { width = shot.width, height = shot.height } = fit ?? {}
+  if (placing?.mode === 'contain') return { width, height }
+  return { width: Math.min(width, shot.width), height: Math.min(height, shot.height) }
+}
+
+const resizing = ({ placing, isTransparent }: ImageOutput, size: Size): ResizeOptions => {
+  if (!placing) return { ...size, fit: 'fill' }
+  const background = { r: 255, g: 255, b: 255, alpha: isTransparent ? 0 : 1 }
+  return { ...size, fit: placing.mode, position: placing.position, background, withoutEnlargement: true }
+}
+
 /** Whether the browser's picture is delivered without another encoding. */
 export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jpeg' && fit === undefined
 
 /** Encodes the browser's picture, whose size is `shot` in pixels, as the delivered image. */
 export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): Promise<Image> => {
   if (isFinal(output)) return { bytes: picture, ...shot }
-  const size = fitInside(shot, output.fit)
+  const size = output.placing ? placedSize(shot, output) : fitInside(shot, output.fit)
   const read = sharp(picture, { limitInputPixels: false })
   const opaque = output.isTransparent ? read : read.removeAlpha()
-  const isSmaller = size.width < shot.width || size.height < shot.height
-  const image = isSmaller ? opaque.resize({ ...size, fit: 'fill' }) : opaque
+  const isResized = size.width !== shot.width || size.height !== shot.height
+  const image = isResized ? opaque.resize(resizing(output, size)) : opaque
   const isPlain = picture.length <= plainBytesPerPixel * shot.width * shot.height
   const bytes = await encoderOf(image, output, { size, isPlain }).toBuffer()
   return { bytes, ...size }

@@ -35,6 +35,17 @@ const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: numb
   return { frame: { ...frame, width, height }, isTruncated: width < frame.width || height < frame.height, zoom: 1 }
 }
 
+/** The part of a measured viewport or full page that the caller wants. Throws `RENDER_ERROR` if nothing of it is there. */
+export const clipTo = ({ frame, ...measured }: Measurement, clip: Frame | undefined): Measurement => {
+  if (!clip) return { frame, ...measured }
+  const width = Math.min(clip.width, frame.width - clip.x)
+  const height = Math.min(clip.height, frame.height - clip.y)
+  if (width > 0 && height > 0)
+    return { ...measured, frame: { x: frame.x + clip.x, y: frame.y + clip.y, width, height } }
+  const publicMessage = `clip lies outside of the ${frame.width} x ${frame.height} CSS px that are captured.`
+  throw new AppError('RENDER_ERROR', { publicMessage, blame: 'caller' })
+}
+
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
   const box = (await usingSelector('selector', selector, runInMainFrame(open, boxOf(selector)))) as Frame | null
   if (box && box.width > 0 && box.height > 0) return box

@@ -3,7 +3,7 @@ import { emulateMedia } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
-import type { PdfPage, CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { CapturePlan, PdfPage, PdfPrint } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
 import { type Frame, measure } from './measure.ts'
 
@@ -30,26 +30,55 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
   }
 }
 
-/** Prints all pages or those of `ranges`, with backgrounds. Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
-const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''): Promise<Buffer> => {
+/** A page of a PDF and what is printed on it. */
+type Sheet = { readonly page: PdfPage; readonly print: PdfPrint }
+
+const printToPdf = async (open: Pick<OpenPage, 'session'>, { page, print }: Sheet): Promise<string | undefined> => {
   const { width, height, margins } = page
-  if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
-    throw new AppError('RENDER_ERROR', {
-      publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
-      blame: 'caller',
-    })
-  }
-  const { stream } = await open.session.send('Page.printToPDF', {
+  const { header, footer, ranges } = print
+  const hasTemplates = header !== undefined || footer !== undefined
+  // Its library is loaded on first use only.
+  const render = hasTemplates
+    ? (await import('#worker/browser-host/capture/load/print-template.ts')).printTemplate
+    : String
+  const printing = open.session.send('Page.printToPDF', {
     paperWidth: width,
     paperHeight: height,
     marginTop: margins.top,
     marginRight: margins.right,
     marginBottom: margins.bottom,
     marginLeft: margins.left,
-    printBackground: true,
-    pageRanges: ranges,
+    printBackground: print.hasBackground,
+    scale: print.scale,
+    displayHeaderFooter: hasTemplates,
+    // Chromium's own if absent.
+    headerTemplate: render(header ?? ' '),
+    footerTemplate: render(footer ?? ' '),
+    generateDocumentOutline: print.hasOutline,
+    pageRanges: ranges ?? '',
     transferMode: 'ReturnAsStream',
   })
+  try {
+    return (await printing).stream
+  } catch (cause) {
+    if (ranges !== undefined && /page range/i.test(String(cause))) {
+      const publicMessage = `pdf_page_ranges '${ranges}' has no page of this PDF.`
+      throw new AppError('RENDER_ERROR', { publicMessage, blame: 'caller', cause })
+    }
+    throw cause
+  }
+}
+
+/** Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
+const printSheet = async (open: Pick<OpenPage, 'session'>, sheet: Sheet): Promise<Buffer> => {
+  const { width, height, margins } = sheet.page
+  if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
+    throw new AppError('RENDER_ERROR', {
+      publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
+      blame: 'caller',
+    })
+  }
+  const stream = await printToPdf(open, sheet)
   if (stream === undefined) throw new AppError('RENDER_ERROR', { message: 'printToPDF gave no stream' })
   try {
     return await readStream(open, stream)
@@ -84,10 +113,10 @@ const isolate = (selector: string, width: number) => `((found) => {
   }
 })(${findFirst(selector)})`
 
-/** A page of the frame's size plus the margins. */
-const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
-  width: frame.width / pixelsPerInch + margins.left + margins.right,
-  height: frame.height / pixelsPerInch + margins.top + margins.bottom,
+/** A page of the frame's size, scaled, plus the margins. */
+const pageAround = (frame: Frame, { page: { margins }, print }: Sheet): PdfPage => ({
+  width: (frame.width * print.scale) / pixelsPerInch + margins.left + margins.right,
+  height: (frame.height * print.scale) / pixelsPerInch + margins.top + margins.bottom,
   margins,
 })
 
@@ -97,36 +126,36 @@ const pagesIn = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type\s*
 /** Fractions of a page's height by which it is enlarged while its content does not fit, for roundings and margins that print changes. */
 const enlargements = [0, 0.002, 0.02, 0.2]
 
+/** Prints what fits on one page of the frame's size. */
+const printFirst = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: Sheet) => {
+  const single = pageAround(frame, sheet)
+  const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1' } })
+  return { bytes, ...sizeOf(single) }
+}
+
 /** Prints a part of the page on one page, and returns whether all of it is there. */
-const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, page: PdfPage, heightMax: number) => {
+const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: Sheet, heightMax: number) => {
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
-    const single = pageAround({ ...frame, height }, page)
-    const bytes = await print(open, single)
+    const single = pageAround({ ...frame, height }, sheet)
+    const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: undefined } })
     if (pagesIn(bytes) === 1) return { bytes, ...sizeOf(single), isWhole: true }
   }
-  const single = pageAround(frame, page)
-  return { bytes: await print(open, single, '1'), ...sizeOf(single), isWhole: false }
+  return { ...(await printFirst(open, frame, sheet)), isWhole: false }
 }
 
 /**
  * Prints a viewport capture on pages of paper size; a full page or an element, with screen styles, on one page of its own size.
  * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
  */
-export const printPdf = async (
-  open: OpenPage,
-  { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
-  bounds: SizeBounds,
-) => {
+export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds) => {
   const { subject, emulation } = plan
-  if (subject.kind === 'viewport') return { bytes: await print(open, page), ...sizeOf(page), frame: undefined }
+  if (subject.kind === 'viewport')
+    return { bytes: await printSheet(open, sheet), ...sizeOf(sheet.page), frame: undefined }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
-  if (isTruncated) {
-    const single = pageAround(frame, page)
-    return { bytes: await print(open, single, '1'), ...sizeOf(single), frame }
-  }
-  const { isWhole, ...pdf } = await printOnOnePage(open, frame, page, bounds.heightMax)
+  if (isTruncated) return { ...(await printFirst(open, frame, sheet)), frame }
+  const { isWhole, ...pdf } = await printOnOnePage(open, frame, sheet, bounds.heightMax)
   return { ...pdf, frame: isWhole ? undefined : frame }
 }

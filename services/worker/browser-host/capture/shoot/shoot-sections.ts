@@ -49,12 +49,12 @@ export const shootSections = async (
   const { height: viewHeight, scale } = emulation
   const parts: OverlayOptions[] = []
   for (let y = 0; y < frame.height; y += viewHeight) {
-    const section = { y, isFirst: y === 0, isLast: y + viewHeight >= frame.height }
+    const section = { y: frame.y + y, isFirst: y === 0, isLast: y + viewHeight >= frame.height }
     await runInMainFrame(open, `(${showSection})(${JSON.stringify(section)})`)
     if (finishesAnimations) await finishAnimations(open, sectionMs)
     const height = Math.min(viewHeight, frame.height - y)
     const png = { ...output, format: 'png' as const }
-    const input = await shoot(open, { ...settings, frame: { ...frame, y, height }, output: png })
+    const input = await shoot(open, { ...settings, frame: { ...frame, y: frame.y + y, height }, output: png })
     parts.push({ input, left: 0, top: Math.round(y * scale) })
   }
   const [width, height] = [Math.round(frame.width * scale), Math.round(frame.height * scale)]

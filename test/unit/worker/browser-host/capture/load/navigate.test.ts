@@ -2,9 +2,10 @@ import t from 'tap'
 import { goTo } from '#worker/browser-host/capture/load/navigate.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
-const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds'> = {
+const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'> = {
   source: { url: 'https://a.test/', html: undefined, markdown: undefined },
   timeoutSeconds: 5,
+  loadEvent: 'load',
 }
 
 /** Navigates to a page whose redirect ended at `url`; returns the addresses that were loaded. */

@@ -1,0 +1,76 @@
+import { Type, type Static, type TSchema } from 'typebox'
+
+const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+const noNul = '^[^\\u0000]*$'
+
+/** Adds a default to the type of a schema, so that options with a default are never undefined. */
+export const byDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
+  Object.assign(schema, { default: value })
+
+/** A text in one line. */
+export const line = (maxLength: number, minLength = 1) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: noControlCharacters,
+    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+  })
+/** A source as text. */
+export const source = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500_000,
+    pattern: noNul,
+    description: 'a text of 1 to 500000 characters without NUL',
+  })
+/** CSS, JavaScript or HTML of the caller. */
+export const code = () =>
+  Type.String({
+    maxLength: 10_000,
+    pattern: noNul,
+    description: 'a text of at most 10000 characters without NUL',
+  })
+/** A CSS selector; its form is checked separately. */
+export const selector = () => line(500)
+/** A margin of a page. */
+export const length = () =>
+  byDefault(
+    Type.String({
+      maxLength: 20,
+      pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
+      description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
+    }),
+    '10mm',
+  )
+/** A side of a page; its bounds are checked separately. */
+export const paper = () =>
+  Type.String({
+    maxLength: 20,
+    pattern: '^\\d{1,5}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem)$',
+    description: 'a number with one of px, in, cm, mm, pt, pc, Q, em, rem, from 25mm to 2000mm',
+  })
+/** A flag with its default. */
+export const flag = (value: boolean) => byDefault(Type.Boolean(), value)
+/** An integer within bounds, included. */
+export const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
+/** A cookie to set. */
+export const cookie = Type.Object(
+  { name: line(4096), value: line(4096, 0), domain: Type.Optional(line(255)) },
+  { additionalProperties: false },
+)
+
+/**
+ * Documentation of a parameter; `more` appears only in docs/parameters.md. With `appliesTo`, a record has a warning if the
+ * parameter is supplied for anything else.
+ */
+export type Doc = {
+  readonly description: string
+  readonly example: unknown
+  readonly more?: string
+  readonly appliesTo?: 'pdf' | 'image' | 'url'
+  /** Why it is stored in plain text. */
+  readonly plain?: string
+}
+
+/** Adds documentation; the schema's own description is for error messages. */
+export const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.assign(schema, { doc })

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { hasOutline, pageSizesOf, streamsOf } from '#test/helpers/pdf.ts'
+import { startCaptures } from '#test/helpers/shots.ts'
+
+const { pages, shotOf, take } = await startCaptures(t)
+
+const html = `<!doctype html><title>printed</title><body style="margin:0;background:rgb(255,0,0)"><h1>one</h1>
+  <h2 style="break-before:page">two</h2><h2 style="break-before:page">three</h2>`
+const printed = async (parameters: object = {}) => (await shotOf({ html, format: 'pdf', ...parameters })).bytes
+const fillsRed = (pdf: Uint8Array) => streamsOf(pdf).some((stream) => /\b1 0 0 rg\b/.test(stream))
+
+t.test('worker print: pages have the given size, and only those of the ranges are printed', async (t) => {
+  t.equal(pageSizesOf(await printed()).length, 3)
+  const [first] = pageSizesOf(await printed({ pdf_width: '4in', pdf_height: '3in' }))
+  t.strictSame(first, [288, 216])
+  t.strictSame(pageSizesOf(await printed({ pdf_width: '4in', pdf_height: '3in', pdf_landscape: true }))[0], [216, 288])
+  t.equal(pageSizesOf(await printed({ pdf_page_ranges: '1,3' })).length, 2)
+  const none = await take({ html, format: 'pdf', pdf_page_ranges: '7-9' })
+  t.match(none, { code: 'RENDER_ERROR', blame: 'caller', message: /pdf_page_ranges '7-9'/ })
+})
+
+t.test('worker print: content is scaled, and backgrounds may be left out', async (t) => {
+  const tall = { html: '<div style="height:1900px">x</div>', format: 'pdf' } as const
+  t.equal(pageSizesOf((await shotOf({ ...tall })).bytes).length, 2)
+  t.equal(pageSizesOf((await shotOf({ ...tall, pdf_scale: 0.5 })).bytes).length, 1)
+  const whole = { ...tall, full_page: true, pdf_scale: 0.5, pdf_margin_top: '0', pdf_margin_bottom: '0' }
+  const { width, height, bytes } = await shotOf({ ...whole, pdf_margin_left: '0', pdf_margin_right: '0' })
+  t.same([width, height, pageSizesOf(bytes).length], [640, 958, 1])
+  t.same([fillsRed(await printed()), fillsRed(await printed({ pdf_background: false }))], [true, false])
+})
+
+t.test('worker print: header and footer are on each page, and can neither run scripts nor load anything', async (t) => {
+  const own = streamsOf(await printed())
+  const plain = '<span style="font-size:10px">head</span>'
+  const headed = streamsOf(await printed({ pdf_header: plain }))
+  t.notSame(headed, own)
+  const numbered = { pdf_footer: '<span style="font-size:10px" class="pageNumber"></span>' }
+  t.notSame(streamsOf(await printed(numbered)), headed)
+  pages.hits.length = 0
+  const active = `<script>document.write('head')</script><img src="${pages.url}/plain"><link rel="stylesheet" href="${pages.url}/plain">`
+  const styled = `<p style="font-size:10px;background:url(${pages.url}/plain)">foot</p><iframe src="${pages.url}/plain"></iframe>`
+  t.notSame(streamsOf(await printed({ pdf_header: active, pdf_footer: styled })), own)
+  t.strictSame(pages.hits, [])
+})
+
+t.test('worker print: an outline of the headings', async (t) => {
+  t.same([hasOutline(await printed()), hasOutline(await printed({ pdf_outline: true }))], [false, true])
+})
