@@ -70,7 +70,7 @@ const plansWith: Record<string, Feature[]> = {
 }
 const gatedUses: Partial<Record<Feature, object>> = {
   device_presets: { device: 'mobile' },
-  retina: { retina: true },
+  retina: { retina: true, scale: 2 },
   block_ads: { block_ads: true },
   block_chats: { block_chats: true },
   pdf: { format: 'pdf' },
@@ -80,7 +80,7 @@ const gatedUses: Partial<Record<Feature, object>> = {
   cookies: { cookies: [{ name: 'a', value: 'b' }] },
   dark_mode: { dark_mode: true },
   css: { css: 'a{}' },
-  js: { js: '1' },
+  js: { js: '1', wait_for_function: '1' },
   stealth: { stealth: true },
   timezone: { timezone: 'Europe/Paris' },
   extract_metadata: { extract_metadata: true },
@@ -142,7 +142,13 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
       scroll_to: selector,
     },
     ...{ hide_selectors: [selector], block_cookies: true, reduced_motion: true, user_agent: 'me' },
-    ...{ cache_ttl: 5, response_type: 'json' },
+    ...{ cache_ttl: 5, response_type: 'json', animations: 'allow', media_type: 'print', locale: 'de' },
+    ...{ full_page_mode: 'sections', full_page_width: 'viewport', full_page_max_height: 500, orientation: 'landscape' },
+    ...{ resize_mode: 'fit', resize_position: 'top', clip: { x: 0, y: 0, width: 10, height: 10 } },
+    ...{ wait_for_selector_hidden: selector, fail_if_selector_missing: selector, fail_if_selector_present: selector },
+    ...{ fail_on_status: true, fail_if_text: 'a', block_requests: ['a'], block_resources: ['font'] },
+    ...{ pdf_width: '50mm', pdf_height: '50mm', pdf_scale: 2, pdf_background: false, pdf_page_ranges: '1' },
+    ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true },
   }
   const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
   for (const [name, value] of [...Object.entries(open), ...formats]) {

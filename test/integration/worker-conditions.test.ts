@@ -32,7 +32,7 @@ t.test(
       [{ wait_for_selector_hidden: '.spinner' }, 'TIMEOUT', /'.spinner' was still visible within 5 s/],
       [{ wait_for_function: 'false' }, 'TIMEOUT', /wait_for_function was not true within 5 s/],
       [{ wait_for_function: 'new Promise(() => {})' }, 'TIMEOUT', /wait_for_function/],
-    [{ wait_for_function: '() => { for (;;); }' }, 'TIMEOUT', /wait_for_function/],
+      [{ wait_for_function: '() => { for (;;); }' }, 'TIMEOUT', /wait_for_function/],
       [{ wait_for_function: 'if (' }, 'RENDER_ERROR', /wait_for_function is not a JavaScript expression/],
     ] as const) {
       t.match(await take({ html, ...parameters }), { outcome: 'failed', code, message }, JSON.stringify(parameters))

@@ -40,6 +40,12 @@ t.test('worker full page: a page on a phone, with a mobile layout or without', a
   const laidOut = await whole(`<meta name="viewport" content="width=device-width">${hero}${below(3000)}`, phone)
   t.match(laidOut, { width: 375, height: 3812 })
   t.strictSame(await pixel(laidOut, 50, 800), blue)
+  const zoomedOut = await whole(
+    `<meta name="viewport" content="width=device-width">${below(2000)}<div style="width:800px;height:500px;background:fixed linear-gradient(rgb(0,0,255) 0 100%)"></div>`,
+    phone,
+  )
+  t.match(zoomedOut, { width: 800, height: 2500 })
+  t.strictSame(await pixel(zoomedOut, 50, 2400), blue, 'a fixed background where content is wider than the phone')
   const plain = await whole(below(3000), phone)
   t.match(plain, { width: 980, height: 3000 })
   t.strictSame(await pixel(plain, 50, 2990), lime)

@@ -185,8 +185,8 @@ const limits: readonly Mutation[] = [
   {
     point: 'Parameters outside the feature matrix',
     file: 'services/shared/capture/features.ts',
-    find: "  retina: 'retina',\n  block_ads: 'block_ads',\n",
-    replace: "  retina: 'retina',\n  user_agent: 'device_presets',\n  block_ads: 'block_ads',\n",
+    find: "  scale: 'retina',\n",
+    replace: "  scale: 'retina',\n  user_agent: 'device_presets',\n",
   },
   {
     point: 'Minute limit',

@@ -32,6 +32,7 @@ export type Feature = (typeof featureNames)[number]
 const byParameter: Partial<Record<ParameterName, Feature>> = {
   device: 'device_presets',
   retina: 'retina',
+  scale: 'retina',
   block_ads: 'block_ads',
   block_chats: 'block_chats',
   html: 'html',
@@ -41,6 +42,7 @@ const byParameter: Partial<Record<ParameterName, Feature>> = {
   dark_mode: 'dark_mode',
   css: 'css',
   js: 'js',
+  wait_for_function: 'js',
   stealth: 'stealth',
   timezone: 'timezone',
   extract_metadata: 'extract_metadata',

@@ -7,6 +7,7 @@ const uses: readonly [CaptureParameters, string[]][] = [
   [{ device: 'mobile' }, ['device_presets']],
   [{ device: 'tablet' }, ['device_presets']],
   [{ retina: true }, ['retina']],
+  [{ scale: 1.5, wait_for_function: 'ready' }, ['retina', 'js']],
   [{ block_ads: true, block_chats: true }, ['block_ads', 'block_chats']],
   [{ format: 'pdf' }, ['pdf']],
   [{ format: 'tiff' }, []],
@@ -35,7 +36,7 @@ t.test('features: a parameter at its default uses no feature', async (t) => {
   )
   t.same(featuresOf(defaults), [])
   const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
-  t.equal(flags.length, 11)
+  t.equal(flags.length, 14)
   t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 

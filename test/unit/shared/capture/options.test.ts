@@ -1,4 +1,5 @@
 import t from 'tap'
+import { deviceNames } from '#shared/capture/devices.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
@@ -42,6 +43,23 @@ const margin = {
   says: 'must be a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
 }
 
+const paper = {
+  inside: ['25mm', '1in', '2000mm', '99.5px'],
+  outside: ['0', '25', '-25mm', '25 mm', '.5in', '', 25, null],
+  says: 'must be a number with one of px, in, cm, mm, pt, pc, Q, em, rem, from 25mm to 2000mm',
+}
+const number = (from: number, to: number) => ({
+  inside: [from, (from + to) / 2, to],
+  outside: [from - 0.01, to + 0.01, String(from), null, true, [], {}],
+  says: `must be a number from ${from} to ${to}`,
+})
+const program = text(10_000, 'must be a text of at most 10000 characters without NUL', 0)
+const selectors = {
+  inside: [[], ['.a'], Array.from({ length: 20 }, () => '.a')],
+  outside: ['.a', Array.from({ length: 21 }, () => '.a'), {}, null, 1],
+  says: 'must be a list of at most 20 entries',
+}
+
 const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; says: string }>> = {
   width: wholeNumber(320, 3840),
   height: wholeNumber(200, 2160),
@@ -50,7 +68,46 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   resize_height: wholeNumber(16, 2160),
   delay: wholeNumber(0, 10),
   timeout: wholeNumber(5, 60),
-  wait_until: oneOf('load', 'network_idle'),
+  wait_until: oneOf('load', 'network_idle', 'domcontentloaded'),
+  wait_for_selector_hidden: line(500),
+  wait_for_function: program,
+  fail_on_status: flag,
+  fail_if_selector_missing: line(500),
+  fail_if_selector_present: line(500),
+  fail_if_text: line(500),
+  full_page_mode: oneOf('tall', 'sections'),
+  full_page_width: oneOf('content', 'viewport'),
+  full_page_max_height: wholeNumber(200, 20_000),
+  orientation: oneOf('portrait', 'landscape'),
+  scale: number(1, 4),
+  resize_mode: { ...oneOf('fit', 'cover', 'contain'), inside: ['fit'] },
+  resize_position: oneOf('center', 'top', 'bottom', 'left', 'right'),
+  clip: {
+    inside: [{ x: 0, y: 20_000, width: 1, height: 20_000 }],
+    outside: ['1,2', [1, 2], null],
+    says: 'must be an object',
+  },
+  animations: oneOf('finish', 'allow'),
+  media_type: oneOf('screen', 'print'),
+  locale: { inside: ['de', 'fr-CA'], outside: ['fr_CA', 'x'], says: 'must be a BCP 47 language tag such as fr-CA' },
+  block_requests: { ...selectors, inside: [[], ['*/a.js']] },
+  block_resources: {
+    inside: [[], ['image', 'media', 'font', 'stylesheet', 'script']],
+    outside: ['image', {}, null],
+    says: 'must be a list of at most 5 entries',
+  },
+  pdf_width: paper,
+  pdf_height: paper,
+  pdf_scale: number(0.1, 2),
+  pdf_background: flag,
+  pdf_page_ranges: {
+    inside: ['1', '1-3,5', '9999'],
+    outside: ['0', '1-', '1, 2', '', 1, null],
+    says: 'must be page numbers and ranges such as 1-3,5',
+  },
+  pdf_header: program,
+  pdf_footer: program,
+  pdf_outline: flag,
   cache_ttl: wholeNumber(0, 86_400),
   retina: flag,
   omit_background: flag,
@@ -64,7 +121,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   stealth: flag,
   extract_metadata: flag,
   format: oneOf('png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'),
-  device: oneOf('desktop', 'mobile', 'tablet'),
+  device: oneOf(...deviceNames),
   pdf_page_format: oneOf('A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'),
   response_type: oneOf('json', 'image'),
   wait_for_selector: line(500),
@@ -72,17 +129,13 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   click_selector: line(500),
   scroll_to: line(500),
   user_agent: line(500),
-  css: text(10_000, 'must be a text of at most 10000 characters without NUL', 0),
-  js: text(10_000, 'must be a text of at most 10000 characters without NUL', 0),
+  css: program,
+  js: program,
   pdf_margin_top: margin,
   pdf_margin_right: margin,
   pdf_margin_bottom: margin,
   pdf_margin_left: margin,
-  hide_selectors: {
-    inside: [[], ['.a'], Array.from({ length: 20 }, () => '.a')],
-    outside: ['.a', Array.from({ length: 21 }, () => '.a'), {}, null, 1],
-    says: 'must be a list of at most 20 entries',
-  },
+  hide_selectors: selectors,
   headers: {
     inside: [{}, { 'X-A': '1' }, { 'X-A': 'v'.repeat(4096) }],
     outside: [[], 'X-A: 1', null, Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, '1']))],

@@ -51,7 +51,9 @@ const pinBars = (height: number): string => `(() => {
   const elements = [...document.querySelectorAll('*')].slice(0, 5000)
   for (const element of elements) {
     if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
-    const { position, top, bottom, translate } = getComputedStyle(element)
+    const { position, top, bottom, translate, backgroundAttachment } = getComputedStyle(element)
+    // Beyond the viewport nothing of it is drawn.
+    if (backgroundAttachment.includes('fixed')) set(element, { 'background-attachment': 'scroll' })
     if (position === 'sticky' && top === 'auto' && bottom !== 'auto') set(element, { position: 'relative', bottom: 'auto' })
     // A fixed element inside a transformed one has an offset parent, and scrolls with it.
     if (position !== 'fixed' || element.offsetParent || translate !== 'none') continue

@@ -66,7 +66,10 @@ export const measure = async (
     const { pageX: x, pageY: y, scale: zoom } = cssVisualViewport
     return { frame: { x, y, width: view.width / zoom, height: view.height / zoom }, isTruncated: false, zoom }
   }
-  const width = subject.isCutToWidth ? view.width : Math.max(view.width, Math.ceil(cssContentSize.width))
+  // A phone that zooms out to the width of the content reports a pixel more.
+  const isZoomedOut = Math.abs(cssContentSize.width - cssVisualViewport.clientWidth) <= 1
+  const contentWidth = isZoomedOut ? Math.round(cssVisualViewport.clientWidth) : Math.ceil(cssContentSize.width)
+  const width = subject.isCutToWidth ? view.width : Math.max(view.width, contentWidth)
   const height = Math.max(view.height, Math.ceil(cssContentSize.height))
   return cut({ x: 0, y: 0, width, height }, view, bounds, view.width)
 }
