@@ -2,6 +2,9 @@ import t from 'tap'
 import { createStreamKeeper, setUpStreams } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { findMessage } from '#shared/db/find-capture.ts'
+import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { publishStored, manage, probeStream } from '#shared/queue/stored.ts'
 import { findUndeliverable, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import { captureSubject, startedSubject } from '#shared/queue/subjects.ts'
@@ -138,6 +141,24 @@ t.test('ledger streams: a capture that is stored and will not be delivered is pu
   await relay(ledger)
   t.equal((await pull(2)).length, 2, 'delivered again')
 })
+
+t.test(
+  'ledger streams: a capture whose outbox row is about to be deleted when its message is lost is published again',
+  async (t) => {
+    const ledger = await openLedger(t)
+    await setUpStreams(ledger)
+    const { database, queue } = ledger
+    const { id } = await accept({ database, tenant: await createTenant(database) })
+    const capture = await findMessage(database, id)
+    await publishCapture(queue, capture!)
+    await (await manage(queue)).streams.delete(capturesStream.name)
+    await createStreamKeeper(ledger, ledger.relayWakeup)()
+    await deleteOutbox(database, [id])
+    await relay(ledger)
+    t.equal((await readStreams(queue)).find(({ name }) => name === capturesStream.name)?.lastSequence, 1)
+    t.same(await database.query('select from outbox'), [])
+  },
+)
 
 t.test('ledger streams: after a reconnect a capture that has just been accepted is published again', async (t) => {
   const ledger = await openLedger(t)

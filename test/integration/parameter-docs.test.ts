@@ -30,5 +30,5 @@ t.test('parameter docs: a parameter without an example in its group is reported'
   t.same(missing({ ...parameterGroups, source: { url: {}, newcomer: {} } }, examples), ['newcomer'])
   const { 'pdf.json': _, ...others } = examples
   const found = missing(parameterGroups, { ...others, 'viewport.json': '{}' })
-  t.match(found, ['width', 'height', 'device', 'retina', 'pdf_landscape'])
+  t.match(found, ['width', 'height', 'retina', 'pdf_landscape'])
 })

@@ -14,7 +14,17 @@ await replacePlans(database, defaultPlans)
 /** Each parameter that takes a text of the caller's, with a value that can be recognised. */
 const telling = {
   url: 'https://example.com/m4rker?q=m4rker',
+  pdf_width: '71.2345mm',
+  pdf_height: '71.2345mm',
+  pdf_page_ranges: '7123-7124',
+  pdf_header: 'm4rker',
+  pdf_footer: 'm4rker',
   wait_for_selector: '#m4rker',
+  wait_for_selector_hidden: '#m4rker',
+  wait_for_function: '"m4rker"',
+  fail_if_selector_missing: '#m4rker',
+  fail_if_selector_present: '#m4rker',
+  fail_if_text: 'm4rker',
   selector: '#m4rker',
   click_selector: '#m4rker',
   scroll_to: '#m4rker',
@@ -23,15 +33,18 @@ const telling = {
   js: '"m4rker"',
   headers: { 'X-M4rker': 'm4rker' },
   cookies: [{ name: 'm4rker', value: 'm4rker' }],
+  block_requests: ['m4rker'],
   user_agent: 'm4rker',
+  locale: 'mi-NZ',
   timezone: 'Pacific/Marquesas',
   geolocation: { latitude: 12.345_678, longitude: 12.345_678 },
   proxy: 'http://m4rker.example.com:3128',
 }
-const recognised = /m4rker|Marquesas|12\.345678/i
+const recognised = /m4rker|Marquesas|12\.345678|71\.2345|7123-7124|mi-NZ/i
 
 const takesText = ([, schema]: [string, object]) =>
-  !('enum' in schema || 'default' in schema) && !('type' in schema && /boolean|integer/.test(String(schema.type)))
+  !('enum' in schema || 'default' in schema) &&
+  !('type' in schema && /boolean|integer|number/.test(String(schema.type)))
 
 const setUp = async () => {
   const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
@@ -61,8 +74,14 @@ t.test(
   'sealed records: every parameter with a text is recognised here, stored sealed, or plain for a reason',
   async (t) => {
     const texts = Object.entries(captureParameters.properties).filter(takesText)
-    // Sources are not stored at all.
-    const others = ['html', 'markdown', ...plainReasons.map(([name]) => name).filter((name) => !(name in telling))]
+    // Sources are not stored at all; a clip is numbers, kinds of resources are a list of ours.
+    const others = [
+      'html',
+      'markdown',
+      'clip',
+      'block_resources',
+      ...plainReasons.map(([name]) => name).filter((name) => !(name in telling)),
+    ]
     t.same(
       texts.map(([name]) => name).filter((name) => !others.includes(name)),
       Object.keys(telling),

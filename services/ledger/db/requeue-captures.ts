@@ -6,10 +6,14 @@ const requeue = (ids: string) => `
   select c.id, c.account_id, c.pool, c.lane, c.created_at, now()
     from capture c where c.id in (${ids}) and c.status in ('pending', 'processing') and c.follows is null
    order by c.id
-      on conflict do nothing
+      on conflict (capture_id) do update set relay_at = excluded.relay_at where outbox.relay_at > excluded.relay_at
   returning capture_id`
 
-const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
+/**
+ * Whether a capture neither waits for admission nor is due. One whose row is not due yet has perhaps been published to a queue that
+ * has lost it, and its row is about to be deleted.
+ */
+const isUnqueued = `not exists (select from outbox o where o.capture_id = c.id and (o.relay_at is null or o.relay_at <= now()))`
 
 /**
  * Requeues a capture if `attempts` is unchanged. Restarts its budget, so that it is not overdue again before that has passed,
@@ -34,8 +38,8 @@ export const requeueOverdue = async (
 export const requeueLost = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(
     requeue(`
-      (select c.id from capture c where c.status = 'pending' and c.follows is null and ${absent} limit $1)
-      union all (select c.id from capture c where c.status = 'processing' and ${absent} limit $1)
+      (select c.id from capture c where c.status = 'pending' and c.follows is null and ${isUnqueued} limit $1)
+      union all (select c.id from capture c where c.status = 'processing' and ${isUnqueued} limit $1)
       limit $1`),
     [limit],
   )
@@ -60,7 +64,7 @@ export const requeueUnstarted = async (
     requeue(`
       select u.id from unnest($3::text[]) as p (name) cross join lateral (
         select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = p.name
-           and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2) as u`),
+           and c.created_at < now() - $1 * interval '1 millisecond' and ${isUnqueued} order by c.created_at limit $2) as u`),
     [which.olderThanMs, which.limit, pools],
   )
 }

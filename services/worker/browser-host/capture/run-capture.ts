@@ -20,11 +20,13 @@ import { setCookies } from './page/set-cookies.ts'
 import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
-import type { CapturePlan, ImageOutput, PdfOutput } from './plan/plan-capture.ts'
+import type { CapturePlan, ImageOutput, PdfOutput, Subject } from './plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
-import { settlePage } from './prepare/settle-page.ts'
+import { finishAnimations } from './prepare/finish-animations.ts'
+import { settle, type Settled } from './prepare/settle.ts'
+import { settleTall } from './prepare/settle-tall.ts'
 import { assertFits, encode } from './shoot/encode.ts'
 import { arrangeBars } from './shoot/full-page.ts'
 import { clipTo, measure } from './shoot/measure.ts'
@@ -96,15 +98,25 @@ const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): P
   return [...changed, ...(await reapplyStyle(open, plan.changes))]
 }
 
+/** Settles the page and finishes its animations. */
+const settlePage = async (capture: Capture): Promise<Settled> => {
+  const { open, plan, share, heightMax } = capture
+  const settleAndFinish = async (part: Subject) => {
+    const settled = await settle(open, part, { heightMax, waitMs: share('settle') })
+    if (plan.finishesAnimations) await finishAnimations(open, share('settle'))
+    return settled
+  }
+  const settled = await settleAndFinish(plan.subject)
+  if (plan.subject.kind === 'viewport') return settled
+  return await settleTall(open, plan, capture, { settled, settle: settleAndFinish })
+}
+
 /** Changes and settles the loaded page before the shot. */
 const prepare = async (capture: Capture): Promise<Warning[]> => {
-  const { open, plan, time, share } = capture
+  const { open, time, share } = capture
   const hider = createHider(open, capture.blocker, { script: capture.consentScript, waitMs: () => share('consent') })
   const changed = await time('prepare', changeLoadedPage(capture, hider))
-  const { imagesLeft, isScrolled } = await time(
-    'settle',
-    settlePage(open, plan, { ...capture, waitMs: () => share('settle') }),
-  )
+  const { imagesLeft, isScrolled } = await time('settle', settlePage(capture))
   const banners = await hider.finish()
   return [
     ...changed,

@@ -57,7 +57,15 @@ export const consentPredicates = `() => {
  * refuses, but no field. Resolves to the numbers of banners found, and of those that are still shown.
  */
 export const hideBanners = `async function () {
-  const { concerns, asks, textOf, isShown } = (${consentPredicates})()
+  const { concerns, asks, isShown, ...predicates } = (${consentPredicates})()
+  const memoized = (work) => {
+    const known = new Map()
+    return (element) => {
+      if (!known.has(element)) known.set(element, work(element))
+      return known.get(element)
+    }
+  }
+  const textOf = memoized(predicates.textOf)
   const floatOf = ${floatOf}
   const hide = (element) => element.style?.setProperty('display', 'none', 'important')
   const parentOf = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
@@ -73,11 +81,11 @@ export const hideBanners = `async function () {
     }
     return found
   }
-  const isBanner = (element) => {
+  const isBanner = memoized((element) => {
     if (!isShown(element) && !within(element).some(isShown)) return false
     const text = textOf(element)
     return text.length <= ${bannerCharactersMax} && concerns(text) && asks(element, text)
-  }
+  })
   const within = (element) => [...element.querySelectorAll('*')].slice(0, 200)
   /** The smallest part of a float that is a banner by itself, from the text that speaks of it. */
   const coreOf = (speaker, float) => {
@@ -114,7 +122,8 @@ export const hideBanners = `async function () {
   for (const element of [document.documentElement, ...document.querySelectorAll('body, body > *, body > * > *')]) {
     const { filter, overflowY, position } = getComputedStyle(element)
     const set = (name, value) => element.style.setProperty(name, value, 'important')
-    if (filter.includes('blur')) set('filter', 'none')
+    // Blurred shapes without text are the page's own.
+    if (filter.includes('blur') && element.textContent.trim() !== '') set('filter', 'none')
     if (element !== document.documentElement && element !== document.body) continue
     if (overflowY === 'hidden' || overflowY === 'clip') set('overflow', 'visible')
     if (position === 'fixed') set('position', 'static')

@@ -138,7 +138,7 @@ const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, she
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
     const single = pageAround({ ...frame, height }, sheet)
-    const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: undefined } })
+    const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1-2' } })
     if (pagesIn(bytes) === 1) return { bytes, ...sizeOf(single), isWhole: true }
   }
   return { ...(await printFirst(open, frame, sheet)), isWhole: false }
