@@ -1,5 +1,5 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
-import { elementsMax, openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { elementsMax, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
 import { consentPredicates, floatOf } from './consent-banners.ts'
 
 /** Bounds of what is read from a root, besides elements; the rest is ignored. */
@@ -120,14 +120,7 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   const banners = () => consent.flatMap((selector) => (${everyMatch})(roots, selector)).filter(mayHide)
   const found = banners()
   for (const banner of found) banner.style?.setProperty('display', 'none', 'important')
-  if (isUnlocked && this === document) {
-    for (const element of [document.documentElement, document.body]) {
-      if (!element) continue
-      const { overflowY, position } = getComputedStyle(element)
-      if (overflowY === 'hidden' || overflowY === 'clip') element.style.setProperty('overflow', 'visible', 'important')
-      if (position === 'fixed') element.style.setProperty('position', 'static', 'important')
-    }
-  }
+  if (isUnlocked && this === document) (${unlockScroll})()
   if (found.length === 0) return false
   // Lets the page's mutation observers run first.
   await new Promise((done) => setTimeout(done))

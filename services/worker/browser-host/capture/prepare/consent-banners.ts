@@ -1,5 +1,5 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
-import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { everyElement, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
 
 /** Bounds of what is read; a text beyond is the page's, not a banner's. */
 const textsMax = 300
@@ -28,7 +28,7 @@ export const consentPredicates = `() => {
     consentWords.weakLabels,
     consentWords.context,
   ])}.map(pattern)
-  const within = (element) => (${openRoots})(element).flatMap((root) => [...root.querySelectorAll('*')])
+  const within = ${everyElement}
   const textOf = (element) => {
     const shadows = within(element).flatMap(({ shadowRoot }) => (shadowRoot ? [...shadowRoot.children] : []))
     return [element, ...(element.shadowRoot?.children ?? []), ...shadows].map((each) => each.innerText ?? '').join(' ')
@@ -54,7 +54,7 @@ export const consentPredicates = `() => {
 /**
  * A function of a root: hides the consent banners of the root and its open shadow roots, with what they lay over the page: backdrop,
  * blur, scroll lock. A banner is out of the page's flow, speaks of what is consented to, and has a button that consents or
- * refuses, but no field. Resolves to the numbers of banners found, and of those that are still shown.
+ * refuses, but no field. Resolves to the number of banners that are still shown.
  */
 export const hideBanners = `async function () {
   const { concerns, asks, isShown, ...predicates } = (${consentPredicates})()
@@ -109,7 +109,7 @@ export const hideBanners = `async function () {
   const roots = (${openRoots})(this)
   const banners = new Set(roots.flatMap(speakers).map(bannerOf).filter((each) => each !== null))
   for (const banner of banners) hide(banner)
-  if (banners.size === 0) return { found: 0, left: 0 }
+  if (banners.size === 0) return 0
 
   const corners = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]]
   for (const [x, y] of corners) {
@@ -119,16 +119,13 @@ export const hideBanners = `async function () {
     const isBare = textOf(float).trim() === '' && !float.querySelector('img, svg, canvas, video, iframe, picture')
     if (width >= innerWidth && height >= innerHeight && isBare) hide(float)
   }
-  for (const element of [document.documentElement, ...document.querySelectorAll('body, body > *, body > * > *')]) {
-    const { filter, overflowY, position } = getComputedStyle(element)
-    const set = (name, value) => element.style.setProperty(name, value, 'important')
+  for (const element of document.querySelectorAll('body, body > *, body > * > *')) {
     // Blurred shapes without text are the page's own.
-    if (filter.includes('blur') && element.textContent.trim() !== '') set('filter', 'none')
-    if (element !== document.documentElement && element !== document.body) continue
-    if (overflowY === 'hidden' || overflowY === 'clip') set('overflow', 'visible')
-    if (position === 'fixed') set('position', 'static')
+    const isBlurred = getComputedStyle(element).filter.includes('blur') && element.textContent.trim() !== ''
+    if (isBlurred) element.style?.setProperty('filter', 'none', 'important')
   }
+  ;(${unlockScroll})()
   // Lets the page's mutation observers run first.
   await new Promise((done) => setTimeout(done))
-  return { found: banners.size, left: [...banners].filter((banner) => banner.isConnected && isShown(banner)).length }
+  return [...banners].filter((banner) => banner.isConnected && isShown(banner)).length
 }`

@@ -54,7 +54,7 @@ const hideUnlisted = async (open: OpenPage, hasFrames: boolean): Promise<boolean
   const hidden = hasFrames
     ? await runInEveryRoot(open, hideBanners, {})
     : [await runInMainFrame(open, `(${hideBanners}).call(document)`)]
-  return hidden.some((each) => Number((each as { left?: unknown } | undefined)?.left) > 0)
+  return hidden.some((each) => Number(each) > 0)
 }
 
 const selectorsOf = (rules: readonly HidingRule[]): string[] =>

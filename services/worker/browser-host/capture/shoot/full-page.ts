@@ -1,4 +1,4 @@
-import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { contains, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
@@ -45,9 +45,7 @@ export const expandScroller = `(heightMax) => {
 const pinBars = (height: number): string => `(() => {
   const below = ${height} - innerHeight
   if (below <= 0) return
-  const set = (element, styles) => {
-    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
-  }
+  const set = ${setStyles}
   const elements = [...document.querySelectorAll('*')].slice(0, 5000)
   for (const element of elements) {
     if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
@@ -68,16 +66,11 @@ const pinBars = (height: number): string => `(() => {
 /** Hides fixed and sticky elements, and dialogs, that could lie over an element, unless they contain it or it contains them. */
 const hideBars = (selector: string): string => `((found) => {
   if (!found) return
-  const holds = (outer, inner) => {
-    for (let at = inner; at; at = at.parentNode ?? at.host) if (at === outer) return true
-    return false
-  }
-  for (const element of (${openRoots})(document).flatMap((root) => [...root.querySelectorAll('*')])) {
+  const holds = ${contains}
+  for (const element of (${everyElement})(document)) {
     if (!['fixed', 'sticky'].includes(getComputedStyle(element).position)) continue
     if (holds(element, found) || holds(found, element)) continue
-    for (const [name, value] of [['visibility', 'hidden'], ['opacity', '0'], ['transition', 'none']]) {
-      element.style.setProperty(name, value, 'important')
-    }
+    ;(${setStyles})(element, { visibility: 'hidden', opacity: '0', transition: 'none' })
   }
 })(${findFirst(selector)})`
 

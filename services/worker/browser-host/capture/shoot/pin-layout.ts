@@ -1,5 +1,5 @@
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
-import { elementsMax, openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { contains, elementsMax, everyElement } from '#worker/browser-host/capture/page/open-roots.ts'
 
 /** Properties in which a length may follow the height of the viewport, besides `height` and the position. */
 const properties = [
@@ -24,10 +24,7 @@ const noticeMs = 1000
  * queries of its styles that depend on the height. Returns that height in CSS pixels.
  */
 export const recordLayout = `async (queries) => {
-  const holds = (outer, inner) => {
-    for (let at = inner; at; at = at.parentNode ?? at.host) if (at === outer) return true
-    return false
-  }
+  const holds = ${contains}
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2)
   const covers = ({ left, right, top, bottom }) => left <= 0 && top <= 0 && right >= innerWidth && bottom >= innerHeight
   const record = (element) => {
@@ -46,7 +43,7 @@ export const recordLayout = `async (queries) => {
   globalThis.shutterfleetLayout = {
     innerHeight,
     queries: queries.map((query) => [query, matchMedia(query).matches]),
-    elements: (${openRoots})(document).flatMap((root) => [...root.querySelectorAll('*')]).slice(0, ${elementsMax}).map(record),
+    elements: (${everyElement})(document).slice(0, ${elementsMax}).map(record),
   }
   return innerHeight
 }`

@@ -1,6 +1,6 @@
 import sharp, { type OverlayOptions } from 'sharp'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
+import { contains, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import { awaitObserved, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -17,17 +17,12 @@ const sectionMs = 500
  * Backgrounds are in every section.
  */
 const showSection = `async ({ y, isFirst, isLast }) => {
-  const set = (element, styles) => {
-    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
-  }
-  const holds = (outer, inner) => {
-    for (let at = inner; at; at = at.parentNode ?? at.host) if (at === outer) return true
-    return false
-  }
+  const set = ${setStyles}
+  const holds = ${contains}
   scrollTo({ top: y, behavior: 'instant' })
   await (${awaitObserved})(${sectionMs})
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2)
-  for (const element of (${openRoots})(document).flatMap((root) => [...root.querySelectorAll('*')])) {
+  for (const element of (${everyElement})(document)) {
     const { position } = getComputedStyle(element)
     if (position === 'sticky') set(element, { position: 'relative', inset: 'auto' })
     if (position !== 'fixed' || element.offsetParent) continue
