@@ -30,10 +30,11 @@ const ordinary = (await readFile(join(import.meta.dirname, '../fixtures/ordinary
 
 const folder = t.testdir({})
 const text = await fetchEasyList(folder)
-const blocks = { cookies: true, ads: true, chats: true }
+const blocks = { cookies: true, ads: true, trackers: true, chats: true }
 const source = { url: 'https://page.example/', html: undefined, markdown: undefined }
 const blockerOf = (compiled: string) => {
-  return createBlocker(loadEngines(compiled), { blocks, source }, { address: () => source.url, mainFrameId: 'main' })
+  const plan = { blocks, hidesPopups: false, source }
+  return createBlocker(loadEngines(compiled), plan, { address: () => source.url, mainFrameId: 'main' })
 }
 
 t.test('block lists easylist: the bundled lists refuse at most 1 % of ordinary hosts', async (t) => {

@@ -148,7 +148,8 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
     ...{ wait_for_selector_hidden: selector, fail_if_selector_missing: selector, fail_if_selector_present: selector },
     ...{ fail_on_status: true, fail_if_text: 'a', block_requests: ['a'], block_resources: ['font'] },
     ...{ pdf_width: '50mm', pdf_height: '50mm', pdf_scale: 2, pdf_background: false, pdf_page_ranges: '1' },
-    ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true },
+    ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true, delay_ms: 5, block_popups: true, filename: 'a' },
+    ...{ actions: [{ type: 'scroll', y: 1 }] },
   }
   const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
   for (const [name, value] of [...Object.entries(open), ...formats]) {

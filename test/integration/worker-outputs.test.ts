@@ -157,6 +157,31 @@ t.test('worker outputs: Markdown has tables, tasks, highlighted code, dark mode 
   t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without an isolated file tree')
 })
 
+t.test(
+  'worker outputs: diagrams in Markdown are drawn in both schemes, the same each time; one with a mistake stays text',
+  async (t) => {
+    const diagram = '```mermaid\ngraph LR\n  A[<b>One</b>] --> B\n  click A href "javascript:a()"\n```\n\n'
+    const markdown = `${diagram}\`\`\`mermaid\nno diagram\n\`\`\`\n\n$x^2$`
+    const drawn = "document.querySelectorAll('pre.mermaid svg').length === 1"
+    const isText = "document.querySelectorAll('pre.mermaid')[1].textContent === 'no diagram\\n'"
+    const isSafe = "document.querySelector('svg a, svg script') === null"
+    const hasFont = "document.fonts.check('16px KaTeX_Main')"
+    const js = `if (${[drawn, isText, isSafe, hasFont].join(' && ')}) document.title = 'as it should be'`
+    const shot = await shotOf({ markdown, js, extract_metadata: true })
+    t.match(shot, { metadata: { title: 'as it should be' }, warnings: [] })
+    const dark = { markdown, dark_mode: true }
+    const [first, second] = [await shotOf(dark), await shotOf(dark)]
+    t.equal(first.sha256, second.sha256)
+    t.match(await pixel(first, 5, 5), [13, 17, 23])
+  },
+)
+
+t.test('worker outputs: the front matter of Markdown is its metadata', async (t) => {
+  const markdown = '---\ntitle: Guide\nlang: de\ndescription: What it says\n---\n# Text'
+  const { metadata } = await shotOf({ markdown, extract_metadata: true })
+  t.strictSame(metadata, { title: 'Guide', description: 'What it says', language: 'de' })
+})
+
 t.test('worker outputs: an avif is truncated where its encoder would need too much time and memory', async (t) => {
   const html = redPage('<div style="height:9000px"><p>tall</p></div>')
   const tall = await shotOf({ html, width: 3840, full_page: true, format: 'avif' })

@@ -19,6 +19,7 @@ export interface ScreenshotOptions {
         height: number;
     };
     omit_background?: boolean;
+    filename?: string;
     pdf_landscape?: boolean;
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
     pdf_width?: string;
@@ -34,6 +35,7 @@ export interface ScreenshotOptions {
     pdf_margin_bottom?: string;
     pdf_margin_left?: string;
     delay?: number;
+    delay_ms?: number;
     timeout?: number;
     wait_until?: 'load' | 'network_idle' | 'domcontentloaded';
     wait_for_selector?: string;
@@ -51,6 +53,16 @@ export interface ScreenshotOptions {
     click_selector?: string;
     scroll_to?: string;
     hide_selectors?: string[];
+    actions?: {
+        type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait';
+        selector?: string;
+        text?: string;
+        key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
+        value?: string;
+        x?: number;
+        y?: number;
+        milliseconds?: number;
+    }[];
     css?: string;
     js?: string;
     headers?: Record<string, unknown>;
@@ -59,9 +71,13 @@ export interface ScreenshotOptions {
         value: string;
         domain?: string;
     }[];
+    local_storage?: Record<string, unknown>;
+    session_storage?: Record<string, unknown>;
     block_cookies?: boolean;
     block_ads?: boolean;
     block_chats?: boolean;
+    block_trackers?: boolean;
+    block_popups?: boolean;
     block_requests?: string[];
     block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];
     dark_mode?: boolean;
@@ -116,6 +132,7 @@ export interface CompletedScreenshotOptions {
         height: number;
     };
     omit_background?: boolean;
+    filename?: string;
     pdf_landscape?: boolean;
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
     pdf_width?: string;
@@ -130,6 +147,7 @@ export interface CompletedScreenshotOptions {
     pdf_margin_right?: string;
     pdf_margin_bottom?: string;
     pdf_margin_left?: string;
+    delay_ms?: number;
     wait_until?: 'load' | 'network_idle' | 'domcontentloaded';
     wait_for_selector?: string;
     wait_for_selector_hidden?: string;
@@ -145,6 +163,16 @@ export interface CompletedScreenshotOptions {
     click_selector?: string;
     scroll_to?: string;
     hide_selectors?: string[];
+    actions?: {
+        type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait';
+        selector?: string;
+        text?: string;
+        key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
+        value?: string;
+        x?: number;
+        y?: number;
+        milliseconds?: number;
+    }[];
     css?: string;
     js?: string;
     headers?: Record<string, unknown>;
@@ -153,7 +181,11 @@ export interface CompletedScreenshotOptions {
         value: string;
         domain?: string;
     }[];
+    local_storage?: Record<string, unknown>;
+    session_storage?: Record<string, unknown>;
     block_chats?: boolean;
+    block_trackers?: boolean;
+    block_popups?: boolean;
     block_requests?: string[];
     block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];
     reduced_motion?: boolean;

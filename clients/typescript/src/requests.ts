@@ -6,7 +6,7 @@ export interface CaptureParameters {
   url?: string
   /** Raw HTML to capture. It is rendered at an opaque origin and may load public sub-resources. */
   html?: string
-  /** Markdown to capture: CommonMark and GFM. */
+  /** Markdown to capture: CommonMark and GFM, with footnotes, alerts, emoji names, math and Mermaid diagrams. */
   markdown?: string
   /** Width of the viewport in CSS pixels. */
   width?: number
@@ -36,6 +36,8 @@ export interface CaptureParameters {
   clip?: { x: number; y: number; width: number; height: number }
   /** Makes the background transparent; only for PNG and WebP. */
   omit_background?: boolean
+  /** Name under which browsers save the result; the extension of its format is added if it is missing. */
+  filename?: string
   /** Uses landscape orientation for the pages of a PDF. */
   pdf_landscape?: boolean
   /** Page size of a PDF. */
@@ -66,6 +68,8 @@ export interface CaptureParameters {
   pdf_margin_left?: string
   /** Seconds to wait after the page has loaded, before the capture. */
   delay?: number
+  /** Milliseconds to wait after the page has loaded; takes precedence over `delay`. */
+  delay_ms?: number
   /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
   /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
@@ -100,6 +104,8 @@ export interface CaptureParameters {
   scroll_to?: string
   /** CSS selectors of elements to hide. */
   hide_selectors?: string[]
+  /** Steps on the page before the capture, in order: `click`, `hover`, `type` text, `press` a key, `select` an option by value or label, `scroll` to an element or position, `wait` for an element or time. */
+  actions?: { type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait'; selector?: string; text?: string; key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'; value?: string; x?: number; y?: number; milliseconds?: number }[]
   /** CSS to add to the page. */
   css?: string
   /** JavaScript to run on the page. */
@@ -108,12 +114,20 @@ export interface CaptureParameters {
   headers?: Record<string, string>
   /** Cookies that are set before the page loads. Values are never returned. */
   cookies?: { name: string; value: string; domain?: string }[]
+  /** Items of the local storage of the target that are set before the page loads. Values are never returned. */
+  local_storage?: Record<string, string>
+  /** Items of the session storage of the target that are set before the page loads. Values are never returned. */
+  session_storage?: Record<string, string>
   /** Removes cookie-consent banners: opts out if the consent platform is known, and hides banners that remain. */
   block_cookies?: boolean
   /** Blocks requests to hosts of ads and trackers, and hides ad slots. */
   block_ads?: boolean
   /** Blocks requests to hosts of chat widgets, and hides the widgets. */
   block_chats?: boolean
+  /** Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it. */
+  block_trackers?: boolean
+  /** Hides what lies over the page to ask visitors for something: newsletters, apps to install, notifications, and walls to log in or subscribe. */
+  block_popups?: boolean
   /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
   block_requests?: string[]
   /** Blocks requests of the page for these kinds of resources. */
@@ -180,6 +194,8 @@ export interface BatchParameters {
   clip?: { x: number; y: number; width: number; height: number }
   /** Makes the background transparent; only for PNG and WebP. */
   omit_background?: boolean
+  /** Name under which browsers save the result; the extension of its format is added if it is missing. */
+  filename?: string
   /** Uses landscape orientation for the pages of a PDF. */
   pdf_landscape?: boolean
   /** Page size of a PDF. */
@@ -210,6 +226,8 @@ export interface BatchParameters {
   pdf_margin_left?: string
   /** Seconds to wait after the page has loaded, before the capture. */
   delay?: number
+  /** Milliseconds to wait after the page has loaded; takes precedence over `delay`. */
+  delay_ms?: number
   /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
   /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
@@ -244,6 +262,8 @@ export interface BatchParameters {
   scroll_to?: string
   /** CSS selectors of elements to hide. */
   hide_selectors?: string[]
+  /** Steps on the page before the capture, in order: `click`, `hover`, `type` text, `press` a key, `select` an option by value or label, `scroll` to an element or position, `wait` for an element or time. */
+  actions?: { type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait'; selector?: string; text?: string; key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'; value?: string; x?: number; y?: number; milliseconds?: number }[]
   /** CSS to add to the page. */
   css?: string
   /** JavaScript to run on the page. */
@@ -252,12 +272,20 @@ export interface BatchParameters {
   headers?: Record<string, string>
   /** Cookies that are set before the page loads. Values are never returned. */
   cookies?: { name: string; value: string; domain?: string }[]
+  /** Items of the local storage of the target that are set before the page loads. Values are never returned. */
+  local_storage?: Record<string, string>
+  /** Items of the session storage of the target that are set before the page loads. Values are never returned. */
+  session_storage?: Record<string, string>
   /** Removes cookie-consent banners: opts out if the consent platform is known, and hides banners that remain. */
   block_cookies?: boolean
   /** Blocks requests to hosts of ads and trackers, and hides ad slots. */
   block_ads?: boolean
   /** Blocks requests to hosts of chat widgets, and hides the widgets. */
   block_chats?: boolean
+  /** Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it. */
+  block_trackers?: boolean
+  /** Hides what lies over the page to ask visitors for something: newsletters, apps to install, notifications, and walls to log in or subscribe. */
+  block_popups?: boolean
   /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
   block_requests?: string[]
   /** Blocks requests of the page for these kinds of resources. */

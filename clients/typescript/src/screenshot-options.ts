@@ -16,6 +16,7 @@ export interface ScreenshotOptions {
   resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right'
   clip?: { x: number; y: number; width: number; height: number }
   omit_background?: boolean
+  filename?: string
   pdf_landscape?: boolean
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
   pdf_width?: string
@@ -31,6 +32,7 @@ export interface ScreenshotOptions {
   pdf_margin_bottom?: string
   pdf_margin_left?: string
   delay?: number
+  delay_ms?: number
   timeout?: number
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   wait_for_selector?: string
@@ -48,13 +50,18 @@ export interface ScreenshotOptions {
   click_selector?: string
   scroll_to?: string
   hide_selectors?: string[]
+  actions?: { type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait'; selector?: string; text?: string; key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'; value?: string; x?: number; y?: number; milliseconds?: number }[]
   css?: string
   js?: string
   headers?: Record<string, unknown>
   cookies?: { name: string; value: string; domain?: string }[]
+  local_storage?: Record<string, unknown>
+  session_storage?: Record<string, unknown>
   block_cookies?: boolean
   block_ads?: boolean
   block_chats?: boolean
+  block_trackers?: boolean
+  block_popups?: boolean
   block_requests?: string[]
   block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[]
   dark_mode?: boolean
@@ -101,6 +108,7 @@ export interface CompletedScreenshotOptions {
   resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right'
   clip?: { x: number; y: number; width: number; height: number }
   omit_background?: boolean
+  filename?: string
   pdf_landscape?: boolean
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
   pdf_width?: string
@@ -115,6 +123,7 @@ export interface CompletedScreenshotOptions {
   pdf_margin_right?: string
   pdf_margin_bottom?: string
   pdf_margin_left?: string
+  delay_ms?: number
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   wait_for_selector?: string
   wait_for_selector_hidden?: string
@@ -130,11 +139,16 @@ export interface CompletedScreenshotOptions {
   click_selector?: string
   scroll_to?: string
   hide_selectors?: string[]
+  actions?: { type: 'click' | 'hover' | 'type' | 'press' | 'select' | 'scroll' | 'wait'; selector?: string; text?: string; key?: 'Enter' | 'Tab' | 'Escape' | 'Backspace' | 'Delete' | 'Space' | 'Home' | 'End' | 'PageUp' | 'PageDown' | 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'; value?: string; x?: number; y?: number; milliseconds?: number }[]
   css?: string
   js?: string
   headers?: Record<string, unknown>
   cookies?: { name: string; value: string; domain?: string }[]
+  local_storage?: Record<string, unknown>
+  session_storage?: Record<string, unknown>
   block_chats?: boolean
+  block_trackers?: boolean
+  block_popups?: boolean
   block_requests?: string[]
   block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[]
   reduced_motion?: boolean

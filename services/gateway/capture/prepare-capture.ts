@@ -38,10 +38,10 @@ const sorted = (value: unknown): unknown => {
 
 /**
  * The cache key of a capture before hashing: captures with the same text may share a result. Contains the effective options
- * in a fixed order with the URL normalised, without those that only concern caching, notification and response.
+ * in a fixed order with the URL normalised, without those that only concern caching, notification, response and download.
  */
 export const cacheKeyText = (options: CaptureOptions): string => {
-  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
+  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, filename: _name, url, ...rest } = options
   const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
   return JSON.stringify(sorted({ ...rest, ...address }))
 }

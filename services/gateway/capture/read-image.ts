@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import type { Events } from '#gateway/events.ts'
-import { mediaTypes } from '#shared/capture/options.ts'
+import { type CaptureParameters, mediaTypes } from '#shared/capture/options.ts'
 
 /** Largest image that is buffered; larger ones are streamed. */
 export const bufferBytesMax = 8 * 1024 * 1024
@@ -129,10 +129,21 @@ export const createBufferedBytes = (bytesMax: number) => {
 }
 
 /** The fields of a completed capture that describe its image. */
-export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus' | 'cached'>
+export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus' | 'cached' | 'options'>
 
 const extensionOf = (mimeType: string): string =>
   Object.entries(mediaTypes).find(([, type]) => type === mimeType)?.[0] ?? 'bin'
+
+/** The name under which clients save an image (RFC 6266): the requested one, else the id; a second time in UTF-8 if it is not ASCII. */
+const dispositionOf = ({ id, mimeType, options }: ImageFacts): string => {
+  const { filename } = options as Pick<CaptureParameters, 'filename'>
+  const extension = `.${extensionOf(mimeType ?? '')}`
+  const name = filename ?? id
+  const whole = name.toLowerCase().endsWith(extension) ? name : name + extension
+  const ascii = whole.replaceAll(/[^ -~]/g, '_')
+  const encoded = encodeURIComponent(whole).replaceAll(/['()*]/g, (each) => `%${each.codePointAt(0)?.toString(16)}`)
+  return `inline; filename="${ascii}"${ascii === whole ? '' : `; filename*=UTF-8''${encoded}`}`
+}
 
 /** The strong validator of an image: its digest. */
 export const etagOf = ({ sha256 }: Pick<ImageFacts, 'sha256'>): string => `"${sha256}"`
@@ -140,7 +151,7 @@ export const etagOf = ({ sha256 }: Pick<ImageFacts, 'sha256'>): string => `"${sh
 /** Headers of every response with an image. Its content is untrusted, so browsers must not run any of it. */
 export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   'content-type': image.mimeType ?? 'application/octet-stream',
-  'content-disposition': `inline; filename="${image.id}.${extensionOf(image.mimeType ?? '')}"`,
+  'content-disposition': dispositionOf(image),
   etag: etagOf(image),
   'cache-control': 'private, no-cache',
   'x-screenshot-id': image.id,

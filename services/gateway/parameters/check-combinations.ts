@@ -1,5 +1,6 @@
 import { type CaptureParameters, defaultOf, type Format, scaleOf, withDefaults } from '#shared/capture/options.ts'
 import { pageSideRange, pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
+import { checkActions } from './check-actions.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
 
 /** Formats with an alpha channel and an encoder that preserves it. */
@@ -76,4 +77,5 @@ export const checkCombinations = (options: CaptureParameters, report: Report): v
     report('timezone', 'must be an IANA time zone such as Europe/Paris')
   }
   checkPdfLengths(options, report)
+  checkActions(options, report)
 }

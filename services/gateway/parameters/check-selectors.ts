@@ -52,17 +52,24 @@ const names = [
   'scroll_to',
 ] as const
 
-/** Checks the form of every selector whose text has no other error; skips `hide_selectors` if the list itself has one. */
+type Named = readonly [field: string, value: unknown]
+
+const entriesOf = (list: unknown): [index: number, entry: unknown][] => (Array.isArray(list) ? [...list.entries()] : [])
+
+/** Checks the form of every selector whose text has no other error; skips those of a list that has one itself. */
 export const checkSelectors = (
   input: Readonly<Record<string, unknown>>,
   { report, hasError, hasErrorWithin }: ErrorCollector,
 ): void => {
-  const { hide_selectors: hidden } = input
-  const all: [field: string, value: unknown][] = [
-    ...names.map((name): [string, unknown] => [name, input[name]]),
-    ...(Array.isArray(hidden) && !hasError('hide_selectors')
-      ? hidden.map((value, index): [string, unknown] => [`hide_selectors.${index}`, value])
-      : []),
+  const { hide_selectors: hidden, actions } = input
+  const all: Named[] = [
+    ...names.map((name): Named => [name, input[name]]),
+    ...(hasError('hide_selectors')
+      ? []
+      : entriesOf(hidden).map(([index, value]): Named => [`hide_selectors.${index}`, value])),
+    ...(hasError('actions')
+      ? []
+      : entriesOf(actions).map(([index, entry]): Named => [`actions.${index}.selector`, Object(entry).selector])),
   ]
   for (const [field, value] of all) {
     if (typeof value === 'string' && !hasErrorWithin(field) && !isSelector(value))

@@ -1,4 +1,6 @@
-/** Milliseconds that an attempt may take on top of the caller's `timeout` and `delay`, by the contract. */
+import type { CaptureParameters } from './options.ts'
+
+/** Milliseconds that an attempt may take on top of the caller's `timeout` and waits, by the contract. */
 const budgetSlackMs = 20_000
 
 /**
@@ -19,7 +21,7 @@ export const endsBeforeMs = {
   page: ledgerMarginMs + 4500,
 } as const
 
-/** Milliseconds in which a page must open: the budget until `endsBeforeMs.page`, without `timeout` and `delay`. */
+/** Milliseconds in which a page must open: the budget until `endsBeforeMs.page`, without `timeout` and requested waits. */
 export const openMs = budgetSlackMs - endsBeforeMs.page
 
 /** Most attempts of one capture; more than one only if a worker died or was removed. */
@@ -31,6 +33,18 @@ export const unendedMax = 2
 /** Most times that one attempt is handed back only because its browser ended or its connections broke. */
 export const handBacksMax = 3
 
-/** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, `delay` 0 to 10 s. */
-export const attemptBudgetMs = (options: { timeout: number; delay: number }): number =>
-  (options.timeout + options.delay) * 1000 + budgetSlackMs
+/** Most milliseconds that a request may let its page wait. */
+export const requestedWaitMsMax = 10_000
+
+type Waits = Pick<CaptureParameters, 'delay_ms' | 'actions'> & Required<Pick<CaptureParameters, 'delay'>>
+
+/** Milliseconds of `delay`, or of `delay_ms`. */
+export const delayMsOf = ({ delay, delay_ms: delayMs = delay * 1000 }: Waits): number => delayMs
+
+/** Milliseconds that a request lets its page wait: the delay, and the times of its actions. */
+export const requestedWaitMs = (options: Waits): number =>
+  delayMsOf(options) + (options.actions ?? []).reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0)
+
+/** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, requested waits 0 to 10 s. */
+export const attemptBudgetMs = (options: Waits & { readonly timeout: number }): number =>
+  options.timeout * 1000 + requestedWaitMs(options) + budgetSlackMs

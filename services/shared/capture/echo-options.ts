@@ -7,15 +7,16 @@ export type SourceDigest = { readonly bytes: number; readonly sha256: string }
 /** A record's `options`. */
 export type EchoedOptions = Readonly<Record<string, unknown>>
 
-const maskValues = (headers: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.keys(headers).map((name) => [name, mask]))
+const maskValues = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, mask]))
 
 /**
  * Builds the `options` of a new record: effective width, height and format, and the supplied parameters, with secrets
  * masked. `url` is a separate field; of html and markdown only kind, size and digest are included.
  */
 export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest): EchoedOptions => {
-  const { url: _, html, markdown, headers, cookies, proxy, webhook_url: webhookUrl, ...plain } = supplied
+  const { url: _, html, markdown, headers, cookies, proxy, webhook_url: webhookUrl, ...others } = supplied
+  const { local_storage: local, session_storage: session, actions, ...plain } = others
   const { width, height, format } = withDefaults(supplied)
   const source = html === undefined ? (markdown === undefined ? undefined : 'markdown') : 'html'
   return {
@@ -26,6 +27,9 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
     ...plain,
     ...(headers && { headers: maskValues(headers) }),
     ...(cookies && { cookies: cookies.map((cookie) => ({ ...cookie, value: mask })) }),
+    ...(local && { local_storage: maskValues(local) }),
+    ...(session && { session_storage: maskValues(session) }),
+    ...(actions && { actions: actions.map((each) => (each.text === undefined ? each : { ...each, text: mask })) }),
     ...(proxy !== undefined && { proxy: maskUrl(proxy) }),
     ...(webhookUrl !== undefined && { webhook_url: maskQuery(webhookUrl) }),
   }

@@ -1,6 +1,6 @@
 import type { EchoedOptions } from './echo-options.ts'
 import { captureParameters } from './options.ts'
-import type { Doc } from './parameter-kinds.ts'
+import type { Doc } from './parameters/kinds.ts'
 
 type Ignored = { code: string; message: string }
 

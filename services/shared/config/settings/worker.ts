@@ -65,7 +65,7 @@ export const workerSettings = {
     fallback: false,
   }),
   blockLists: text('WORKER_BLOCK_LISTS', {
-    help: "folder of further block lists: folders cookies, ads and chats with files *.txt in EasyList's syntax; empty: only the built-in ones",
+    help: "folder of further block lists: folders cookies, ads, trackers and chats with files *.txt in EasyList's syntax; empty: only the built-in ones",
     fallback: '',
   }),
   shareBrowsers: oneOf('WORKER_SHARE_BROWSERS', {

@@ -77,7 +77,7 @@ const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): H
  */
 export const createBlocker = (
   engines: readonly BlockEngine[],
-  { blocks, source }: Pick<CapturePlan, 'blocks' | 'source'>,
+  { blocks, hidesPopups, source }: Pick<CapturePlan, 'blocks' | 'hidesPopups' | 'source'>,
   { address, mainFrameId }: { readonly address: () => string; readonly mainFrameId: string },
 ) => {
   const active = engines.filter(({ kind }) => blocks[kind])
@@ -120,8 +120,10 @@ export const createBlocker = (
     hasRefused: (host: string): boolean => refused.has(host),
     /** Undefined if all rules are about hosts. */
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
-    /** Whether any kind of list is active. */
-    hides: active.length > 0,
+    /** Whether anything is hidden. */
+    hides: active.length > 0 || hidesPopups,
+    /** Whether what lies over the page to ask visitors for something is hidden. */
+    hidesPopups,
     /** Whether consent banners are hidden, those of no list too. */
     hidesConsent: blocks.cookies,
     /** Selectors to test on every document. */

@@ -17,6 +17,7 @@ import { awaitFunction, awaitHidden, awaitSelector } from './load/await-selector
 import { interceptRequests } from './page/intercept-requests.ts'
 import type { OpenPage } from './page/open-page.ts'
 import { setCookies } from './page/set-cookies.ts'
+import { setStorage } from './page/set-storage.ts'
 import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
@@ -25,6 +26,7 @@ import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { finishAnimations } from './prepare/finish-animations.ts'
+import { runActions } from './prepare/run-actions.ts'
 import { settle, type Settled } from './prepare/settle.ts'
 import { settleTall } from './prepare/settle-tall.ts'
 import { assertFits, encode } from './shoot/encode.ts'
@@ -68,6 +70,7 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
   const endsAt = performance.now() + timeoutSeconds * 1000
   const setUp = async () => {
     await setCookies(open, plan.cookies, plan.source.url)
+    const keepStorage = await setStorage(open, plan)
     const unwanted = refusalOf(plan.refuses, open.mainFrameId)
     const { refusesRequest } = blocker
     const either = (request: InterceptedRequest) => unwanted?.(request) === true || refusesRequest?.(request) === true
@@ -75,10 +78,13 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
     const intercepted = await interceptRequests(open, { headers: plan.headers, refuses })
     // The requests of a document that was there before are not intercepted.
     if (refuses && plan.source.url === undefined) await open.session.send('Page.navigate', { url: 'about:blank' })
-    return intercepted
+    return { ...intercepted, keepStorage }
   }
-  const { refused } = await within(setUp(), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
+  const { refused, keepStorage } = await within(setUp(), timeoutSeconds * 1000, () =>
+    timeoutError(false, timeoutSeconds),
+  )
   await Promise.race([goTo(open, plan, { traffic, blocker }, navigate), refused])
+  await keepStorage()
   const bounds = () => ({ waitMs: endsAt - performance.now(), timeoutSeconds })
   if (waitForSelector !== undefined) await awaitSelector(open, waitForSelector, bounds())
   if (waitForHidden !== undefined) await awaitHidden(open, waitForHidden, bounds())
@@ -87,15 +93,16 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
   return isIdle ? [] : [warnings.networkBusy]
 }
 
-/** Hides blocked elements, applies the caller's changes, and waits for the delay. */
+/** Hides blocked elements, applies the caller's changes and actions, and waits for the delay. */
 const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): Promise<Warning[]> => {
   await hider.apply()
   const changed = await changePage(open, plan.changes, share('changes'))
-  await delay(plan.delaySeconds * 1000)
+  const acted = await runActions(open, plan.actions, share('actions'))
+  await delay(plan.delayMs)
   await followNavigation(open, performance.now() + share('navigation'))
-  if (plan.delaySeconds > 0 || Object.values(plan.changes).some((each) => each !== undefined && each.length > 0))
-    await hider.apply()
-  return [...changed, ...(await reapplyStyle(open, plan.changes))]
+  const changes = [plan.actions, ...Object.values(plan.changes)]
+  if (plan.delayMs > 0 || changes.some((each) => each !== undefined && each.length > 0)) await hider.apply()
+  return [...changed, ...acted, ...(await reapplyStyle(open, plan.changes))]
 }
 
 /** Settles the page and finishes its animations. */

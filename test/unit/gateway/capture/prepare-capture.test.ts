@@ -61,7 +61,7 @@ t.test('cache text: is the same for captures that look the same', async (t) => {
   const same: readonly CaptureParameters[] = [
     { width: 1280, full_page: false, ...plain },
     { url: 'HTTPS://EXAMPLE.com:443' },
-    { ...plain, cache_ttl: 60, webhook_url: 'https://a.com/', response_type: 'json' },
+    { ...plain, cache_ttl: 60, webhook_url: 'https://a.com/', response_type: 'json', filename: 'a' },
   ]
   for (const supplied of same) t.equal(text(supplied), text(plain), JSON.stringify(supplied))
   const geolocation = { latitude: 1, longitude: 2 }
@@ -81,13 +81,14 @@ t.test('cache text: differs for every other parameter', async (t) => {
     ...{ orientation: 'portrait', resize_mode: 'cover', resize_position: 'top', media_type: 'print', locale: 'de' },
     ...{ clip: { x: 0, y: 0, width: 1, height: 1 }, block_requests: ['a'], block_resources: ['image'] },
     ...{ pdf_width: '50mm', pdf_height: '50mm', pdf_scale: 2, pdf_background: false, pdf_page_ranges: '1' },
-    ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true },
+    ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true, delay_ms: 5, block_trackers: true, block_popups: true },
+    ...{ actions: [{ type: 'scroll', y: 1 }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
     ...{ click_selector: 'a', scroll_to: 'a', hide_selectors: ['a'], css: 'a', js: 'a', headers: { a: 'b' } },
     ...{ cookies: [{ name: 'a', value: 'b' }], block_cookies: false, block_ads: true, block_chats: true },
     ...{ dark_mode: true, reduced_motion: true, user_agent: 'a', stealth: true, timezone: 'UTC' },
     ...{ geolocation: { latitude: 0, longitude: 0 }, proxy: 'http://a.com:1', extract_metadata: true },
   }
-  const names = ['url', 'cache_ttl', 'webhook_url', 'response_type', ...Object.keys(others)]
+  const names = ['url', 'cache_ttl', 'webhook_url', 'response_type', 'filename', ...Object.keys(others)]
   t.same(names.toSorted(), Object.keys(captureParameters.properties).toSorted())
   const texts = Object.entries(others).map(([name, value]) => text({ ...plain, [name]: value }))
   t.equal(new Set([...texts, text(plain), text({ url: 'https://example.com/x' })]).size, texts.length + 2)

@@ -15,7 +15,8 @@ t.test('block lists check: names each list with its version and its age in days'
   const { ok, detail } = await look(folder)
   t.ok(ok)
   t.match(detail, 'ads/easylist.txt@202610310000 (20 d)')
-  for (const kind of ['cookies', 'ads', 'chats']) t.match(detail, new RegExp(`${kind}/shutterfleet@[0-9a-f]{12} `))
+  for (const kind of ['cookies', 'ads', 'trackers', 'chats'])
+    t.match(detail, new RegExp(`${kind}/shutterfleet@[0-9a-f]{12} `))
   t.match(detail, /cookies\/autoconsent@\d+\./)
 })
 

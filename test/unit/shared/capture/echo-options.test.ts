@@ -19,12 +19,24 @@ t.test('echo options: masks secrets wherever a record shows them', async (t) => 
     cookies: [{ name: 'session', value: 'secret4', domain: 'a.com' }],
     proxy: 'socks5://u:secret5@p.example.com:1080',
     webhook_url: 'https://u:secret6@hooks.example.com/in?token=secret7',
+    local_storage: { token: 'secret8' },
+    session_storage: { token: 'secret9' },
+    actions: [
+      { type: 'type', selector: '#password', text: 'secret0' },
+      { type: 'press', key: 'Enter' },
+    ],
   })
   t.match(echoed, {
     headers: { Authorization: '***', 'X-A': '***' },
     cookies: [{ name: 'session', value: '***', domain: 'a.com' }],
     proxy: 'socks5://u:***@p.example.com:1080',
     webhook_url: 'https://u:***@hooks.example.com/in?***',
+    local_storage: { token: '***' },
+    session_storage: { token: '***' },
+    actions: [
+      { type: 'type', selector: '#password', text: '***' },
+      { type: 'press', key: 'Enter' },
+    ],
   })
   const shown = JSON.stringify([echoed, echoUrl({ url: 'https://user:secret1@a.com/' })])
   t.notMatch(shown, /secret\d/)

@@ -60,6 +60,12 @@ const selectors = {
   says: 'must be a list of at most 20 entries',
 }
 
+const items = {
+  inside: [{}, { a: '' }, { a: 'v'.repeat(4096) }],
+  outside: [[], 'a', null, Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`a${index}`, '1']))],
+  says: 'must be an object of at most 20 entries',
+}
+
 const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; says: string }>> = {
   width: wholeNumber(320, 3840),
   height: wholeNumber(200, 2160),
@@ -67,6 +73,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   resize_width: wholeNumber(16, 3840),
   resize_height: wholeNumber(16, 2160),
   delay: wholeNumber(0, 10),
+  delay_ms: wholeNumber(0, 10_000),
   timeout: wholeNumber(5, 60),
   wait_until: oneOf('load', 'network_idle', 'domcontentloaded'),
   wait_for_selector_hidden: line(500),
@@ -116,6 +123,8 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   block_cookies: flag,
   block_ads: flag,
   block_chats: flag,
+  block_trackers: flag,
+  block_popups: flag,
   dark_mode: flag,
   reduced_motion: flag,
   stealth: flag,
@@ -136,6 +145,18 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   pdf_margin_bottom: margin,
   pdf_margin_left: margin,
   hide_selectors: selectors,
+  actions: {
+    inside: [[], [{ type: 'click', selector: 'a' }], Array.from({ length: 20 }, () => ({ type: 'press', key: 'Tab' }))],
+    outside: [{}, 'click', null, Array.from({ length: 21 }, () => ({ type: 'press', key: 'Tab' }))],
+    says: 'must be a list of at most 20 entries',
+  },
+  local_storage: items,
+  session_storage: items,
+  filename: {
+    inside: ['a', 'a'.repeat(100), 'Rechnung für Größe.pdf'],
+    outside: ['', 'a'.repeat(101), 'a/b', 'a"b', 'a\\b', 'a\nb', '..:', null, 1],
+    says: 'must be a name of 1 to 100 characters without control characters and " \\ / : * ? < > |',
+  },
   headers: {
     inside: [{}, { 'X-A': '1' }, { 'X-A': 'v'.repeat(4096) }],
     outside: [[], 'X-A: 1', null, Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, '1']))],

@@ -1,13 +1,14 @@
 import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { listKinds } from '#worker/block-lists/compiled.ts'
 import { keyOf, readLists } from '#worker/block-lists/read-lists.ts'
 
 t.test('readLists: the bundled lists contain rules about hosts and elements only', async (t) => {
   const lists = await readLists('')
   t.strictSame(
     lists.map(({ kind, name }) => `${kind}/${name}`),
-    ['cookies/shutterfleet', 'ads/shutterfleet', 'chats/shutterfleet'],
+    ['cookies/shutterfleet', 'ads/shutterfleet', 'trackers/shutterfleet', 'chats/shutterfleet'],
   )
   for (const { kind, text, version } of lists) {
     const rules = text.split('\n').filter((line) => line !== '' && !line.startsWith('!'))
@@ -24,7 +25,7 @@ t.test("readLists: the version of an operator's list is the one it declares, els
     cookies: { 'b.txt': '! Last modified: %timestamp%\n||b.test^\n' },
     other: { 'c.txt': '||c.test^' },
   })
-  const lists = (await readLists(folder)).slice(3)
+  const lists = (await readLists(folder)).slice(listKinds.length)
   t.match(lists, [
     { kind: 'cookies', name: 'b.txt', version: /^[0-9a-f]{12}$/ },
     { kind: 'ads', name: 'a.txt', version: '202610310000' },
@@ -42,7 +43,7 @@ t.test('readLists: rejects a missing folder, or one without lists, and names the
 t.test('readLists: rejects a folder of more than 64 MiB or 100 lists', async (t) => {
   const lists = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.txt`, '||a.test^']))
   const folder = t.testdir({ ads: lists })
-  t.equal((await readLists(folder)).length, 103)
+  t.equal((await readLists(folder)).length, 100 + listKinds.length)
   const refused = { code: 'CONFIGURATION', message: /more than 100 lists or 67108864 bytes/ }
   await truncate(join(folder, 'ads/0.txt'), 64 * 2 ** 20 + 1)
   await t.rejects(readLists(folder), refused)

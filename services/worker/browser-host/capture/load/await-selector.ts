@@ -32,11 +32,15 @@ const awaitCondition = async (
   await within(untilMet(), Math.max(1, waitMs), late)
 }
 
-/** Waits until a CSS selector matches. Throws `TIMEOUT`, or `RENDER_ERROR` if the selector is invalid; both name the selector. */
-export const awaitSelector = (open: Waiting, selector: string, bounds: WaitBounds): Promise<void> => {
-  const isMet = () =>
-    usingSelector('wait_for_selector', selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
-  return awaitCondition(open, { isMet, unmet: `Nothing matched wait_for_selector '${selector}'` }, bounds)
+/** Waits until a CSS selector matches. Throws `TIMEOUT`, or `RENDER_ERROR` if the selector is invalid; both name `parameter`. */
+export const awaitSelector = (
+  open: Waiting,
+  selector: string,
+  bounds: WaitBounds,
+  parameter = 'wait_for_selector',
+): Promise<void> => {
+  const isMet = () => usingSelector(parameter, selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
+  return awaitCondition(open, { isMet, unmet: `Nothing matched ${parameter} '${selector}'` }, bounds)
 }
 
 /** Waits until no match of a CSS selector is visible. Throws as `awaitSelector` does. */

@@ -22,8 +22,8 @@ const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: 
 }
 
 /** Renders a Markdown source. Loads its libraries on first use unless the host has loaded them at its start. */
-const renderMarkdown = async (source: string): Promise<string> => {
-  const { markdownPage } = await import('./markdown-page.ts')
+const renderMarkdown = async (source: string) => {
+  const { markdownPage } = await import('./markdown/page.ts')
   return markdownPage(source)
 }
 
@@ -35,15 +35,17 @@ const write = (html: string) => `(() => {
 })()`
 
 const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: EgressRefusals): Promise<void> => {
-  const { url, html, markdown = '' } = source
+  const { url, html, markdown } = source
+  const page = markdown === undefined ? undefined : await renderMarkdown(markdown)
   open.document.expectLoad(loadEvent)
-  if (url === undefined) await runInMainFrame(open, write(html ?? (await renderMarkdown(markdown))))
+  if (url === undefined) await runInMainFrame(open, write(html ?? page?.html ?? ''))
   else {
     const { errorText } = await open.session.send('Page.navigate', { url })
     const netError = netErrorIn(errorText)
     if (netError !== undefined && netError !== emptyErrorPage) throw failureOf(open, netError, traffic)
   }
   await open.document.loaded()
+  if (page?.script !== undefined) await runInMainFrame(open, page.script)
 }
 
 /** The error of a capture that reaches its deadline. */

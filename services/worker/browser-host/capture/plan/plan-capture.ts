@@ -1,3 +1,4 @@
+import { delayMsOf, requestedWaitMs } from '#shared/capture/budget.ts'
 import { type CaptureOptions, type Format, scaleOf } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
 import { browserOf } from '#shared/capture/pool-of.ts'
@@ -133,10 +134,19 @@ export const planCapture = (options: CaptureOptions) => {
     source: { url, html, markdown },
     emulation: planEmulation(options),
     /** The kinds of content that are neither loaded nor shown. */
-    blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
+    blocks: {
+      cookies: options.block_cookies,
+      ads: options.block_ads,
+      trackers: options.block_ads || options.block_trackers,
+      chats: options.block_chats,
+    },
+    /** Whether what lies over the page to ask visitors for something is hidden. */
+    hidesPopups: options.block_popups,
     /** What of the page is not loaded, by kind and by patterns of addresses. */
     refuses: { resources: options.block_resources ?? [], patterns: options.block_requests ?? [] },
     cookies: options.cookies ?? [],
+    /** Items of the target's storage, set before it loads. */
+    storage: { local: options.local_storage ?? {}, session: options.session_storage ?? {} },
     /** Headers for the target, by its origin; undefined if there are none. */
     headers: planHeaders(options),
     /** Seconds within which the page must load, and `waitForSelector` match. */
@@ -164,7 +174,11 @@ export const planCapture = (options: CaptureOptions) => {
       click: options.click_selector,
       scrollTo: options.scroll_to,
     },
-    delaySeconds: options.delay,
+    /** Steps on the page after its changes. */
+    actions: options.actions ?? [],
+    delayMs: delayMsOf(options),
+    /** Milliseconds of the delay and of the actions together. */
+    requestedWaitMs: requestedWaitMs(options),
     /** Whether animations are shown at their end instead of running. */
     finishesAnimations: options.animations !== 'allow',
     /** Whether the page's metadata is read once it has settled. */

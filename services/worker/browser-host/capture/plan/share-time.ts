@@ -1,7 +1,14 @@
 import type { CapturePlan, ImageOutput, Output } from './plan-capture.ts'
 
-/** Most milliseconds of each stage, in order of execution; the caller's delay runs before `navigation`. */
-const stageMsMax = { consent: 4500, changes: 6000, navigation: 3000, settle: 8000, inspect: 3000 } as const
+/** Most milliseconds of each stage, in order of execution; requested waits are over before `navigation`, and come on top. */
+const stageMsMax = {
+  consent: 4500,
+  changes: 6000,
+  actions: 10_000,
+  navigation: 3000,
+  settle: 8000,
+  inspect: 3000,
+} as const
 
 /** A stage that waits for the page between its load and its picture. */
 export type WaitingStage = keyof typeof stageMsMax
@@ -27,7 +34,7 @@ const pdfMs = 5000
 
 type Planned = Pick<
   CapturePlan,
-  'blocks' | 'changes' | 'delaySeconds' | 'extractsMetadata' | 'emulation' | 'subject' | 'output'
+  'blocks' | 'changes' | 'actions' | 'requestedWaitMs' | 'extractsMetadata' | 'emulation' | 'subject' | 'output'
 >
 
 /** Most device pixels of an image: the worker's `pixelsMax`, or fewer if the format requires it. */
@@ -41,16 +48,17 @@ const pictureMs = ({ output, subject, emulation }: Planned, pixelsMax: number): 
   return basePictureMs + (pixels / 1e6) * megapixelMs[output.format]
 }
 
-const isTaken = (stage: WaitingStage, { blocks, changes, extractsMetadata }: Planned): boolean => {
+const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetadata }: Planned): boolean => {
   if (stage === 'consent') return blocks.cookies
   if (stage === 'inspect') return extractsMetadata
+  if (stage === 'actions') return actions.length > 0
   if (stage !== 'changes') return true
   return [changes.js, changes.click, changes.scrollTo].some((each) => each !== undefined)
 }
 
 /**
  * Milliseconds that a stage may take if `leftMs` remain until the deadline when it begins. Time for the largest picture that
- * the plan allows, and for the caller's delay, is reserved; the rest is divided among the remaining stages in proportion to
+ * the plan allows, and for requested waits, is reserved; the rest is divided among the remaining stages in proportion to
  * their maxima. What one stage leaves unused goes to the next ones.
  */
 export const shareOf = (
@@ -59,8 +67,8 @@ export const shareOf = (
   { leftMs, pixelsMax }: { readonly leftMs: number; readonly pixelsMax: number },
 ): number => {
   const ahead = order.slice(order.indexOf(stage)).filter((each) => isTaken(each, plan))
-  const delayMs = order.indexOf(stage) < order.indexOf('navigation') ? plan.delaySeconds * 1000 : 0
-  const freeMs = leftMs - delayMs - pictureMs(plan, pixelsMax)
+  const requestedMs = order.indexOf(stage) < order.indexOf('navigation') ? plan.requestedWaitMs : 0
+  const freeMs = leftMs - requestedMs - pictureMs(plan, pixelsMax)
   const wantedMs = ahead.reduce((sum, each) => sum + stageMsMax[each], 0)
   return Math.floor(stageMsMax[stage] * Math.min(1, Math.max(0, freeMs / wantedMs)))
 }

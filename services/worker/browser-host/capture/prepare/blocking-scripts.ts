@@ -1,6 +1,7 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
 import { elementsMax, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
-import { consentPredicates, floatOf } from './consent-banners.ts'
+import { consentPredicates } from './consent-banners.ts'
+import { floatOf, overlayElements } from './overlays.ts'
 
 /** Bounds of what is read from a root, besides elements; the rest is ignored. */
 const tokensMax = 5000
@@ -81,7 +82,8 @@ const inFlowCharactersMax = 1500
  * page's own content too: in the page's flow a banner has a button that consents or refuses, a frame, or nothing at all.
  */
 const mayHide = `(() => {
-  const { asks, textOf } = (${consentPredicates})()
+  const { asks } = (${consentPredicates})()
+  const { textOf } = (${overlayElements})()
   const floatOf = ${floatOf}
   return (element) => {
     const inside = [...element.querySelectorAll('*')].slice(0, 200)

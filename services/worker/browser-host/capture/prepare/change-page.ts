@@ -52,9 +52,10 @@ const clickPart = 1 / 2
 
 type Changes = CapturePlan['changes']
 
-const notFound = (parameter: string, selector: string): Warning => ({
+/** Warns of a selector of the caller that matched nothing. */
+export const notFound = (parameter: string, selector: string, why = 'matched nothing'): Warning => ({
   code: 'selector_not_found',
-  message: `${parameter} '${selector}' matched nothing.`.slice(0, 500),
+  message: `${parameter} '${selector}' ${why}.`.slice(0, 500),
 })
 
 /** Milliseconds until `endsAt`, at least one and at most `mostMs`. */
@@ -85,7 +86,7 @@ const runScript = async ({ session }: OpenPage, js: string, waitMs: number): Pro
 }
 
 /** Aligns a match taller than the viewport with its top, others with its centre. Evaluates to whether there was a match. */
-const scrollTo = (selector: string) => `((found) => {
+export const scrollTo = (selector: string) => `((found) => {
   const block = found && found.getBoundingClientRect().height > innerHeight ? 'start' : 'center'
   found?.scrollIntoView({ behavior: 'instant', inline: 'nearest', block })
   return found !== null

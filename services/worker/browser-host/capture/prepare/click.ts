@@ -3,6 +3,7 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
+type Target = Pick<OpenPage, 'session' | 'mainFrameId'>
 type Point = { readonly x: number; readonly y: number }
 
 /**
@@ -54,19 +55,27 @@ const pressAndRelease = async ({ session }: Pick<OpenPage, 'session'>, { x, y }:
   ])
 }
 
+/** The point of the first match at which the mouse reaches it, scrolled into view; see `awaitPoint`. */
+const pointOf = async (open: Target, selector: string, waitMs: number) =>
+  (await runInMainFrame(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
+
 /**
  * Clicks the first match with the mouse. One that is covered, disabled or permanently moving is clicked by script, after at most
  * `waitMs`. Returns whether there was a match. Throws the browser's error for an invalid selector.
  */
-export const click = async (
-  open: Pick<OpenPage, 'session' | 'mainFrameId'>,
-  selector: string,
-  waitMs: number,
-): Promise<boolean> => {
-  const point = (await runInMainFrame(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
+export const click = async (open: Target, selector: string, waitMs: number): Promise<boolean> => {
+  const point = await pointOf(open, selector, waitMs)
   if (point === null) return false
   // The response to a click waits for the page's handlers, which may open a dialog or navigate.
   const clicking = point === 'covered' ? runInMainFrame(open, dispatchClick(selector)) : pressAndRelease(open, point)
   await within(clicking, waitMs, () => new Error('the click handler did not end')).catch(() => {})
+  return true
+}
+
+/** Moves the mouse onto the first match, unless it is covered. Returns whether there was one; otherwise as `click`. */
+export const hover = async (open: Target, selector: string, waitMs: number): Promise<boolean> => {
+  const point = await pointOf(open, selector, waitMs)
+  if (point === null) return false
+  if (point !== 'covered') await open.session.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point })
   return true
 }

@@ -1,20 +1,5 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
-import { everyElement, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
-
-/** Bounds of what is read; a text beyond is the page's, not a banner's. */
-const textsMax = 300
-const bannerCharactersMax = 8000
-const labelCharactersMax = 60
-
-/** A function of an element: whether it, or an ancestor, is out of the page's flow: fixed, sticky, a dialog or a popover. */
-export const floatOf = `(element) => {
-  const isFloat = (each) =>
-    ['fixed', 'sticky'].includes(getComputedStyle(each).position) || each.matches(':modal, :popover-open, dialog[open], [aria-modal=true]')
-  for (let at = element; at && at !== document.body && at !== document.documentElement; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) {
-    if (isFloat(at)) return at
-  }
-  return null
-}`
+import { hideOverlays, overlayElements } from './overlays.ts'
 
 /**
  * A function that creates the predicates of consent banners: `concerns`, of a text; `asks`, of an element: whether its buttons
@@ -28,104 +13,15 @@ export const consentPredicates = `() => {
     consentWords.weakLabels,
     consentWords.context,
   ])}.map(pattern)
-  const within = ${everyElement}
-  const textOf = (element) => {
-    const shadows = within(element).flatMap(({ shadowRoot }) => (shadowRoot ? [...shadowRoot.children] : []))
-    return [element, ...(element.shadowRoot?.children ?? []), ...shadows].map((each) => each.innerText ?? '').join(' ')
-  }
-  const isShown = (element) => {
-    const { width, height } = element.getBoundingClientRect()
-    return width > 1 && height > 1 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-  }
-  const isButton = (element) => element.matches('button, a, summary, [role=button], input[type=button], input[type=submit]')
-  const labelOf = (element) =>
-    (element.innerText || element.value || element.ariaLabel || '').trim().replaceAll('’', "'").toLowerCase()
-  const isField = (element) =>
-    element.matches('textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=hidden], [type=image], [type=reset])')
+  const { shownIn, labelsOf, hasField } = (${overlayElements})()
   const asks = (element, text) => {
-    const inside = [...within(element), ...(element.shadowRoot ? within(element.shadowRoot) : [])].filter(isShown)
-    if (inside.some(isField)) return false
-    const labels = inside.filter(isButton).map(labelOf).filter((label) => label && label.length <= ${labelCharactersMax})
+    const shown = shownIn(element)
+    if (hasField(shown)) return false
+    const labels = labelsOf(shown)
     return labels.some((label) => verbs.test(label)) || (context.test(text) && labels.some((label) => weak.test(label)))
   }
-  return { concerns: (text) => subject.test(text), asks, textOf, isShown }
+  return { concerns: (text) => subject.test(text), asks }
 }`
 
-/**
- * A function of a root: hides the consent banners of the root and its open shadow roots, with what they lay over the page: backdrop,
- * blur, scroll lock. A banner is out of the page's flow, speaks of what is consented to, and has a button that consents or
- * refuses, but no field. Resolves to the number of banners that are still shown.
- */
-export const hideBanners = `async function () {
-  const { concerns, asks, isShown, ...predicates } = (${consentPredicates})()
-  const memoized = (work) => {
-    const known = new Map()
-    return (element) => {
-      if (!known.has(element)) known.set(element, work(element))
-      return known.get(element)
-    }
-  }
-  const textOf = memoized(predicates.textOf)
-  const floatOf = ${floatOf}
-  const hide = (element) => element.style?.setProperty('display', 'none', 'important')
-  const parentOf = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
-
-  const speakers = (root) => {
-    const found = []
-    if (!concerns((root.body ?? root).textContent)) return found
-    const walker = document.createTreeWalker(root.body ?? root, NodeFilter.SHOW_TEXT)
-    for (let node = walker.nextNode(); node && found.length < ${textsMax}; node = walker.nextNode()) {
-      const { parentElement } = node
-      const element = parentElement ?? node.parentNode.host
-      if (concerns(node.data) && !element.closest('script, style, noscript, template')) found.push(element)
-    }
-    return found
-  }
-  const isBanner = memoized((element) => {
-    if (!isShown(element) && !within(element).some(isShown)) return false
-    const text = textOf(element)
-    return text.length <= ${bannerCharactersMax} && concerns(text) && asks(element, text)
-  })
-  const within = (element) => [...element.querySelectorAll('*')].slice(0, 200)
-  /** The smallest part of a float that is a banner by itself, from the text that speaks of it. */
-  const coreOf = (speaker, float) => {
-    for (let at = speaker; at; at = parentOf(at)) {
-      if (isBanner(at)) return at
-      if (at === float) return null
-    }
-    return null
-  }
-  /** The whole float; only its core if most of the float is about something else. */
-  const bannerOf = (speaker) => {
-    const float = floatOf(speaker)
-    const core = float && coreOf(speaker, float)
-    if (!core) return null
-    let banner = textOf(float).length <= textOf(core).length * 2 + 200 ? float : core
-    for (let outer = floatOf(parentOf(banner) ?? document.body); outer; outer = floatOf(parentOf(outer) ?? document.body)) {
-      if (textOf(outer).length <= textOf(banner).length * 1.2 + 50) banner = outer
-    }
-    return banner
-  }
-  const roots = (${openRoots})(this)
-  const banners = new Set(roots.flatMap(speakers).map(bannerOf).filter((each) => each !== null))
-  for (const banner of banners) hide(banner)
-  if (banners.size === 0) return 0
-
-  const corners = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]]
-  for (const [x, y] of corners) {
-    const float = floatOf(document.elementFromPoint(innerWidth * x, innerHeight * y) ?? document.body)
-    if (!float) continue
-    const { width, height } = float.getBoundingClientRect()
-    const isBare = textOf(float).trim() === '' && !float.querySelector('img, svg, canvas, video, iframe, picture')
-    if (width >= innerWidth && height >= innerHeight && isBare) hide(float)
-  }
-  for (const element of document.querySelectorAll('body, body > *, body > * > *')) {
-    // Blurred shapes without text are the page's own.
-    const isBlurred = getComputedStyle(element).filter.includes('blur') && element.textContent.trim() !== ''
-    if (isBlurred) element.style?.setProperty('filter', 'none', 'important')
-  }
-  ;(${unlockScroll})()
-  // Lets the page's mutation observers run first.
-  await new Promise((done) => setTimeout(done))
-  return [...banners].filter((banner) => banner.isConnected && isShown(banner)).length
-}`
+/** See `hideOverlays`: hides the consent banners of a root. */
+export const hideBanners = hideOverlays(consentPredicates)

@@ -8,6 +8,7 @@ import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
 import { hideBanners } from './consent-banners.ts'
 import { optOut } from './opt-out.ts'
+import { hidePopups } from './popups.ts'
 
 /** Fraction of the time for a banner that opting out may take. The rest is for a document that it leads to. */
 const optOutPart = 1 / 3
@@ -49,11 +50,11 @@ const findRules = async (open: OpenPage, blocker: Steps) => {
   return { ...blocker.hidingFor(open.document.address(), tokens), hasFrames: own.hasFrames, asksConsent }
 }
 
-/** Hides consent banners that no rule names; returns whether any is still visible. */
-const hideUnlisted = async (open: OpenPage, hasFrames: boolean): Promise<boolean> => {
+/** Hides overlays that no rule names by a script for each root; returns whether any is still visible. */
+const hideUnlisted = async (open: OpenPage, script: string, hasFrames: boolean): Promise<boolean> => {
   const hidden = hasFrames
-    ? await runInEveryRoot(open, hideBanners, {})
-    : [await runInMainFrame(open, `(${hideBanners}).call(document)`)]
+    ? await runInEveryRoot(open, script, {})
+    : [await runInMainFrame(open, `(${script}).call(document)`)]
   return hidden.some((each) => Number(each) > 0)
 }
 
@@ -87,7 +88,8 @@ export const createHider = (open: OpenPage, blocker: Blocker, { script, waitMs }
     const argument = { rules, consent: selectorsOf(consent), isUnlocked: isConsentSeen }
     const hasRules = rules.length > 0 || isConsentSeen
     const isListedLeft = hasRules && (await runInEveryRoot(open, hideMatches, argument)).includes(true)
-    const isUnlistedLeft = blocker.hidesConsent && asksConsent && (await hideUnlisted(open, hasFrames))
+    const isUnlistedLeft = blocker.hidesConsent && asksConsent && (await hideUnlisted(open, hideBanners, hasFrames))
+    if (blocker.hidesPopups) await hideUnlisted(open, hidePopups, hasFrames)
     return isListedLeft || isUnlistedLeft
   }
   return {

@@ -1,29 +1,35 @@
 import t, { type Test } from 'tap'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
+import { listKinds } from '#worker/block-lists/compiled.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
 import { createBlocker, loadEngines } from '#worker/browser-host/blocking/blocker.ts'
 
 const own = await readLists('')
 const ours = loadEngines(await compileLists(own, readyLists))
-const all = { cookies: true, ads: true, chats: true }
+const all = { cookies: true, ads: true, trackers: true, chats: true }
+const none = { cookies: false, ads: false, trackers: false, chats: false }
 const source = { url: 'https://page.test/', html: undefined, markdown: undefined }
 const answered = () => 'https://page.test/'
 const blockerOf = (engines = ours, address: () => string = answered, blocks = all) =>
-  createBlocker(engines, { blocks, source }, { address, mainFrameId: 'main' })
+  createBlocker(engines, { blocks, hidesPopups: false, source }, { address, mainFrameId: 'main' })
 const withRules = async (test: Test, text: string) =>
   loadEngines(
     await compileLists([...own, { kind: 'ads', name: 'a', version: '1', text, modifiedMs: 0 }], test.testdir({})),
   )
 
 t.test('refusesHost: blocks hosts of the requested kinds and their subdomains, and no others', async (t) => {
-  const hosts = { cookies: 'cdn.cookielaw.org', ads: 'ad.doubleclick.net', chats: 'widget.intercom.io' }
-  for (const kind of ['cookies', 'ads', 'chats'] as const) {
-    const only = blockerOf(ours, answered, { cookies: false, ads: false, chats: false, [kind]: true })
+  const hosts = {
+    cookies: 'cdn.cookielaw.org',
+    ads: 'ad.doubleclick.net',
+    trackers: 'www.google-analytics.com',
+    chats: 'widget.intercom.io',
+  }
+  for (const kind of listKinds) {
+    const only = blockerOf(ours, answered, { ...none, [kind]: true })
     for (const [name, host] of Object.entries(hosts)) t.equal(only.refusesHost(host), name === kind, `${kind} ${host}`)
   }
-  const none = blockerOf(ours, answered, { cookies: false, ads: false, chats: false })
-  t.match(none, { hides: false, refusesRequest: undefined, bases: [] })
+  t.match(blockerOf(ours, answered, none), { hides: false, refusesRequest: undefined, bases: [] })
   for (const host of ['example.com', 'notdoubleclick.net', 'doubleclick.net.test', '', '127.0.0.1'])
     t.equal(blockerOf().refusesHost(host), false, host)
 })
@@ -38,10 +44,18 @@ t.test(
     at = 'https://www.taboola.com/'
     t.equal(blocker.refusesHost('cdn.taboola.com'), false)
     const target = { ...source, url: 'https://taboola.com/' }
-    const atTarget = createBlocker(ours, { blocks: all, source: target }, { address: answered, mainFrameId: 'main' })
+    const atTarget = createBlocker(
+      ours,
+      { blocks: all, hidesPopups: false, source: target },
+      { address: answered, mainFrameId: 'main' },
+    )
     t.equal(atTarget.refusesHost('cdn.taboola.com'), false)
     const html = { ...source, url: undefined, html: '<p>' }
-    const ofHtml = createBlocker(ours, { blocks: all, source: html }, { address: () => '', mainFrameId: 'main' })
+    const ofHtml = createBlocker(
+      ours,
+      { blocks: all, hidesPopups: false, source: html },
+      { address: () => '', mainFrameId: 'main' },
+    )
     t.equal(ofHtml.refusesHost('cdn.taboola.com'), true, 'a document without an address')
   },
 )

@@ -63,7 +63,7 @@ t.test(
   async (t) => {
     const relay = ['proxy']
     const gateway = ['cache_ttl', 'webhook_url', 'response_type']
-    t.strictSame(unplanned(planCapture), [...relay, ...gateway])
+    t.strictSame(unplanned(planCapture), ['filename', ...relay, ...gateway])
   },
 )
 

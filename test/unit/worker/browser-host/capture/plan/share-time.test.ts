@@ -1,5 +1,5 @@
 import t from 'tap'
-import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { attemptBudgetMs, requestedWaitMs } from '#shared/capture/budget.ts'
 import { withDefaults, type CaptureParameters } from '#shared/capture/options.ts'
 import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { pixelsWithin, shareOf, type WaitingStage } from '#worker/browser-host/capture/plan/share-time.ts'
@@ -26,6 +26,14 @@ t.test('share time: a stage gets its maximum, and less if later stages need the 
     ['consent leaves a capture without changes more', {}, 'consent', 11_873, 3121],
     ['consent keeps the delay free', { delay: 10 }, 'consent', 21_873, 3121],
     ['settle is after the delay', { delay: 10 }, 'settle', 60_000, 8000],
+    ['actions, much left', { actions: [{ type: 'press', key: 'Tab' }] }, 'actions', 60_000, 10_000],
+    [
+      'consent keeps the waits of actions free',
+      { actions: [{ type: 'wait', milliseconds: 10_000 }] },
+      'consent',
+      60_000,
+      4500,
+    ],
     ['nothing is left', tall, 'settle', 9000, 0],
   ]
   for (const [name, parameters, stage, leftMs, want] of rows) t.equal(share(parameters, stage, leftMs), want, name)
@@ -37,11 +45,16 @@ t.test('share time: stages that use all of their shares leave time for the scree
     [{ js: '1', extract_metadata: true, delay: 3 }, ['consent', 'changes', 'navigation', 'settle', 'inspect'], 1122],
     [{ full_page: true, block_cookies: false }, ['navigation', 'settle'], 10_600],
     [{ format: 'avif', full_page: true }, ['consent', 'navigation', 'settle'], 8480],
+    [
+      { delay_ms: 400, actions: [{ type: 'wait', milliseconds: 9000 }] },
+      ['consent', 'actions', 'navigation', 'settle'],
+      1122,
+    ],
     [{ format: 'pdf', scroll_to: 'a' }, ['consent', 'changes', 'navigation', 'settle'], 5000],
   ]
   for (const [parameters, stages, pictureMs] of rows) {
     const options = optionsOf(parameters)
-    const delayMs = options.delay * 1000
+    const delayMs = requestedWaitMs(options)
     const mostMs = attemptBudgetMs(options) - options.timeout * 1000
     for (let leftMs = mostMs; leftMs > pictureMs + delayMs; leftMs -= 997) {
       let left = leftMs

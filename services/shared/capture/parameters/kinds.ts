@@ -16,7 +16,7 @@ export const line = (maxLength: number, minLength = 1) =>
     description: `a text of ${minLength} to ${maxLength} characters without control characters`,
   })
 /** A source as text. */
-export const source = () =>
+export const sourceText = () =>
   Type.String({
     minLength: 1,
     maxLength: 500_000,
@@ -58,6 +58,27 @@ export const cookie = Type.Object(
   { name: line(4096), value: line(4096, 0), domain: Type.Optional(line(255)) },
   { additionalProperties: false },
 )
+/** Keys that an action can press. */
+export const keyNames = [
+  ...(['Enter', 'Tab', 'Escape', 'Backspace', 'Delete', 'Space', 'Home', 'End', 'PageUp', 'PageDown'] as const),
+  ...(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'] as const),
+] as const
+/** A step of `actions`; which fields belong to a type is checked separately. */
+export const action = Type.Object(
+  {
+    type: Type.Enum(['click', 'hover', 'type', 'press', 'select', 'scroll', 'wait']),
+    selector: Type.Optional(selector()),
+    text: Type.Optional(line(1000)),
+    key: Type.Optional(Type.Enum(keyNames)),
+    value: Type.Optional(line(500)),
+    x: Type.Optional(integer(0, 20_000)),
+    y: Type.Optional(integer(0, 20_000)),
+    milliseconds: Type.Optional(integer(0, 10_000)),
+  },
+  { additionalProperties: false },
+)
+/** Items of a page's storage by name. */
+export const storageItems = () => Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 })
 
 /**
  * Documentation of a parameter; `more` appears only in docs/parameters.md. With `appliesTo`, a record has a warning if the

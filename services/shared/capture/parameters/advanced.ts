@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { byDefault, flag, integer, line, withDoc } from './kinds.ts'
+
+/** Record, cache, webhook and response. */
+export const advanced = {
+  extract_metadata: withDoc(flag(false), {
+    description:
+      'Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags.',
+    example: true,
+  }),
+  cache_ttl: withDoc(byDefault(integer(0, 86_400), 0), {
+    description:
+      'Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free.',
+    example: 3600,
+  }),
+  webhook_url: withDoc(line(2048), {
+    description: 'Public https URL that is notified on completion. The request then returns immediately.',
+    example: 'https://hooks.example.com/screenshots',
+    plain: 'deliveries wait in queues by receiver',
+  }),
+  response_type: withDoc(Type.Enum(['json', 'image']), {
+    description: '`image` returns the image, `json` the record.',
+    example: 'json',
+    more: 'Defaults to `image` on capture and to `json` on create; a batch supports only `json`.',
+  }),
+}

@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import { byDefault, code, flag, integer, line, selector, withDoc } from './kinds.ts'
+
+/** When the page is captured, when that fails, and how much of it is captured. */
+export const loading = {
+  delay: withDoc(byDefault(integer(0, 10), 0), {
+    description: 'Seconds to wait after the page has loaded, before the capture.',
+    example: 2,
+  }),
+  delay_ms: withDoc(integer(0, 10_000), {
+    description: 'Milliseconds to wait after the page has loaded; takes precedence over `delay`.',
+    example: 350,
+  }),
+  timeout: withDoc(byDefault(integer(5, 60), 30), {
+    description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
+    example: 20,
+  }),
+  wait_until: withDoc(byDefault(Type.Enum(['load', 'network_idle', 'domcontentloaded']), 'load'), {
+    description:
+      'When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`.',
+    example: 'network_idle',
+  }),
+  wait_for_selector: withDoc(selector(), {
+    description: 'CSS selector that must match before the capture.',
+    example: '#main',
+  }),
+  wait_for_selector_hidden: withDoc(selector(), {
+    description: 'CSS selector that must match nothing visible before the capture, such as a loading indicator.',
+    example: '.spinner',
+  }),
+  wait_for_function: withDoc(code(), {
+    description:
+      'JavaScript expression, or function, that must be true before the capture; evaluated in the page until `timeout` elapses.',
+    example: 'window.chartsReady === true',
+  }),
+  fail_on_status: withDoc(flag(false), {
+    description: 'Fails the capture, free of charge, if the page responds with a status of 400 or above.',
+    example: true,
+    appliesTo: 'url',
+  }),
+  fail_if_selector_missing: withDoc(selector(), {
+    description: 'Fails the capture, free of charge, if this CSS selector matches nothing.',
+    example: 'main article',
+  }),
+  fail_if_selector_present: withDoc(selector(), {
+    description: 'Fails the capture, free of charge, if this CSS selector matches something.',
+    example: '.error-page',
+  }),
+  fail_if_text: withDoc(line(500), {
+    description: 'Fails the capture, free of charge, if the page shows this text, in any case.',
+    example: 'Page not found',
+  }),
+  full_page: withDoc(flag(false), {
+    description: 'Captures the whole scrollable page instead of the viewport.',
+    example: true,
+    more: 'At most 20,000 px high. If the page scrolls inside an element instead, that element is captured in full.',
+  }),
+  full_page_mode: withDoc(byDefault(Type.Enum(['tall', 'sections']), 'tall'), {
+    description:
+      'How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image.',
+    example: 'sections',
+    more: 'With `tall`, heights that follow the viewport stay as they were. `sections` is for pages that `tall` changes; bars that are fixed are shown once. PDFs are always `tall`.',
+    appliesTo: 'image',
+  }),
+  full_page_width: withDoc(byDefault(Type.Enum(['content', 'viewport']), 'content'), {
+    description:
+      'Width of a full page: that of its content, if wider than the viewport, or always that of the viewport.',
+    example: 'viewport',
+    more: 'With `sections` it is always that of the viewport.',
+  }),
+  full_page_max_height: withDoc(integer(200, 20_000), {
+    description: 'Maximum height of a full page in CSS pixels; the rest is cut off, with the warning `truncated`.',
+    example: 5000,
+  }),
+}

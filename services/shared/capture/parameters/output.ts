@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { byDefault, flag, integer, withDoc } from './kinds.ts'
+
+const neverEnlarged =
+  'If both `resize_width` and `resize_height` are given, the image fits inside them. It is never enlarged.'
+
+/** Format and size of an image. */
+export const output = {
+  format: withDoc(byDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'), {
+    description: 'Format of the result.',
+    example: 'png',
+    plain: 'the ledger counts captures by it',
+  }),
+  quality: withDoc(byDefault(integer(1, 100), 80), {
+    description: 'Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning.',
+    example: 90,
+  }),
+  resize_width: withDoc(integer(16, 3840), {
+    description: 'Shrinks the image to this width, keeping the aspect ratio.',
+    example: 640,
+    more: neverEnlarged,
+    appliesTo: 'image',
+  }),
+  resize_height: withDoc(integer(16, 2160), {
+    description: 'Shrinks the image to this height, keeping the aspect ratio.',
+    example: 480,
+    more: neverEnlarged,
+    appliesTo: 'image',
+  }),
+  resize_mode: withDoc(byDefault(Type.Enum(['fit', 'cover', 'contain']), 'fit'), {
+    description:
+      'How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background.',
+    example: 'cover',
+    more: '`cover` and `contain` need both sizes. The image is never enlarged: `cover` of a smaller one cuts it only, `contain` pads it.',
+    appliesTo: 'image',
+  }),
+  resize_position: withDoc(byDefault(Type.Enum(['center', 'top', 'bottom', 'left', 'right']), 'center'), {
+    description: 'Part of the image that `cover` keeps, or side at which `contain` places it.',
+    example: 'top',
+    appliesTo: 'image',
+  }),
+  clip: withDoc(
+    Type.Object(
+      { x: integer(0, 20_000), y: integer(0, 20_000), width: integer(1, 20_000), height: integer(1, 20_000) },
+      { additionalProperties: false },
+    ),
+    {
+      description: 'Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left.',
+      example: { x: 0, y: 100, width: 600, height: 400 },
+      more: 'What lies outside of the page is cut off. A `selector` takes precedence.',
+      appliesTo: 'image',
+    },
+  ),
+  omit_background: withDoc(flag(false), {
+    description: 'Makes the background transparent; only for PNG and WebP.',
+    example: true,
+  }),
+  filename: withDoc(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f"\\\\/:*?<>|]+$',
+      description: 'a name of 1 to 100 characters without control characters and " \\ / : * ? < > |',
+    }),
+    {
+      description: 'Name under which browsers save the result; the extension of its format is added if it is missing.',
+      example: 'invoice-42',
+      more: 'Defaults to the id of the capture.',
+      plain: 'links serve it, which need no key of a record',
+    },
+  ),
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import { byDefault, code, flag, length, paper, withDoc } from './kinds.ts'
+
+const units = 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.'
+const margin = (side: string) =>
+  withDoc(length(), {
+    description: `${side} margin of the pages of a PDF: a number with a unit, at most half the page.`,
+    example: '20mm',
+    more: units,
+    appliesTo: 'pdf',
+  })
+const pageSide = (side: string, example: string) =>
+  withDoc(paper(), {
+    description: `${side} of the pages of a PDF, instead of that of \`pdf_page_format\`.`,
+    example,
+    more: units,
+    appliesTo: 'pdf',
+  })
+
+/** Pages of a PDF. */
+export const pdf = {
+  pdf_landscape: withDoc(flag(false), {
+    description: 'Uses landscape orientation for the pages of a PDF.',
+    example: true,
+    appliesTo: 'pdf',
+  }),
+  pdf_page_format: withDoc(byDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'), {
+    description: 'Page size of a PDF.',
+    example: 'Letter',
+    appliesTo: 'pdf',
+  }),
+  pdf_width: pageSide('Width', '148mm'),
+  pdf_height: pageSide('Height', '105mm'),
+  pdf_scale: withDoc(byDefault(Type.Number({ minimum: 0.1, maximum: 2 }), 1), {
+    description: 'Factor by which the content of a PDF is scaled, from 0.1 to 2.',
+    example: 0.8,
+    appliesTo: 'pdf',
+  }),
+  pdf_background: withDoc(flag(true), {
+    description: 'Prints backgrounds in a PDF.',
+    example: false,
+    appliesTo: 'pdf',
+  }),
+  pdf_page_ranges: withDoc(
+    Type.String({
+      maxLength: 100,
+      pattern: '^[1-9]\\d{0,3}(-[1-9]\\d{0,3})?(,[1-9]\\d{0,3}(-[1-9]\\d{0,3})?)*$',
+      description: 'page numbers and ranges such as 1-3,5',
+    }),
+    {
+      description: 'Pages of a PDF to print; all by default. A full page or element has one page.',
+      example: '1-3,5',
+      appliesTo: 'pdf',
+    },
+  ),
+  pdf_header: withDoc(code(), {
+    description:
+      'HTML at the top of each page of a PDF, within its margin; elements with the classes `pageNumber`, `totalPages`, `title`, `url` and `date` are filled in.',
+    example: '<span style="font-size:8px" class="title"></span>',
+    more: 'Text and styles only; all else is removed. Set a font size: the default is 0.',
+    appliesTo: 'pdf',
+  }),
+  pdf_footer: withDoc(code(), {
+    description: 'HTML at the bottom of each page of a PDF, as `pdf_header`.',
+    example: '<span style="font-size:8px"><span class="pageNumber"></span> of <span class="totalPages"></span></span>',
+    appliesTo: 'pdf',
+  }),
+  pdf_outline: withDoc(flag(false), {
+    description: 'Adds an outline of the headings to a PDF.',
+    example: true,
+    appliesTo: 'pdf',
+  }),
+  pdf_margin_top: margin('Top'),
+  pdf_margin_right: margin('Right'),
+  pdf_margin_bottom: margin('Bottom'),
+  pdf_margin_left: margin('Left'),
+}

@@ -1,0 +1,49 @@
+import { parse } from 'yaml'
+
+/** Metadata that a Markdown source states before its text. */
+export type FrontMatter = {
+  readonly title?: string
+  readonly language?: string
+  /** Content of `meta` elements by name. */
+  readonly metas: Readonly<Record<string, string>>
+}
+
+/** Most characters of front matter; a longer block is shown as text. */
+const charactersMax = 10_000
+
+const block = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[^]*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m
+
+const named = ['description', 'author', 'keywords'] as const
+
+const textOf = (value: unknown): string | undefined => {
+  if (Array.isArray(value)) return value.flatMap((each) => textOf(each) ?? []).join(', ') || undefined
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
+const mappingOf = (yaml: string): Record<string, unknown> | undefined => {
+  try {
+    const value: unknown = parse(yaml, { schema: 'failsafe', maxAliasCount: 10 })
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Separates a Markdown source from its front matter: YAML between `---` lines at its very start. A block that is no mapping, or
+ * has more than 10,000 characters, remains part of the text.
+ */
+export const splitFrontMatter = (source: string): { readonly matter: FrontMatter; readonly text: string } => {
+  const match = block.exec(source.slice(0, charactersMax))
+  const mapping = match?.index === 0 ? mappingOf(match.groups?.['yaml'] ?? '') : undefined
+  if (!match || !mapping) return { matter: { metas: {} }, text: source }
+  const [title, language] = [textOf(mapping['title']), textOf(mapping['lang'] ?? mapping['language'])]
+  const metas = Object.fromEntries(
+    named.flatMap((name) => {
+      const text = textOf(mapping[name] ?? (name === 'keywords' ? mapping['tags'] : undefined))
+      return text === undefined ? [] : [[name, text]]
+    }),
+  )
+  const matter = { ...(title !== undefined && { title }), ...(language !== undefined && { language }), metas }
+  return { matter, text: source.slice(match[0].length) }
+}
