@@ -1,7 +1,7 @@
 /**
  * Words by which overlays that ask visitors for something are recognised, as parts of regular expressions without case: what the
  * text speaks of, and labels of buttons that do or postpone it. In English, German, French, Spanish, Italian, Portuguese and
- * Dutch.
+ * Dutch. No subject ends at a word's end (\b), since the texts of neighbouring elements are joined.
  */
 export const popupWords: Readonly<
   Record<'newsletter' | 'app' | 'notifications' | 'wall', { subject: string; labels: string }>
@@ -14,7 +14,7 @@ export const popupWords: Readonly<
   },
   app: {
     subject:
-      "(?:open|view|continue|read|watch|shop|better|faster|easier|available) (?:it |this )?(?:in|with|on) (?:the|our) app\\b|(?:get|download|install|try|use) (?:the|our) (?:free )?(?:mobile )?app\\b|add to home screen|in der app|app (?:öffnen|herunterladen|installieren|laden)|dans l[’']app|télécharge[rz] (?:notre|l[’'])|en la app|descarga (?:la|nuestra) app|nell[’']app|scarica l[’']app|no app\\b|baixe o app|in de app|download de app",
+      "(?:open|view|continue|read|watch|shop|better|faster|easier|available) (?:it |this )?(?:in|with|on) (?:the|our) app(?!lication|endix|roach|arat)|(?:get|download|install|try|use) (?:the|our) (?:free )?(?:mobile )?app(?!lication|endix|roach|arat)|add to home screen|in der app|app (?:öffnen|herunterladen|installieren|laden)|dans l[’']app|télécharge[rz] (?:notre|l[’'])|en la app|descarga (?:la|nuestra) app|nell[’']app|scarica l[’']app|no app(?!lication|endix|roach|arat)|baixe o app|in de app|download de app",
     labels:
       'open|get|install|download|use (?:the )?app|continue|not now|later|öffnen|installieren|laden|nicht jetzt|ouvrir|installer|télécharger|plus tard|abrir|instalar|descargar|ahora no|apri|installa|scarica|non ora|baixar|agora não|openen|niet nu',
   },
