@@ -17,7 +17,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Time budget',
     file: 'services/shared/capture/budget.ts',
-    find: '(options.timeout + options.delay) * 1000',
+    find: 'options.timeout * 1000 + requestedWaitMs(options)',
     replace: 'options.timeout * 1000',
   },
   {

@@ -12,8 +12,8 @@ const deadline: readonly Mutation[] = [
     ['leftMs: bounds.endsAt - performance.now(), pixelsMax', 'leftMs: 60_000, pixelsMax'],
   ]),
   ...against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
-    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - delayMs'],
-    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
+    ['leftMs - requestedMs - pictureMs(plan, pixelsMax)', 'leftMs - requestedMs'],
+    ['leftMs - requestedMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
     ['.filter((each) => isTaken(each, plan))', ''],
     ['order.slice(order.indexOf(stage))', 'order'],
     ['Math.max(0, freeMs / wantedMs)', 'freeMs / wantedMs'],

@@ -59,7 +59,7 @@ export const cookie = Type.Object(
   { additionalProperties: false },
 )
 /** Keys that an action can press. */
-export const keyNames = [
+const keyNames = [
   ...(['Enter', 'Tab', 'Escape', 'Backspace', 'Delete', 'Space', 'Home', 'End', 'PageUp', 'PageDown'] as const),
   ...(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'] as const),
 ] as const

@@ -38,6 +38,25 @@ export const overlayElements = `() => {
   return { textOf, isShown, shownIn, labelsOf, hasField: (shown) => shown.some(isField) }
 }`
 
+/** A function that removes what a hidden overlay had laid over the page: backdrop, blur, scroll lock. `textOf`: of an element. */
+const uncover = `(textOf) => {
+  const floatOf = ${floatOf}
+  const corners = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]]
+  for (const [x, y] of corners) {
+    const float = floatOf(document.elementFromPoint(innerWidth * x, innerHeight * y) ?? document.body)
+    if (!float) continue
+    const { width, height } = float.getBoundingClientRect()
+    const isBare = textOf(float).trim() === '' && !float.querySelector('img, svg, canvas, video, iframe, picture')
+    if (width >= innerWidth && height >= innerHeight && isBare) float.style?.setProperty('display', 'none', 'important')
+  }
+  for (const element of document.querySelectorAll('body, body > *, body > * > *')) {
+    // Blurred shapes without text are the page's own.
+    const isBlurred = getComputedStyle(element).filter.includes('blur') && element.textContent.trim() !== ''
+    if (isBlurred) element.style?.setProperty('filter', 'none', 'important')
+  }
+  ;(${unlockScroll})()
+}`
+
 /**
  * A function of a root: hides the overlays of the root and its open shadow roots of which `predicates` holds, with what they lay
  * over the page: backdrop, blur, scroll lock. An overlay is out of the page's flow; its text `concerns` the predicates' subject, and
@@ -99,20 +118,7 @@ export const hideOverlays = (predicates: string): string => `async function () {
   for (const overlay of overlays) hide(overlay)
   if (overlays.size === 0) return 0
 
-  const corners = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]]
-  for (const [x, y] of corners) {
-    const float = floatOf(document.elementFromPoint(innerWidth * x, innerHeight * y) ?? document.body)
-    if (!float) continue
-    const { width, height } = float.getBoundingClientRect()
-    const isBare = textOf(float).trim() === '' && !float.querySelector('img, svg, canvas, video, iframe, picture')
-    if (width >= innerWidth && height >= innerHeight && isBare) hide(float)
-  }
-  for (const element of document.querySelectorAll('body, body > *, body > * > *')) {
-    // Blurred shapes without text are the page's own.
-    const isBlurred = getComputedStyle(element).filter.includes('blur') && element.textContent.trim() !== ''
-    if (isBlurred) element.style?.setProperty('filter', 'none', 'important')
-  }
-  ;(${unlockScroll})()
+  ;(${uncover})(textOf)
   // Lets the page's mutation observers run first.
   await new Promise((done) => setTimeout(done))
   return [...overlays].filter((overlay) => overlay.isConnected && isShown(overlay)).length

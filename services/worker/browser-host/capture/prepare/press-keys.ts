@@ -11,9 +11,20 @@ type Key = {
 }
 
 const codes: Readonly<Record<KeyName, number>> = {
-  ...{ Enter: 13, Tab: 9, Escape: 27, Backspace: 8, Delete: 46, Space: 32 },
-  ...{ Home: 36, End: 35, PageUp: 33, PageDown: 34 },
-  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 },
+  Backspace: 8,
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  Space: 32,
+  PageUp: 33,
+  PageDown: 34,
+  End: 35,
+  Home: 36,
+  ArrowLeft: 37,
+  ArrowUp: 38,
+  ArrowRight: 39,
+  ArrowDown: 40,
+  Delete: 46,
 }
 const texts: Partial<Record<KeyName, string>> = { Enter: '\r', Space: ' ' }
 

@@ -29,20 +29,31 @@ const selectOption = (selector: string, value: string) => `((found, value) => {
 })(${findFirst(selector)}, ${JSON.stringify(value)})`
 
 /** Scrolls to a position; a coordinate that is not given stays as it is. */
-const scrollBy = ({ x, y }: Action) =>
+const scrollToPosition = ({ x, y }: Action) =>
   `scrollTo({ left: ${x ?? 'scrollX'}, top: ${y ?? 'scrollY'}, behavior: 'instant' })`
 
+const focus = async (open: OpenPage, { selector }: Action): Promise<void> => {
+  if (selector !== undefined) await runInMainFrame(open, `${findFirst(selector)}?.focus()`)
+}
+
+type Performer = (open: OpenPage, action: Action, waitMs: number) => Promise<unknown>
+
 /** Performs an action whose element is there. Returns false if it had no effect. */
-const perform = async (open: OpenPage, action: Action, waitMs: number): Promise<unknown> => {
-  const { type, selector = '', text = '', key = 'Enter', value = '' } = action
-  if (type === 'click') return await click(open, selector, waitMs)
-  if (type === 'hover') return await hover(open, selector, waitMs)
-  if (type === 'select') return await runInMainFrame(open, selectOption(selector, value))
-  if (type === 'scroll')
-    return await runInMainFrame(open, action.selector === undefined ? scrollBy(action) : scrollTo(selector))
-  if (type === 'wait') return await delay(action.milliseconds ?? 0)
-  if (action.selector !== undefined) await runInMainFrame(open, `${findFirst(selector)}?.focus()`)
-  return await (type === 'press' ? pressKey(open, key) : typeText(open, text))
+const perform: Readonly<Record<Action['type'], Performer>> = {
+  click: (open, { selector = '' }, waitMs) => click(open, selector, waitMs),
+  hover: (open, { selector = '' }, waitMs) => hover(open, selector, waitMs),
+  select: (open, { selector = '', value = '' }) => runInMainFrame(open, selectOption(selector, value)),
+  scroll: (open, action) =>
+    runInMainFrame(open, action.selector === undefined ? scrollToPosition(action) : scrollTo(action.selector)),
+  wait: (_open, { milliseconds = 0 }) => delay(milliseconds),
+  type: async (open, action) => {
+    await focus(open, action)
+    await typeText(open, action.text ?? '')
+  },
+  press: async (open, action) => {
+    await focus(open, action)
+    await pressKey(open, action.key ?? 'Enter')
+  },
 }
 
 /** Whether the element of an action appears within `waitMs`. Throws `RENDER_ERROR` if the selector is invalid. */
@@ -73,7 +84,7 @@ const runAction = async (
     return [notFound(parameter, selector)]
   const late = () => new Error('the action did not end')
   // A handler of the page may open a dialog, navigate, or not end: the next action finds the page as it is then.
-  const performed = perform(open, action, leftMs(elementMsMax))
+  const performed = perform[type](open, action, leftMs(elementMsMax))
   const effect = await within(performed, leftMs(Infinity), late).catch(() => undefined)
   if (type !== 'wait' && type !== 'scroll') await followCausedNavigation(open, endsAt)
   if (effect !== false) return []

@@ -11,7 +11,16 @@ export type FrontMatter = {
 /** Most characters of front matter; a longer block is shown as text. */
 const charactersMax = 10_000
 
-const block = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[^]*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m
+/** The YAML at the start of a source, between its first line and the line that ends it, and the text after that. */
+const blockOf = (source: string): { readonly yaml: string; readonly text: string } | undefined => {
+  const [first = '', ...lines] = source.slice(0, charactersMax).split('\n')
+  if (first.replace('\uFEFF', '').trimEnd() !== '---') return undefined
+  const end = lines.findIndex((line) => ['---', '...'].includes(line.trimEnd()))
+  if (end === -1) return undefined
+  const yaml = lines.slice(0, end).join('\n')
+  const last = lines[end] ?? ''
+  return { yaml, text: source.slice(first.length + 1 + (end === 0 ? 0 : yaml.length + 1) + last.length + 1) }
+}
 
 const named = ['description', 'author', 'keywords'] as const
 
@@ -34,9 +43,9 @@ const mappingOf = (yaml: string): Record<string, unknown> | undefined => {
  * has more than 10,000 characters, remains part of the text.
  */
 export const splitFrontMatter = (source: string): { readonly matter: FrontMatter; readonly text: string } => {
-  const match = block.exec(source.slice(0, charactersMax))
-  const mapping = match?.index === 0 ? mappingOf(match.groups?.['yaml'] ?? '') : undefined
-  if (!match || !mapping) return { matter: { metas: {} }, text: source }
+  const block = blockOf(source)
+  const mapping = block && mappingOf(block.yaml)
+  if (!mapping) return { matter: { metas: {} }, text: source }
   const [title, language] = [textOf(mapping['title']), textOf(mapping['lang'] ?? mapping['language'])]
   const metas = Object.fromEntries(
     named.flatMap((name) => {
@@ -45,5 +54,5 @@ export const splitFrontMatter = (source: string): { readonly matter: FrontMatter
     }),
   )
   const matter = { ...(title !== undefined && { title }), ...(language !== undefined && { language }), metas }
-  return { matter, text: source.slice(match[0].length) }
+  return { matter, text: block.text }
 }

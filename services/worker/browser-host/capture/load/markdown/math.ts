@@ -9,9 +9,12 @@ const pageCharactersMax = 20_000
 /** Most lines of a block between `$$`. */
 const blockLinesMax = 100
 
-/** Math in a line, as GitHub reads it: no space inside the dollars, no letter or digit outside, so that "$5 or $10" is money. */
-const inline = /(?<![\p{L}\p{N}$\\])\$(?![\s$])(?<tex>(?:\\.|[^\\$\n])+)(?<!\s)\$(?![\p{L}\p{N}$])/uy
+const inline = /\$(?<tex>(?:\\.|[^\\$\n])+)\$/uy
 const display = /\$\$(?<tex>(?:\\.|[^\\$])+)\$\$/uy
+
+/** Whether dollars around a formula are math, as GitHub reads them: no space inside, no letter or digit outside; "$5 or $10" is money. */
+const isMath = (tex: string, before: string, after: string): boolean =>
+  tex.trim() === tex && !/[\p{L}\p{N}$]/u.test(before) && !/[\p{L}\p{N}$]/u.test(after)
 
 /** The math of a page. */
 export type PageMath = ReturnType<typeof createPageMath>
@@ -44,10 +47,13 @@ export const createPageMath = (escape: (text: string) => string) => {
   return {
     render: (tex: string, displayMode: boolean): string => {
       rendered.push(renderTex(tex, displayMode))
-      return `${mark}:${rendered.length - 1};`
+      return mark + String(rendered.length - 1) + mark
     },
     insert: (html: string): string =>
-      html.replaceAll(new RegExp(`${mark}:(\\d+);`, 'g'), (_, index: string) => rendered[Number(index)] ?? ''),
+      html
+        .split(mark)
+        .map((part, index) => (index % 2 === 1 ? rendered[Number(part)] : part))
+        .join(''),
     /** Style of the rendered math; empty if there is none. */
     style: () => (rendered.length === 0 ? '' : mathStyle()),
   }
@@ -69,24 +75,27 @@ const mathStyle = (): string => {
 const katexFolder = new URL('.', import.meta.resolve('katex'))
 const katexStyle = readFileSync(new URL('katex.min.css', katexFolder), 'utf8')
 
+const matchAt = (pattern: RegExp, { src, pos }: { readonly src: string; readonly pos: number }) => {
+  pattern.lastIndex = pos
+  return pattern.exec(src)
+}
+
 /** Adds `$math$`, `$$display$$` in a line, and blocks between lines of `$$`, each rendered by `render`. */
 export const readMath = (markdown: MarkdownIt, render: PageMath['render']): void => {
   const { rules } = markdown.renderer
   rules['math_inline'] = (tokens, index) => render(tokens[index]?.content ?? '', false)
   rules['math_display'] = (tokens, index) => render(tokens[index]?.content ?? '', true)
   markdown.inline.ruler.before('escape', 'math', (state, silent) => {
-    for (const [pattern, type] of [
-      [display, 'math_display'],
-      [inline, 'math_inline'],
-    ] as const) {
-      pattern.lastIndex = state.pos
-      const match = pattern.exec(state.src)
-      if (!match) continue
-      if (!silent) state.push(type, 'math', 0).content = match.groups?.['tex'] ?? ''
-      state.pos += match[0].length
-      return true
-    }
-    return false
+    const match = [display, inline].map((pattern) => matchAt(pattern, state)).find((each) => each !== null)
+    const tex = match?.groups?.['tex']
+    if (!match || tex === undefined) return false
+    const [whole] = match
+    const isDisplay = whole.startsWith('$$')
+    const end = state.pos + whole.length
+    if (!isDisplay && !isMath(tex, state.src.charAt(state.pos - 1), state.src.charAt(end))) return false
+    if (!silent) state.push(isDisplay ? 'math_display' : 'math_inline', 'math', 0).content = tex
+    state.pos = end
+    return true
   })
   markdown.block.ruler.before(
     'fence',

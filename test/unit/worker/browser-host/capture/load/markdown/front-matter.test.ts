@@ -13,7 +13,7 @@ t.test('front matter: YAML at the very start is separated from the text', async 
 
 t.test('front matter: what is no mapping of YAML stays text', async (t) => {
   const deep = 'a: '.concat('['.repeat(5000))
-  const bomb = `a: &a [x, x]\n${[...'bcdefgh'].map((name, index) => `${name}: &${name} [${`*${'abcdefg'[index]}, `.repeat(9)}]`).join('\n')}`
+  const bomb = `a: &a [x, x]\n${Array.from('bcdefgh', (name, index) => `${name}: &${name} [${`*${'abcdefg'[index]}, `.repeat(9)}]`).join('\n')}`
   for (const yaml of ['text', '- a', 'a: [', '*a', deep, bomb, `a: ${'x'.repeat(10_000)}`]) {
     const source = `---\n${yaml}\n---\ntext`
     t.strictSame(splitFrontMatter(source), { matter: { metas: {} }, text: source }, yaml.slice(0, 20))
