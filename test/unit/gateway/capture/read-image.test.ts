@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { createBufferedBytes } from '#gateway/capture/read-image.ts'
+import { createBufferedBytes, imageHeaders } from '#gateway/capture/read-image.ts'
 import { createApp } from '#gateway/app.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { completedCapture, createTestContext, testKey } from '#test/helpers/gateway-context.ts'
@@ -51,4 +51,13 @@ t.test('read image: the bound on buffered bytes also holds for simultaneous requ
   t.equal(bufferedImages.count(), 2 * image.length)
   for (const answer of answers) answer.destroy()
   await eventually(() => bufferedImages.count() === 0, { what: 'the bytes of disconnected clients are released' })
+})
+
+t.test('read image: is saved under the requested name, with the extension of its format', async (t) => {
+  const named = (filename?: string) =>
+    imageHeaders({ ...completedCapture, options: filename === undefined ? {} : { filename } })['content-disposition']
+  t.equal(named(), `inline; filename="${completedCapture.id}.png"`)
+  t.equal(named('invoice 42'), 'inline; filename="invoice 42.png"')
+  t.equal(named('Home.PNG'), 'inline; filename="Home.PNG"')
+  t.equal(named("Größe (1)'"), `inline; filename="Gr__e (1)'.png"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29%27.png`)
 })
