@@ -174,7 +174,7 @@ t.test(
     t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
     const based = `<base href="https://example.com/a/">${head}`
     t.match((await shotOf({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
-    t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { language: 'en' })
+    t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { title: 'Title', language: 'en' })
   },
 )
 

@@ -22,7 +22,7 @@ const readableByOthers = 0o004
 const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
 const markdown = join(import.meta.dirname, 'capture/load/markdown/page.ts')
 const canLoadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByOthers) !== 0
-// The module takes 40 MiB and 100 ms, so a host that can still read it later loads it for its first Markdown capture.
+// The module takes 58 MiB and 285 ms, so a host that can still read it later loads it for its first Markdown capture.
 if (!canLoadLater) await import('./capture/load/markdown/page.ts')
 const blocking = { engines: loadEngines(settings.blockLists), consentScript: readConsentScript() }
 // All other modules are loaded: from here on the checkout may be unreadable. Root is dropped permanently.

@@ -17,6 +17,7 @@ t.test('provideLists: copies precompiled lists, and compiles others', async (t) 
     { name: 'shutterfleet' },
     {},
     {},
+    {},
     { kind: 'ads', name: 'a.txt', version: '7' },
     { name: 'autoconsent' },
   ])
@@ -24,7 +25,13 @@ t.test('provideLists: copies precompiled lists, and compiles others', async (t) 
   await writeFile(join(operators, 'ads/a.txt'), '! Version: 8\n||operator.test^\n')
   const compiled = await provideLists(operators, { into: join(folder, 'into'), ready })
   t.not(compiled.key, copied.key, 'a stale result is not used')
-  t.strictSame(readdirSync(compiled.folder).toSorted(), ['ads.bin', 'chats.bin', 'cookies.bin', 'lists.json'])
+  t.strictSame(readdirSync(compiled.folder).toSorted(), [
+    'ads.bin',
+    'chats.bin',
+    'cookies.bin',
+    'lists.json',
+    'trackers.bin',
+  ])
   t.match(JSON.parse(readFileSync(join(compiled.folder, 'lists.json'), 'utf8')), { lists: compiled.lists })
 })
 

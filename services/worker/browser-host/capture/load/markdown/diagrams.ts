@@ -9,9 +9,8 @@ const edgesMax = 500
 const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')), 'utf8')
 
 /**
- * Draws each `pre.mermaid` in its place, in the page's colour scheme, without links or scripts. A diagram with a mistake stays
- * text. The library needs a layout, so it runs in the browser; its
- * variable must be global.
+ * Draws each `pre.mermaid` in its place, in the page's colour scheme, without scripts and links to scripts. A diagram with a
+ * mistake stays text. The library needs a layout, so it runs in the browser; its variable must be global.
  */
 export const drawDiagrams = `${mermaid};
 (async () => {

@@ -33,6 +33,7 @@ export const createPageMath = (escape: (text: string) => string) => {
     try {
       return renderToString(tex, {
         displayMode,
+        // Chromium draws MathML with fonts of the image, none of which has the variants of brackets and roots.
         output: 'html',
         throwOnError: false,
         strict: 'ignore',
