@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards pictures test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -28,6 +28,7 @@ down: ## drains and stops what `make up` started
 	@exec bin/shutterfleet down $(ARGS)
 
 test: setup ## runs everything that passes without a cluster
+	@scripts/install-gallery.sh
 	@scripts/run-tests.sh $(ARGS)
 
 test-faults: setup ## simulates each fault of a cluster in 50 runs with simulated time, and opens the hostile pages that take long
@@ -54,6 +55,10 @@ test-monitoring: setup ## runs the cases of the alert rules, executes every pane
 draw-dashboards: setup ## draws the dashboards from live data into docs/images; three minutes
 	@scripts/build-prometheus.sh
 	@exec node test/monitoring/draw.ts
+
+pictures: setup ## captures the pages of the gallery beside a bare browser and draws all on .tools/pictures/contact-sheet.png; ARGS=10: ten captures each, which must be equal
+	@scripts/install-gallery.sh
+	@exec node test/pictures/draw.ts $(ARGS)
 
 test-nodes: setup ## builds the images and runs them, and the chart by Helm 3 and 4, on real Kubernetes nodes in namespaces of this machine (root, cgroup v1)
 	@scripts/run-node-tests.sh $(ARGS)

@@ -35,6 +35,7 @@ if node_ready && packages_ready && lists_ready; then exit 0; fi
 
 . "$root/scripts/fetch.sh"
 require tar sha512sum cmp mktemp
+use_npm_settings
 arch=$(linux_arch)
 
 # Published checksums of exactly these versions: SHA-512, and SHA-256 for the wheel.
@@ -50,13 +51,6 @@ case $arch in
     wheel_sha256=4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227
     ;;
 esac
-
-# The pinned npm has a different prefix, where it would not find the machine-wide settings of the machine's npm.
-if [ -z "${NPM_CONFIG_GLOBALCONFIG:-${npm_config_globalconfig:-}}" ]; then
-  for file in /etc/npmrc /usr/etc/npmrc /usr/local/etc/npmrc; do
-    if [ -r "$file" ]; then export NPM_CONFIG_GLOBALCONFIG="$file"; fi
-  done
-fi
 
 # pack NAME@VERSION SHA512: downloads the package's tarball into $work and verifies it.
 pack() {

@@ -89,3 +89,11 @@ start_work() {
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
 }
+
+# use_npm_settings: lets the pinned npm find the machine-wide settings of the machine's npm, which has a different prefix.
+use_npm_settings() {
+  [ -z "${NPM_CONFIG_GLOBALCONFIG:-${npm_config_globalconfig:-}}" ] || return 0
+  for file in /etc/npmrc /usr/etc/npmrc /usr/local/etc/npmrc; do
+    if [ -r "$file" ]; then export NPM_CONFIG_GLOBALCONFIG="$file"; fi
+  done
+}

@@ -32,7 +32,7 @@ export const startPages = async (
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page')
     hits.push(pathname)
-    const route = more[pathname] ?? friendlyPages[pathname] ?? failingPages[pathname]?.route
+    const route = more[pathname] ?? friendlyPages[pathname] ?? failingPages[pathname]?.route ?? more['*']
     if (route) route(request, response)
     else response.writeHead(404).end('not a fixture')
   })

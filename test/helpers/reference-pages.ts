@@ -1,12 +1,10 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser } from 'playwright'
 import sharp from 'sharp'
 import type { Test } from 'tap'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import type { ReferenceFamily, ReferencePage } from '#test/fixtures/reference/page.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { keepPictures } from '#test/helpers/keep-pictures.ts'
 import { pixel, startCaptures } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
@@ -14,7 +12,6 @@ const least = 0.98
 /** Tolerance per colour channel between two ways of blending the same colour. */
 const tolerance = 3
 const viewport = { width: 800, height: 600 }
-const failures = join(tmpdir(), 'shutterfleet-reference')
 
 const pathOf = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 
@@ -56,28 +53,6 @@ const faultsIn = async (picture: Uint8Array, { places, size, context }: Referenc
   return faults
 }
 
-const differenceOf = async (one: Uint8Array, two: Uint8Array): Promise<Buffer> => {
-  const flat = await sharp(two).removeAlpha().toBuffer()
-  return sharp(one)
-    .removeAlpha()
-    .composite([{ input: flat, blend: 'difference' }])
-    .png()
-    .toBuffer()
-}
-
-/** Writes the pictures of a failed comparison, and returns the folder. */
-const keepPictures = async (page: ReferencePage, ours: Uint8Array, reference: Uint8Array): Promise<string> => {
-  const folder = join(failures, pathOf(page))
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'ours.png'), ours)
-  await writeFile(join(folder, 'reference.png'), reference)
-  // There is no difference picture if the sizes differ.
-  const difference = await differenceOf(ours, reference).catch(() => undefined)
-  if (difference) await writeFile(join(folder, 'difference.png'), difference)
-  return folder
-}
-
 /**
  * Captures each page of a family with the capture engine and with plain Playwright and the same browser: both pictures must
  * match and have the colours that the page defines, and both checks must fail once the page is broken.
@@ -100,7 +75,7 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
       const likeness = await similarity(bytes, reference)
       const faults = await faultsIn(bytes, page)
       if (likeness < least || faults.length > 0) {
-        const folder = await keepPictures(page, bytes, reference)
+        const folder = await keepPictures(pathOf(page), { ours: bytes, reference })
         t.fail(`similarity ${likeness.toFixed(4)}, at least ${least}; ${faults.join('; ')}; pictures in ${folder}`)
       }
       const broken = await shotOf({ ...parameters, css: page.defect })

@@ -108,13 +108,15 @@ const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): P
 /** Settles the page and finishes its animations. */
 const settlePage = async (capture: Capture): Promise<Settled> => {
   const { open, plan, share, heightMax } = capture
+  const { subject } = plan
+  const isWhole = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
   const settleAndFinish = async (part: Subject) => {
     const settled = await settle(open, part, { heightMax, waitMs: share('settle') })
-    if (plan.finishesAnimations) await finishAnimations(open, share('settle'))
+    if (plan.finishesAnimations) await finishAnimations(open, { isWhole, waitMs: share('settle') })
     return settled
   }
-  const settled = await settleAndFinish(plan.subject)
-  if (plan.subject.kind === 'viewport') return settled
+  const settled = await settleAndFinish(subject)
+  if (subject.kind === 'viewport') return settled
   return await settleTall(open, plan, capture, { settled, settle: settleAndFinish })
 }
 

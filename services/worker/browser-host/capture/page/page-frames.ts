@@ -16,3 +16,21 @@ export const awaitObserved = `(leftMs) => new Promise((done) => {
   observer.observe(document.documentElement)
   setTimeout(() => done(false), leftMs)
 })`
+
+/** Longest wait for a changing page, and how long it must stay unchanged by default. */
+const changingMs = 1500
+const unchangedMs = 100
+
+/**
+ * A function that resolves if the document has not changed for two frames, and for `leastMs`; otherwise once it is unchanged for
+ * `quietMs`, after `changingMs` at most.
+ */
+export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}) => {
+  const began = performance.now()
+  let quietAt = began + leastMs
+  const changes = new MutationObserver(() => { quietAt = Math.max(quietAt, performance.now() + quietMs) })
+  changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+  do await ${twoFrames}
+  while (performance.now() < Math.min(quietAt, began + ${changingMs}))
+  changes.disconnect()
+}`

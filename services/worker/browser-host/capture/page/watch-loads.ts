@@ -23,13 +23,22 @@ const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
 export const watchLoads = (session: Session, mainFrameId: string) => {
   const loading = new Map<string, { readonly kind: Kind; readonly startedAt: number }>()
   let changedAt = performance.now()
+  let fetchedAt = -Infinity
   session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request }) => {
     if (unawaited.has(type) || isPrefetch(request)) return
     changedAt = performance.now()
     loading.set(requestId, { kind: type, startedAt: changedAt })
   })
+  // Its connection may have been in use for long.
+  session.on('Network.requestWillBeSentExtraInfo', ({ requestId }) => {
+    const waiting = loading.get(requestId)
+    if (waiting) loading.set(requestId, { ...waiting, startedAt: performance.now() })
+  })
   const end = ({ requestId }: { requestId: string }) => {
-    if (loading.delete(requestId)) changedAt = performance.now()
+    const kind = loading.get(requestId)?.kind
+    if (!loading.delete(requestId)) return
+    changedAt = performance.now()
+    if (kind === 'Fetch' || kind === 'XHR') fetchedAt = changedAt
   }
   // The end of a replaced document's requests may go unreported, as its process may have ended.
   session.on('Page.frameNavigated', ({ frame: { id, loaderId } }) => {
@@ -46,6 +55,8 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
       const since = performance.now() - fetchMsMax
       return [...loading.values()].filter(({ kind, startedAt }) => fetched.has(kind) && startedAt > since).length
     },
+    /** Milliseconds since a script's request for data ended; Infinity if none has. */
+    sinceFetchMs: (): number => performance.now() - fetchedAt,
     /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight. */
     idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
   }

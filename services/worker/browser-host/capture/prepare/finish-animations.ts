@@ -9,20 +9,27 @@ import { runInEveryRoot, runInLatestDocument } from '#worker/browser-host/captur
 const roundsMax = 10
 const finishMs = 1000
 
-/** A root after its animations were finished; `isWhole`: it has no frames, and no elements that may have closed shadow roots. */
-type Finished = { readonly hasCanvas: boolean; readonly isWhole: boolean }
+/** A root after its animations were finished; `isAlone`: it has no frames, and no elements that may have closed shadow roots. */
+type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
 
 /**
  * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
- * starts, and holds endless ones at their start. Animations that the page has paused, or that follow the scroll position, stay.
+ * starts, and holds endless ones at their start. Those that follow an element through the viewport are held where it is in the
+ * middle if `isWhole`. Animations that the page has paused, or that follow the scroll position otherwise, stay.
  * Resolves to a `Finished`.
  */
-const finishInRoot = `async function () {
+const finishInRoot = `async function (isWhole) {
   const roots = (${openRoots})(this)
   const endsAt = performance.now() + ${finishMs}
   const finish = (animation) => {
     if (performance.now() > endsAt) return false
-    if (animation.playState !== 'running' || !(animation.timeline instanceof DocumentTimeline)) return false
+    if (animation.playState !== 'running') return false
+    if (isWhole && animation.timeline instanceof ViewTimeline) {
+      animation.pause()
+      animation.currentTime = CSS.percent(50)
+      return true
+    }
+    if (!(animation.timeline instanceof DocumentTimeline)) return false
     const { endTime, delay } = animation.effect.getComputedTiming()
     if (endTime !== Infinity && animation.playbackRate !== 0) animation.finish()
     else {
@@ -40,7 +47,7 @@ const finishInRoot = `async function () {
   const mayBeClosed = (element) => element.localName.includes('-') && element.shadowRoot === null
   return {
     hasCanvas: roots.some((root) => [...root.querySelectorAll('canvas')].some(isShown)),
-    isWhole: globalThis.length === 0 && !roots.some((root) => [...root.querySelectorAll('*')].some(mayBeClosed)),
+    isAlone: globalThis.length === 0 && !roots.some((root) => [...root.querySelectorAll('*')].some(mayBeClosed)),
   }
 }`
 
@@ -62,14 +69,20 @@ const awaitStill = async ({ session }: Pick<OpenPage, 'session'>, endsAt: number
   }
 }
 
-/** Finishes the page's animations in all frames and shadow roots, and waits for its canvases, for `waitMs` at most. */
-export const finishAnimations = async (open: OpenPage, waitMs: number): Promise<void> => {
+/**
+ * Finishes the page's animations in all frames and shadow roots, and waits for its canvases, for `waitMs` at most. `isWhole`:
+ * what is beyond the viewport is shown too.
+ */
+export const finishAnimations = async (
+  open: OpenPage,
+  { isWhole, waitMs }: { readonly isWhole: boolean; readonly waitMs: number },
+): Promise<void> => {
   const endsAt = performance.now() + waitMs
   const late = () => new Error('the page did not respond in time')
-  const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document)`, endsAt)) as
+  const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document, ${isWhole})`, endsAt)) as
     | Finished
     | undefined
-  const others = own?.isWhole === false ? runInEveryRoot(open, finishInRoot, {}) : Promise.resolve([])
+  const others = own?.isAlone === false ? runInEveryRoot(open, finishInRoot, isWhole) : Promise.resolve([])
   const finished = [own, ...(await within(others, waitMs, late).catch(() => []))] as (Partial<Finished> | undefined)[]
   if (!finished.some((each) => each?.hasCanvas === true)) return
   await within(awaitStill(open, Math.min(endsAt, performance.now() + stillMs)), waitMs, late).catch(() => {})

@@ -1,4 +1,5 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { awaitReaction } from '#worker/browser-host/capture/page/await-reaction.ts'
 import type { CapturePlan, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { measure } from '#worker/browser-host/capture/shoot/measure.ts'
 import { createTallViewport } from '#worker/browser-host/capture/shoot/tall-viewport.ts'
@@ -20,12 +21,24 @@ export const settleTall = async (
 ): Promise<Settled> => {
   if (subject.kind === 'full-page' && subject.inSections) return settled
   const viewport = createTallViewport(open, emulation)
+  const heightOf = async () => (await measure(open, subject, emulation, bounds)).frame.height
   let { imagesLeft } = settled
-  for (let [growth, height] = [0, emulation.height]; growth < growthsMax; growth += 1) {
-    const { frame } = await measure(open, subject, emulation, bounds)
-    if (frame.height <= height || !(await viewport.grow(frame.height))) break
-    height = frame.height
+  let { height } = emulation
+  const growTo = async (needed: number) => {
+    if (needed === height || !(await viewport.grow(needed))) return false
+    height = needed
+    return true
+  }
+  for (let growth = 0; growth < growthsMax; growth += 1) {
+    if (!(await growTo(Math.max(height, await heightOf())))) break
+    await awaitReaction(open)
+    await viewport.pinAgain(height)
     ;({ imagesLeft } = await settle(subject.kind === 'element' ? subject : { kind: 'viewport' }))
+  }
+  // What hung over the page's end has moved up, but a page is at least as high as its viewport.
+  if (subject.kind === 'full-page' && height > emulation.height) {
+    const isShrunk = await growTo(Math.max(emulation.height, Math.min(height, await viewport.contentHeight())))
+    if (isShrunk) await growTo(await heightOf())
   }
   return { ...settled, imagesLeft }
 }

@@ -1,34 +1,17 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { awaitObserved, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { awaitObserved, awaitUnchanged, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
-
-/** Longest wait for a changing page, and how long it must stay unchanged. */
-const restMs = 1500
-const unchangedMs = 100
-
-/**
- * Resolves if the document has not changed for two frames; otherwise once it is unchanged for `unchangedMs`, after `restMs` at
- * most.
- */
-const rest = `async () => {
-  const began = performance.now()
-  let changedAt
-  const changes = new MutationObserver(() => { changedAt = performance.now() })
-  changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
-  do await ${twoFrames}
-  while (changedAt !== undefined && performance.now() - changedAt < ${unchangedMs} && performance.now() - began < ${restMs})
-  changes.disconnect()
-}`
+import { awaitUncovered } from './preloader.ts'
 
 /** Poll interval for images whose events do not arrive. */
 const imagesPollMs = 100
 
 /**
- * Waits for fonts, and for the images between `fromPx` and `belowPx` of the page, for at most `waitMs`.
+ * Waits for fonts, a preloader, and for the images between `fromPx` and `belowPx` of the page, for at most `waitMs`.
  * Resolves to the number of images still loading. Considers the first 500 images only.
  */
 const awaitContent = `async (fromPx, belowPx, waitMs) => {
@@ -48,7 +31,7 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const poll = setInterval(check, ${imagesPollMs})
   check()
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ended, (${rest})()]), late])
+  await Promise.race([Promise.all([document.fonts.ready, ended, (${awaitUncovered})().then(${awaitUnchanged})]), late])
   clearInterval(poll)
   // The placeholder of a broken image is drawn a frame after the failure.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
@@ -139,12 +122,19 @@ const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
 /** Longest wait for what the page fetches, before and after it is scrolled together. */
 const fetchesMs = 2000
 
-/** Waits for what the page fetches, and what it then shows and fetches, for `waitMs` at most; not at all if nothing is in flight. */
-const awaitFetches = async (open: Settling, waitMs: number): Promise<void> => {
+/** Time after a fetch in which the page shows what it got, and takes its loader away. */
+const afterFetchMs = 250
+
+/**
+ * Waits for what is in flight, and what the page then shows and loads, for `waitMs` at most; not at all if nothing is in flight
+ * or was fetched right before.
+ */
+const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number): Promise<void> => {
   const endsAt = performance.now() + waitMs
-  while (open.loads.fetchesInFlight() > 0 && performance.now() < endsAt) {
-    await waitUntil(() => open.loads.fetchesInFlight() === 0, endsAt)
-    await runInLatestDocument(open, () => `(${rest})()`, endsAt)
+  const unchangedMs = () => Math.max(0, afterFetchMs - open.loads.sinceFetchMs())
+  while ((inFlight() > 0 || unchangedMs() > 0) && performance.now() < endsAt) {
+    await waitUntil(() => inFlight() === 0, endsAt)
+    await runInLatestDocument(open, () => `(${awaitUnchanged})(${Math.ceil(unchangedMs())}, ${afterFetchMs})`, endsAt)
   }
 }
 
@@ -162,13 +152,14 @@ export const settle = async (
 ): Promise<Settled> => {
   const began = performance.now()
   const mostFetchesMs = Math.min(fetchesMs, waitMs * contentPart)
-  await awaitFetches(open, mostFetchesMs)
+  const { fetchesInFlight, visualsInFlight } = open.loads
+  await awaitLoads(open, fetchesInFlight, mostFetchesMs)
   const fetchesLeftMs = mostFetchesMs - (performance.now() - began)
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
   const settled = (await runInLatestDocument(open, script, began + waitMs)) as Settled | undefined
-  await awaitFetches(open, fetchesLeftMs)
+  await awaitLoads(open, fetchesInFlight, fetchesLeftMs)
   // Includes what CSS and scripts have requested.
-  await waitUntil(() => open.loads.visualsInFlight() === 0, performance.now() + waitMs * contentPart)
+  await awaitLoads(open, visualsInFlight, waitMs * contentPart)
   return settled ?? { imagesLeft: 0, isScrolled: true }
 }

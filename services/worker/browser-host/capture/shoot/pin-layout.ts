@@ -1,5 +1,5 @@
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
-import { contains, elementsMax, everyElement } from '#worker/browser-host/capture/page/open-roots.ts'
+import { contains, elementsMax, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 
 /** Properties in which a length may follow the height of the viewport, besides `height` and the position. */
 const properties = [
@@ -15,6 +15,12 @@ const properties = [
 
 /** Most rounds in which elements are pinned: what pinning some restores need not be pinned. */
 const roundsMax = 6
+
+/** Part of the viewport's height below which an element that grows later is taken to have got content. */
+const leastPartAgain = 0.2
+
+/** Most times that styles are set again which a script has replaced. */
+const keptMax = 100
 
 /** Longest wait, in milliseconds, until the page has noticed its new height. */
 const noticeMs = 1000
@@ -51,15 +57,26 @@ export const recordLayout = `async (queries) => {
 /**
  * Waits until the viewport is `height` CSS pixels high, then gives the elements whose size or position follows its height what
  * they had when the layout was recorded. Bars that are fixed, and backgrounds, grow and move with it. Resolves to false, and
- * changes nothing, if a media query of the page decides otherwise at this height.
+ * changes nothing, if a media query of the page decides otherwise at this height. `isAgain`: only elements that have grown by a
+ * simple part of the viewport's gain, since scripts have set them; what these set later has no effect.
  */
-export const pinLayout = `async (height) => {
+export const pinLayout = `async (height, isAgain) => {
   const { innerHeight: before, queries, elements } = globalThis.shutterfleetLayout
   const noticedBy = performance.now() + ${noticeMs}
   do await new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
   while (innerHeight !== height && performance.now() < noticedBy)
   if (innerHeight !== height || queries.some(([query, matches]) => matchMedia(query).matches !== matches)) return false
 
+  const setStyles = ${setStyles}
+  let kept = 0
+  /** Scripts may set them again whenever the size of something changes. */
+  const keepStyles = (element, styles) => {
+    const isLost = () => Object.keys(styles).some((name) => element.style?.getPropertyPriority(name) !== 'important')
+    const keeper = new MutationObserver(() => {
+      if (isLost() && (kept += 1) <= ${keptMax}) setStyles(element, styles)
+    })
+    keeper.observe(element, { attributes: true, attributeFilter: ['style'] })
+  }
   const names = ${JSON.stringify(properties)}
   const parentOf = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
   const free = new Set(elements.filter(({ position, isOverlay }) => position === 'fixed' && !isOverlay).map(({ element }) => element))
@@ -68,16 +85,16 @@ export const pinLayout = `async (height) => {
     return false
   }
   const recorded = new Map(elements.map((each) => [each.element, each]))
-  const bound = elements.filter(({ element }) => element.isConnected && !isFree(element))
   const isGrown = ({ element, box }) => Math.abs(element.getBoundingClientRect().height - box.height) > 1
   /** Whether the length that an element has gained, or has, is a simple part of the viewport's. */
   const followsHeight = ({ element, box }) => {
     const now = element.getBoundingClientRect().height
     return [[now - box.height, height - before], [now, height]].some(([own, whole]) => {
       const part = Math.round((own / whole) * 20) / 20
-      return part > 0 && Math.abs(own - part * whole) <= 2
+      return part > (isAgain ? ${leastPartAgain} : 0) && Math.abs(own - part * whole) <= 2
     })
   }
+  const isBound = (each) => each.element.isConnected && !isFree(each.element) && (!isAgain || (isGrown(each) && followsHeight(each)))
   const changedValues = ({ element, values }) => {
     const style = getComputedStyle(element)
     return names.flatMap((name, at) => {
@@ -94,7 +111,7 @@ export const pinLayout = `async (height) => {
     return hasHeight || each.isOverlay || each.position === 'absolute' ? [['height', height]] : []
   }
   /** The grown elements inside which none has grown, such as rows of a grid and what fills the whole viewport. */
-  const innermost = (grown) => {
+  const innermost = (bound, grown) => {
     const outer = new Set([...grown].map(parentOf))
     return bound.flatMap((each) => {
       const { element, height } = each
@@ -111,13 +128,16 @@ export const pinLayout = `async (height) => {
     return position === 'fixed' && isBar ? [] : [[element, [['top', top], ['bottom', 'auto']]]]
   })
   for (let round = 0; round < ${roundsMax}; round += 1) {
+    const bound = elements.filter(isBound)
     const grown = new Set(bound.filter(isGrown).map(({ element }) => element))
     let pins = bound.map((each) => [each.element, [...changedValues(each), ...changedHeight(each, grown)]]).filter(([, values]) => values.length > 0)
-    if (pins.length === 0) pins = innermost(grown)
-    if (pins.length === 0) pins = moved()
+    if (pins.length === 0) pins = innermost(bound, grown)
+    if (pins.length === 0 && !isAgain) pins = moved()
     if (pins.length === 0) break
     for (const [element, values] of pins) {
-      for (const [name, value] of [...values, ['transition', 'none']]) element.style?.setProperty(name, value, 'important')
+      const styles = Object.fromEntries([...values, ['transition', 'none']])
+      setStyles(element, styles)
+      if (isAgain) keepStyles(element, styles)
     }
   }
   return true

@@ -46,7 +46,7 @@ export const shootSections = async (
   for (let y = 0; y < frame.height; y += viewHeight) {
     const section = { y: frame.y + y, isFirst: y === 0, isLast: y + viewHeight >= frame.height }
     await runInMainFrame(open, `(${showSection})(${JSON.stringify(section)})`)
-    if (finishesAnimations) await finishAnimations(open, sectionMs)
+    if (finishesAnimations) await finishAnimations(open, { isWhole: false, waitMs: sectionMs })
     const height = Math.min(viewHeight, frame.height - y)
     const png = { ...output, format: 'png' as const }
     const input = await shoot(open, { ...settings, frame: { ...frame, y: frame.y + y, height }, output: png })

@@ -2,6 +2,7 @@ import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { elementsMax, everyElement } from '#worker/browser-host/capture/page/open-roots.ts'
 import { pinLayout, recordLayout } from './pin-layout.ts'
 
 type Open = Pick<OpenPage, 'session' | 'mainFrameId'>
@@ -15,6 +16,10 @@ const heightQueries = async ({ session }: Open): Promise<string[]> => {
   await session.send('DOM.disable')
   return medias.map(({ text }) => text).filter((text) => /height|orientation|aspect-ratio/.test(text))
 }
+
+/** Evaluates to the bottom of the page's lowest element in CSS pixels. */
+const lowestBottom = `(${everyElement})(document).slice(0, ${elementsMax})
+  .reduce((lowest, element) => Math.max(lowest, Math.ceil(element.getBoundingClientRect().bottom + scrollY)), 0)`
 
 /** A viewport that can be made as high as a page. */
 export const createTallViewport = (open: Open, emulation: Emulation) => {
@@ -41,6 +46,12 @@ export const createTallViewport = (open: Open, emulation: Emulation) => {
       }
       await emulateSize(open.session, emulation)
       return false
+    },
+    /** Height that the page's elements need in the grown viewport; less than its own if something that hung over has moved. */
+    contentHeight: async (): Promise<number> => (await runInMainFrame(open, lowestBottom)) as number,
+    /** Gives elements that scripts have made as high as the grown viewport, or a simple part of it, their height before. */
+    pinAgain: async (height: number): Promise<void> => {
+      await runInMainFrame(open, `(${pinLayout})(${height}, true)`).catch(() => {})
     },
   }
 }

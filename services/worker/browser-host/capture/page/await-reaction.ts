@@ -1,0 +1,31 @@
+import type { OpenPage } from './open-page.ts'
+import { awaitUnchanged } from './page-frames.ts'
+import { runInLatestDocument } from './world.ts'
+
+/** Time in which scripts react to scrolling that do so at intervals or one after the other: those of libraries are 50 to 200 ms. */
+const reactionMs = 250
+
+/** Whether scripts of the page listen to scrolling, or to the size of the window. */
+const listensToScrolling = async ({ session }: Pick<OpenPage, 'session'>): Promise<boolean> => {
+  const listenersOf = async (expression: 'window' | 'document') => {
+    // Listeners are listed for the world in which the object is evaluated.
+    const { result } = await session.send('Runtime.evaluate', { expression, objectGroup: 'listeners' })
+    if (result.objectId === undefined) return []
+    return (await session.send('DOMDebugger.getEventListeners', { objectId: result.objectId })).listeners
+  }
+  const listeners = [...(await listenersOf('window')), ...(await listenersOf('document'))]
+  await session.send('Runtime.releaseObjectGroup', { objectGroup: 'listeners' })
+  return listeners.some(({ type }) => type === 'resize' || type === 'scroll')
+}
+
+/**
+ * Lets a page react to its new viewport, which shows all of it: until it is unchanged for `reactionMs`, which starts with two
+ * frames if no script listens to scrolling.
+ */
+export const awaitReaction = async (open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>): Promise<void> => {
+  const leastMs = (await listensToScrolling(open)) ? reactionMs : 0
+  // The page itself does not scroll any more.
+  const scrolled = "document.dispatchEvent(new Event('scroll', { bubbles: true }))"
+  const expression = () => `${scrolled}, (${awaitUnchanged})(${leastMs}, ${reactionMs})`
+  await runInLatestDocument(open, expression, performance.now() + reactionMs)
+}
