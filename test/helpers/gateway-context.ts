@@ -80,6 +80,7 @@ const notStarted = {
   warnings: null,
   timings: null,
   metadata: null,
+  files: null,
   error: null,
 }
 

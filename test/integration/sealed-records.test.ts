@@ -77,11 +77,13 @@ t.test(
   'sealed records: every parameter with a text is recognised here, stored sealed, or plain for a reason',
   async (t) => {
     const texts = Object.entries(captureParameters.properties).filter(takesText)
-    // Sources are not stored at all; a clip is numbers, kinds of resources are a list of ours.
+    // Sources are not stored at all; a clip is numbers, kinds of resources, outputs and formats are lists of ours.
     const others = [
       'html',
       'markdown',
       'clip',
+      'outputs',
+      'renditions',
       'block_resources',
       ...plainReasons.map(([name]) => name).filter((name) => !(name in telling)),
     ]

@@ -24,6 +24,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   events: (shots) => shots.events('1').next(),
   batch_events: (shots) => shots.batchEvents('1').next(),
   image: (shots) => shots.image('1'),
+  file: (shots) => shots.file('1', 'html'),
   image_head: (shots) => shots.describeImage('1'),
   sign_url: (shots) => shots.signedUrl('1'),
   account: (shots) => shots.account(),
@@ -60,6 +61,6 @@ t.test('typescript client openapi: every operation has a method, which sends exa
     }
     const shots = new Shutterfleet({ baseUrl: 'http://here', apiKey: 'sk_live_x', fetch })
     await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /request recorded/)
-    t.strictSame(asked, [request.replace('{id}', '1').replace('{delivery_id}', '2')])
+    t.strictSame(asked, [request.replace('{id}', '1').replace('{delivery_id}', '2').replace('{file}', 'html')])
   }
 })

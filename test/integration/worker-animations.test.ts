@@ -36,6 +36,17 @@ t.test(
   },
 )
 
+t.test('worker animations: those of an SVG are shown at their end, endless ones at their start', async (t) => {
+  const drawn = (animation: string) =>
+    `<svg style="display:block" width="100" height="100"><rect width="100" height="100" fill="rgb(0,0,255)">${animation}</rect></svg>`
+  const fill = (more: string) => `<animate attributeName="fill" from="lime" to="rgb(0,0,255)" dur="100s" ${more}/>`
+  t.strictSame(await shownAt(drawn(fill('fill="freeze"'))), blue)
+  t.strictSame(await shownAt(drawn(fill('begin="5s" repeatCount="3" fill="freeze"'))), blue)
+  const endless = '<animate attributeName="fill" values="rgb(0,0,255);lime" dur=".1s" repeatCount="indefinite"/>'
+  t.strictSame(await shownAt(drawn(endless)), blue)
+  t.not((await shownAt(drawn(fill('fill="freeze"')), { animations: 'allow' })).join(), blue.join())
+})
+
 t.test('worker animations: those of shadow roots and frames are finished too', async (t) => {
   const inside = `<style>${go} p { margin: 0; ${box}; animation: go 100s forwards }</style><p></p>`
   for (const mode of ['open', 'closed']) {

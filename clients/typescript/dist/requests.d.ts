@@ -30,6 +30,14 @@ export interface CaptureParameters {
     resize_mode?: 'fit' | 'cover' | 'contain';
     /** Part of the image that `cover` keeps, or side at which `contain` places it. */
     resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    /** Up to 5 further images of the same load, each with `format` and, as for the image itself, `quality`, `resize_width`, `resize_height` and `resize_mode`. */
+    renditions?: {
+        format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff';
+        quality?: number;
+        resize_width?: number;
+        resize_height?: number;
+        resize_mode?: 'fit' | 'cover' | 'contain';
+    }[];
     /** Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left. */
     clip?: {
         x: number;
@@ -174,6 +182,8 @@ export interface CaptureParameters {
     proxy?: string;
     /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
     extract_metadata?: boolean;
+    /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`. */
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */
@@ -209,6 +219,14 @@ export interface BatchParameters {
     resize_mode?: 'fit' | 'cover' | 'contain';
     /** Part of the image that `cover` keeps, or side at which `contain` places it. */
     resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    /** Up to 5 further images of the same load, each with `format` and, as for the image itself, `quality`, `resize_width`, `resize_height` and `resize_mode`. */
+    renditions?: {
+        format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff';
+        quality?: number;
+        resize_width?: number;
+        resize_height?: number;
+        resize_mode?: 'fit' | 'cover' | 'contain';
+    }[];
     /** Rectangle of the viewport, or of the full page, to capture, in CSS pixels from its top left. */
     clip?: {
         x: number;
@@ -353,6 +371,8 @@ export interface BatchParameters {
     proxy?: string;
     /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
     extract_metadata?: boolean;
+    /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`. */
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */

@@ -46,6 +46,10 @@ export interface Screenshot {
     cached?: boolean;
     /** Ways in which the result differs from the request. More codes may be added. */
     warnings?: Warning[];
+    /** Content of the page that was requested with `outputs`, and could be read. */
+    outputs?: StoredOutput[];
+    /** Images that were requested with `renditions`, in the same order. */
+    renditions?: StoredRendition[];
     metadata?: PageMetadata;
     /** End of the retention of the image. Afterwards the image returns 410; the record remains. */
     expires_at?: string;
@@ -60,6 +64,28 @@ export interface Warning {
     code: string;
     /** Human-readable message. */
     message: string;
+}
+export interface StoredOutput {
+    /** Name of the output. */
+    name: 'html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml';
+    /** URL of the file. It requires the API key. */
+    url: string;
+    /** Media type of the file. */
+    mime_type: string;
+    /** Size of the file in bytes. */
+    file_size: number;
+}
+export interface StoredRendition {
+    /** URL of the file. It requires the API key. */
+    url: string;
+    /** Media type of the file. */
+    mime_type: string;
+    /** Size of the file in bytes. */
+    file_size: number;
+    /** Width of the image in pixels. */
+    width: number;
+    /** Height of the image in pixels. */
+    height: number;
 }
 /** Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https. */
 export interface PageMetadata {
@@ -131,6 +157,10 @@ export interface EndedScreenshot {
         total?: number;
         commit?: number;
     };
+    /** Content of the page that was requested with `outputs`, and could be read. */
+    outputs?: StoredOutput[];
+    /** Images that were requested with `renditions`, in the same order. */
+    renditions?: StoredRendition[];
     metadata?: PageMetadata;
     /** End of the retention of the image. Afterwards the image returns 410; the record remains. */
     expires_at?: string;

@@ -12,6 +12,13 @@ export interface ScreenshotOptions {
     resize_height?: number;
     resize_mode?: 'fit' | 'cover' | 'contain';
     resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    renditions?: {
+        format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff';
+        quality?: number;
+        resize_width?: number;
+        resize_height?: number;
+        resize_mode?: 'fit' | 'cover' | 'contain';
+    }[];
     clip?: {
         x: number;
         y: number;
@@ -95,6 +102,7 @@ export interface ScreenshotOptions {
     };
     proxy?: string;
     extract_metadata?: boolean;
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     cache_ttl?: number;
     webhook_url?: string;
     response_type?: 'json' | 'image';
@@ -125,6 +133,13 @@ export interface CompletedScreenshotOptions {
     resize_height?: number;
     resize_mode?: 'fit' | 'cover' | 'contain';
     resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right';
+    renditions?: {
+        format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff';
+        quality?: number;
+        resize_width?: number;
+        resize_height?: number;
+        resize_mode?: 'fit' | 'cover' | 'contain';
+    }[];
     clip?: {
         x: number;
         y: number;
@@ -202,6 +217,7 @@ export interface CompletedScreenshotOptions {
     };
     proxy?: string;
     extract_metadata?: boolean;
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     cache_ttl?: number;
     webhook_url?: string;
     response_type?: 'json' | 'image';

@@ -27,6 +27,8 @@ export declare class Shutterfleet {
     /** The record once the capture has completed or failed. Throws `NOT_READY` after `waitMs`. */
     waitFor(id: string, { waitMs, signal }?: WaitOptions): Promise<Screenshot>;
     image(id: string, { signal }?: CallOptions): Promise<Image>;
+    /** An output or a rendition, by its name: `html`, `rendition-1`. */
+    file(id: string, name: string, { signal }?: CallOptions): Promise<Image>;
     /** Type, size and ETag of an image without its bytes. */
     describeImage(id: string, { signal }?: CallOptions): Promise<{
         contentType: string;

@@ -89,6 +89,10 @@ export class Shutterfleet {
     async image(id, { signal } = {}) {
         return imageOf(await this.#transport.send(at(id, '/image'), { signal }), id);
     }
+    /** An output or a rendition, by its name: `html`, `rendition-1`. */
+    async file(id, name, { signal } = {}) {
+        return imageOf(await this.#transport.send(at(id, `/files/${encodeURIComponent(name)}`), { signal }), id);
+    }
     /** Type, size and ETag of an image without its bytes. */
     async describeImage(id, { signal } = {}) {
         const { headers } = await this.#transport.send(at(id, '/image'), { method: 'HEAD', signal });

@@ -14,6 +14,7 @@ export interface ScreenshotOptions {
   resize_height?: number
   resize_mode?: 'fit' | 'cover' | 'contain'
   resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right'
+  renditions?: { format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff'; quality?: number; resize_width?: number; resize_height?: number; resize_mode?: 'fit' | 'cover' | 'contain' }[]
   clip?: { x: number; y: number; width: number; height: number }
   omit_background?: boolean
   filename?: string
@@ -75,6 +76,7 @@ export interface ScreenshotOptions {
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
   proxy?: string
   extract_metadata?: boolean
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
   cache_ttl?: number
   webhook_url?: string
   response_type?: 'json' | 'image'
@@ -106,6 +108,7 @@ export interface CompletedScreenshotOptions {
   resize_height?: number
   resize_mode?: 'fit' | 'cover' | 'contain'
   resize_position?: 'center' | 'top' | 'bottom' | 'left' | 'right'
+  renditions?: { format: 'png' | 'jpeg' | 'webp' | 'avif' | 'tiff'; quality?: number; resize_width?: number; resize_height?: number; resize_mode?: 'fit' | 'cover' | 'contain' }[]
   clip?: { x: number; y: number; width: number; height: number }
   omit_background?: boolean
   filename?: string
@@ -161,6 +164,7 @@ export interface CompletedScreenshotOptions {
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
   proxy?: string
   extract_metadata?: boolean
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
   cache_ttl?: number
   webhook_url?: string
   response_type?: 'json' | 'image'

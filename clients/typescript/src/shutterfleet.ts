@@ -126,6 +126,11 @@ export class Shutterfleet {
     return imageOf(await this.#transport.send(at(id, '/image'), { signal }), id)
   }
 
+  /** An output or a rendition, by its name: `html`, `rendition-1`. */
+  async file(id: string, name: string, { signal }: CallOptions = {}): Promise<Image> {
+    return imageOf(await this.#transport.send(at(id, `/files/${encodeURIComponent(name)}`), { signal }), id)
+  }
+
   /** Type, size and ETag of an image without its bytes. */
   async describeImage(
     id: string,

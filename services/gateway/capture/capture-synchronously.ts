@@ -62,7 +62,8 @@ const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer =>
 }
 
 const takePrefetched = async (prefetch: Prefetch | undefined, image: StoredImage): Promise<Buffer | undefined> => {
-  const bytes = prefetch?.objectKey === image.objectKey ? await prefetch.bytes : undefined
+  const object = prefetch?.objectKey === image.objectKey ? await prefetch.bytes : undefined
+  const bytes = object?.subarray(0, image.fileSize)
   return bytes && isImage(bytes, image) ? bytes : undefined
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { bytesOfFiles, type CapturedFile } from '#shared/capture/files.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
+import type { ByteRange, FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import type { Events } from '#gateway/events.ts'
 import { type CaptureParameters, mediaTypes } from '#shared/capture/options.ts'
 
@@ -20,14 +21,47 @@ const checkBufferBytes = 16 * 1024
 /** Timeout for reading a small image from the store. */
 const readMs = 30_000
 
-/** An image as recorded in the database. */
-export type StoredImage = { readonly objectKey: string; readonly fileSize: number; readonly sha256: string }
+/** An image, or a file behind it, as recorded in the database: a part of an object. */
+export type StoredImage = {
+  readonly objectKey: string
+  /** Bytes of the object before it. */
+  readonly offset: number
+  readonly fileSize: number
+  /** Bytes of the whole object. */
+  readonly objectBytes: number
+  readonly sha256: string
+}
 
 /** The image of a completed capture; undefined after its retention, even if its object still exists. */
 export const storedImage = (capture: FoundCapture, now: Date): StoredImage | undefined => {
   const { objectKey, fileSize, sha256, expiresAt } = capture
   if (expiresAt !== null && Date.parse(expiresAt) <= now.getTime()) return undefined
-  return objectKey === null || fileSize === null || sha256 === null ? undefined : { objectKey, fileSize, sha256 }
+  if (objectKey === null || fileSize === null || sha256 === null) return undefined
+  return { objectKey, offset: 0, fileSize, objectBytes: fileSize + bytesOfFiles(capture.files), sha256 }
+}
+
+/** A file behind the image of a capture, and where it is stored; undefined if there is none of that name. */
+export const storedFile = (
+  image: StoredImage,
+  files: FoundCapture['files'],
+  name: string,
+): { readonly file: CapturedFile; readonly stored: StoredImage } | undefined => {
+  let { fileSize: offset } = image
+  for (const file of files ?? []) {
+    if (file.name === name) return { file, stored: { ...image, offset, fileSize: file.bytes, sha256: file.sha256 } }
+    offset += file.bytes
+  }
+  return undefined
+}
+
+/** Opens a stored image or file, or a range of it. */
+export const openStored = (
+  { objects }: Pick<ImageReader, 'objects'>,
+  { objectKey, offset, fileSize, objectBytes }: StoredImage,
+  range: ByteRange = { first: 0, last: fileSize - 1 },
+): Promise<FoundObject | undefined> => {
+  const isWhole = range.first === 0 && range.last === objectBytes - 1
+  return objects.get(objectKey, isWhole ? undefined : { first: offset + range.first, last: offset + range.last })
 }
 
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
@@ -84,13 +118,13 @@ export const readSmall = async ({ objects, bufferedImages }: ImageReader, key: s
 export const isStored = async ({ objects }: Pick<ImageReader, 'objects'>, image: StoredImage): Promise<boolean> => {
   const found = await objects.get(image.objectKey)
   found?.body.destroy()
-  return found?.bytes === image.fileSize
+  return found?.bytes === image.objectBytes
 }
 
 /** Opens an image: as a Buffer if it may be buffered, else as a stream that fails on a wrong digest. Undefined if it is missing or differs. */
 export const readImage = async (reader: ImageReader, image: StoredImage): Promise<Buffer | Readable | undefined> => {
-  const { objects, bufferedImages } = reader
-  const found = await objects.get(image.objectKey)
+  const { bufferedImages } = reader
+  const found = await openStored(reader, image)
   if (!found) return undefined
   if (found.bytes !== image.fileSize) {
     found.body.destroy()
@@ -161,4 +195,14 @@ export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   'content-security-policy': "default-src 'none'; sandbox",
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'cross-origin',
+})
+
+/** Headers of a response with an output, which browsers save, or a rendition. */
+export const fileHeaders = (
+  capture: ImageFacts,
+  file: Pick<CapturedFile, 'name' | 'sha256'> & { readonly mimeType: string; readonly extension: string },
+): Record<string, string> & { readonly etag: string } => ({
+  ...imageHeaders({ ...capture, mimeType: file.mimeType }),
+  'content-disposition': `attachment; filename="${capture.id}-${file.name}.${file.extension}"`,
+  etag: etagOf(file),
 })

@@ -1,3 +1,4 @@
+import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import type { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
@@ -91,6 +92,9 @@ export const imageContent: Content<unknown> = Object.fromEntries(
   Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
 )
 
+/** The content of a file's response: of an output, or of a rendition. */
+export const fileContent: Content<unknown> = Object.fromEntries(fileTypes.map((type) => [type, { schema: binary }]))
+
 /** Headers of every response with an image. */
 export const imageHeaderNames: readonly HeaderName[] = [
   'X-Screenshot-Id',
@@ -101,10 +105,20 @@ export const imageHeaderNames: readonly HeaderName[] = [
   'Cache-Control',
 ]
 
+const fileName: Parameter = {
+  name: 'file',
+  in: 'path',
+  required: true,
+  description: `Name of an output, or \`${renditionName(0)}\` and so on for the renditions in the order of the request.`,
+  schema: { type: 'string', enum: fileNames },
+  example: fileNames[0],
+}
+
 /** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
 export const pathParameters = (path: string): Parameter[] =>
   path.split('/').flatMap((segment, index, segments) => {
     if (!segment.startsWith(':')) return []
+    if (segment === ':file') return [fileName]
     const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
     const schema = { type: 'string', format: 'uuid' }
     return [

@@ -52,6 +52,8 @@ export type CallerRequest<Q extends TProperties, B extends TProperties> = Pick<E
   /** The ids in the path, in lower case; a malformed one is replaced by an id that no record has. */
   readonly id: string
   readonly deliveryId: string
+  /** The file's name in the path, '' without one. */
+  readonly file: string
   readonly query: Static<TObject<Q>>
   /** Query parameters as sent, decoded. */
   readonly given: Readonly<Record<string, string>>
@@ -97,6 +99,7 @@ export const forCaller = <Body, const Q extends TProperties = {}, const B extend
       caller,
       id: pathId(exchange),
       deliveryId: pathId(exchange, 'delivery_id'),
+      file: exchange.params['file'] ?? '',
       query: values,
       given,
       body: (readBody ? readBody(sent, context) : {}) as Static<TObject<B>>,

@@ -6,6 +6,7 @@ import { captureByBody, captureByQuery } from './captures/capture.ts'
 import { createScreenshot } from './captures/create.ts'
 import { deleteScreenshot } from './captures/delete.ts'
 import { captureEvents } from './captures/events.ts'
+import { downloadFile } from './captures/file.ts'
 import { describeImage, downloadImage } from './captures/image.ts'
 import { listScreenshots } from './captures/list.ts'
 import { signUrl } from './captures/sign-url.ts'
@@ -28,6 +29,7 @@ export const routes: readonly Operation[] = [
   batchEvents,
   downloadImage,
   describeImage,
+  downloadFile,
   deleteScreenshot,
   signUrl,
   ...accountOperations,

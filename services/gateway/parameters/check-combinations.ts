@@ -61,6 +61,23 @@ const checkScale = (options: CaptureParameters, report: Report): void => {
   report('scale', `must be at most ${most} for a viewport of ${width} x ${height}`)
 }
 
+/** Most device pixels of an image and its renditions together: the largest image. */
+const picturePixelsMax = 80_000_000
+
+const checkRenditions = (options: CaptureParameters, report: Report): void => {
+  const { renditions = [] } = options
+  const effective = withDefaults(options)
+  const pixels = effective.width * effective.height * scaleOf(effective) ** 2
+  const most = Math.floor(picturePixelsMax / pixels) - 1
+  if (renditions.length > most) {
+    report('renditions', `must be at most ${most} for a viewport of ${pixels} device pixels`)
+  }
+  for (const [at, { resize_mode: mode = 'fit', resize_width: width, resize_height: height }] of renditions.entries()) {
+    if (mode === 'fit' || (width !== undefined && height !== undefined)) continue
+    report(`renditions.${at}.resize_mode`, 'needs resize_width and resize_height unless it is fit')
+  }
+}
+
 /** Checks what the schema cannot: names, and parameters that depend on others. `options` contains those with a valid form. */
 export const checkCombinations = (options: CaptureParameters, report: Report): void => {
   const { format = 'png', timezone, locale } = options
@@ -78,4 +95,5 @@ export const checkCombinations = (options: CaptureParameters, report: Report): v
   }
   checkPdfLengths(options, report)
   checkActions(options, report)
+  checkRenditions(options, report)
 }

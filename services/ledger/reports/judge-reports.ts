@@ -108,6 +108,7 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   warnings: result.warnings.map(({ code, message }) => ({ code: plain(code), message: plain(message) })),
   timings: result.timings,
   metadata: result.metadata && plainMetadata(result.metadata),
+  files: result.files,
 })
 
 const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {

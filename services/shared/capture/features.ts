@@ -49,6 +49,7 @@ const byParameter: Partial<Record<ParameterName, Feature>> = {
   stealth: 'stealth',
   timezone: 'timezone',
   extract_metadata: 'extract_metadata',
+  outputs: 'extract_metadata',
   markdown: 'markdown',
   geolocation: 'geolocation',
   proxy: 'proxy',

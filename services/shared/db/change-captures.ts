@@ -1,3 +1,4 @@
+import type { CapturedFile } from '#shared/capture/files.ts'
 import type { Format } from '#shared/capture/options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
@@ -45,6 +46,7 @@ export type CaptureEnd =
       readonly warnings: readonly { readonly code: string; readonly message: string }[]
       readonly timings: Readonly<Record<string, number>>
       readonly metadata?: PageMetadata | undefined
+      readonly files?: readonly CapturedFile[] | undefined
     }
   | {
       readonly status: 'failed'
@@ -115,6 +117,7 @@ const endColumns = (end: CaptureEnd | undefined) => {
     warnings: end.warnings,
     timings: end.timings,
     metadata: end.metadata,
+    files: end.files,
   }
 }
 

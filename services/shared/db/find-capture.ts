@@ -1,3 +1,4 @@
+import type { CapturedFile } from '#shared/capture/files.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
@@ -32,6 +33,8 @@ export type FoundCapture = {
   readonly warnings: readonly { readonly code: string; readonly message: string }[] | null
   readonly timings: Readonly<Record<string, number>> | null
   readonly metadata: PageMetadata | null
+  /** Stored behind the image. */
+  readonly files: readonly CapturedFile[] | null
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
 }
 
@@ -40,7 +43,7 @@ export const captureColumns = `id, account_id as "accountId", status, url, optio
   iso_time(started_at) as "startedAt", iso_time(completed_at) as "completedAt",
   iso_time(expires_at) as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
-  final_url as "finalUrl", warnings, timings, metadata,
+  final_url as "finalUrl", warnings, timings, metadata, files,
   case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error`
 
 const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`

@@ -1,4 +1,5 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
+import { type CapturedFile, isRendition, kindOfFile } from '#shared/capture/files.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
@@ -61,6 +62,25 @@ export const toRecord = (capture: FoundCapture, publicUrl: string): Record<strin
 const metadataFields = ({ title, description, canonical, language, favicon, og, twitter }: PageMetadata) =>
   present({ title, description, canonical, language, favicon, og, twitter })
 
+/** Address of a file of a capture. */
+const fileUrl = (publicUrl: string, id: string, name: string): string =>
+  `${captureUrls(publicUrl, id).status}/files/${name}`
+
+const outputFields = ({ id, files }: FoundCapture, publicUrl: string) => {
+  const fieldsOf = (file: CapturedFile) => ({
+    ...(!isRendition(file) && { name: file.name }),
+    url: fileUrl(publicUrl, id, file.name),
+    mime_type: kindOfFile(file).mimeType,
+    file_size: file.bytes,
+    ...present({ width: file.width, height: file.height }),
+  })
+  const listOf = (listed: readonly CapturedFile[]) => (listed.length > 0 ? listed.map(fieldsOf) : null)
+  return {
+    outputs: listOf((files ?? []).filter((file) => !isRendition(file))),
+    renditions: listOf((files ?? []).filter(isRendition)),
+  }
+}
+
 const imageFields = (capture: FoundCapture, publicUrl: string) => ({
   file_size: capture.fileSize,
   mime_type: capture.mimeType,
@@ -72,5 +92,6 @@ const imageFields = (capture: FoundCapture, publicUrl: string) => ({
   target_status: capture.targetStatus,
   final_url: capture.finalUrl ? maskUrl(capture.finalUrl) : null,
   metadata: capture.metadata && metadataFields(capture.metadata),
+  ...outputFields(capture, publicUrl),
   warnings: [...ignoredOptions(capture.options), ...(capture.warnings ?? [])],
 })

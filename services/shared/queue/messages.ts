@@ -3,6 +3,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { pageMetadata } from '#shared/capture/page-metadata.ts'
@@ -100,6 +101,8 @@ const completed = Type.Object(
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     /** Absent: it was not requested, or could not be read. */
     metadata: Type.Optional(pageMetadata),
+    /** Stored behind the image, in this order; `bytes` and `sha256` are of the image alone. Absent: none. */
+    files: Type.Optional(Type.Array(capturedFile, { maxItems: filesMax })),
   },
   closed,
 )

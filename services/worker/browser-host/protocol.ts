@@ -1,3 +1,4 @@
+import type { CapturedFile } from '#shared/capture/files.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
@@ -70,8 +71,11 @@ export type Message =
 
 /** The result of a capture. `width` and `height` are in pixels of the image. */
 export type Shot = {
+  /** The image, and behind it the files. */
   readonly bytes: Uint8Array
-  /** Of `bytes`, in hexadecimal. */
+  /** Absent: none. */
+  readonly files?: readonly CapturedFile[] | undefined
+  /** Of the image, in hexadecimal. */
   readonly sha256: string
   readonly width: number
   readonly height: number

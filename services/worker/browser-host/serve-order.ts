@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { openMs, requestedWaitMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
@@ -108,7 +107,7 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
         loaded,
         time,
       })
-      return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
+      return { outcome: 'completed', shot, timings }
     } catch (thrown) {
       return failed(thrown, timings)
     }

@@ -1,4 +1,5 @@
 import { endsBeforeMs, handBacksMax, unendedMax } from '#shared/capture/budget.ts'
+import { bytesOfFiles } from '#shared/capture/files.ts'
 import { errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
 import type { Fault, Outcome, Shot } from '#worker/browser-host/protocol.ts'
@@ -93,7 +94,7 @@ const completedResult = (
   token: sealed.token,
   outcome: 'completed',
   objectKey,
-  bytes: shot.bytes.byteLength,
+  bytes: shot.bytes.byteLength - bytesOfFiles(shot.files),
   sha256: shot.sha256,
   width: shot.width,
   height: shot.height,
@@ -102,6 +103,7 @@ const completedResult = (
   timings: { ...before, ...timings },
   warnings: [...shot.warnings],
   ...(shot.metadata && { metadata: shot.metadata }),
+  ...(shot.files && { files: [...shot.files] }),
 })
 
 /** Runs one attempt until its browser is free for the next capture. The image of an interrupted attempt is not stored. Never throws. */

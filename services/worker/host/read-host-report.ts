@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { warningsMax } from '#shared/capture/bound-warnings.ts'
+import { bytesOfFiles, capturedFile, filesMax } from '#shared/capture/files.ts'
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
@@ -28,6 +29,7 @@ const shot = Type.Object(
     finalUrl: Type.Optional(text(outcomeCharactersMax.finalUrl)),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     metadata: Type.Optional(pageMetadata),
+    files: Type.Optional(Type.Array(capturedFile, { maxItems: filesMax })),
   },
   closed,
 )
@@ -83,6 +85,7 @@ export const readHostReport = (json: string, bytes: Uint8Array): HostReport => {
   if (value.kind !== 'ended') return value
   if (value.outcome.outcome !== 'completed') return { ...value, outcome: value.outcome }
   const { shot: described, ...rest } = value.outcome
+  if (bytesOfFiles(described.files) >= bytes.byteLength) throw new TypeError('files larger than all bytes')
   if (!isBounded(described.metadata)) throw new TypeError('metadata beyond its bound')
   return { ...value, outcome: { ...rest, shot: { ...described, bytes } } }
 }

@@ -1,3 +1,4 @@
+import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Server } from 'node:net'
@@ -145,7 +146,10 @@ export const steerHost = async (
     end('no longer needed')
     await ended
   }
-  const bounds = { imageBytesMax: Math.max(bytesPerPixel * pixelsMax, pdfBytesMax), loadBytesMax: upstream.bytesMax }
+  const bounds = {
+    imageBytesMax: Math.max(bytesPerPixel * pixelsMax, pdfBytesMax) + outputsMax * outputBytesMax,
+    loadBytesMax: upstream.bytesMax,
+  }
   const broken = (reason: string) => end(`host broke the protocol: ${reason}`)
   const stream = child.stdio[pipeFd] as Duplex
   const pipe = openHostPipe(stream, bounds, broken)

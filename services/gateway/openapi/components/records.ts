@@ -1,6 +1,7 @@
 import { completedNames, type EchoedOptions } from '#shared/capture/echo-options.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
+import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
@@ -106,7 +107,23 @@ const socialTags = (prefix: string, example: string) =>
     additionalProperties: { type: 'string' },
   })
 
+const stored = {
+  url: address('URL of the file. It requires the API key.'),
+  mime_type: text('Media type of the file.'),
+  file_size: count('Size of the file in bytes.'),
+}
+
 const imageMore: Fields = {
+  outputs: typed({
+    type: 'array',
+    description: 'Content of the page that was requested with `outputs`, and could be read.',
+    items: schemaRef('StoredOutput'),
+  }),
+  renditions: typed({
+    type: 'array',
+    description: 'Images that were requested with `renditions`, in the same order.',
+    items: schemaRef('StoredRendition'),
+  }),
   metadata: schemaRef('PageMetadata'),
   expires_at: moment('End of the retention of the image. Afterwards the image returns 410; the record remains.'),
   target_status: count('HTTP status of the page. A page that returns 404 is captured like any other.'),
@@ -156,6 +173,12 @@ export const recordSchemas: Fields = {
   CaptureError: closed({
     code: word(captureErrorCodes, 'Reason for the failure.'),
     message: text('Human-readable message.'),
+  }),
+  StoredOutput: closed({ name: word(outputNames, 'Name of the output.'), ...stored }),
+  StoredRendition: closed({
+    ...stored,
+    width: count('Width of the image in pixels.'),
+    height: count('Height of the image in pixels.'),
   }),
   PendingScreenshot: closed({ ...common('ScreenshotOptions'), ...stateOf('pending') }, inBatch),
   ProcessingScreenshot: closed({ ...common('ScreenshotOptions'), ...stateOf('processing') }, { ...inBatch, ...begun }),

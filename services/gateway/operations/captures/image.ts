@@ -6,6 +6,7 @@ import {
   imageGone,
   imageHeaders,
   isStored,
+  openStored,
   readImage,
   storedImage,
   type StoredImage,
@@ -76,8 +77,8 @@ const readRange = (header: string | undefined, bytes: number): Requested => {
   return last < first ? 'whole' : { first, last: Math.min(last, bytes - 1) }
 }
 
-/** `isOwn`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
-const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
+/** The image of a completed capture. Throws `NOT_READY` or `EXPIRED`. `isOwn`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
+export const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
   const { status, error } = capture
   if (status === 'failed' && isOwn) {
     throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
@@ -110,7 +111,7 @@ const answerPart = async (
   { capture, image, headers }: Prepared,
   range: ByteRange,
 ): Promise<Answer> => {
-  const found = await context.objects.get(image.objectKey, range)
+  const found = await openStored(context, image, range)
   if (!found) throw imageGone(context, capture.id)
   const contentRange = `bytes ${range.first}-${range.last}/${image.fileSize}`
   return {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { byDefault, flag, integer, line, withDoc } from './kinds.ts'
+import { byDefault, flag, integer, line, withDoc, outputNames } from './kinds.ts'
 
 /** Record, cache, webhook and response. */
 export const advanced = {
@@ -7,6 +7,12 @@ export const advanced = {
     description:
       'Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags.',
     example: true,
+  }),
+  outputs: withDoc(Type.Array(Type.Enum([...outputNames]), { maxItems: outputNames.length, uniqueItems: true }), {
+    description:
+      'Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`.',
+    example: ['text', 'links'],
+    more: 'Each is downloaded from its `url` in the record, and has at most 5 MB; one that is larger is left out, with a warning.',
   }),
   cache_ttl: withDoc(byDefault(integer(0, 86_400), 0), {
     description:

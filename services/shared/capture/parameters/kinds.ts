@@ -77,6 +77,23 @@ export const action = Type.Object(
   },
   { additionalProperties: false },
 )
+/** Content of the page that can be requested besides its image. */
+export const outputNames = ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml'] as const
+/** Formats of renditions. */
+export const renditionFormats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
+/** Most renditions of a capture. */
+export const renditionsMax = 5
+/** Another format or size of the image. */
+export const rendition = Type.Object(
+  {
+    format: Type.Enum([...renditionFormats]),
+    quality: Type.Optional(integer(1, 100)),
+    resize_width: Type.Optional(integer(16, 3840)),
+    resize_height: Type.Optional(integer(16, 2160)),
+    resize_mode: Type.Optional(Type.Enum(['fit', 'cover', 'contain'])),
+  },
+  { additionalProperties: false },
+)
 /** Items of a page's storage by name. */
 export const storageItems = () => Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { byDefault, flag, integer, withDoc } from './kinds.ts'
+import { byDefault, flag, integer, rendition, renditionsMax, withDoc } from './kinds.ts'
 
 const neverEnlarged =
   'If both `resize_width` and `resize_height` are given, the image fits inside them. It is never enlarged.'
@@ -37,6 +37,13 @@ export const output = {
   resize_position: withDoc(byDefault(Type.Enum(['center', 'top', 'bottom', 'left', 'right']), 'center'), {
     description: 'Part of the image that `cover` keeps, or side at which `contain` places it.',
     example: 'top',
+    appliesTo: 'image',
+  }),
+  renditions: withDoc(Type.Array(rendition, { maxItems: renditionsMax }), {
+    description:
+      'Up to 5 further images of the same load, each with `format` and, as for the image itself, `quality`, `resize_width`, `resize_height` and `resize_mode`.',
+    example: [{ format: 'webp', resize_width: 320 }],
+    more: 'Each is downloaded from its `url` in the record. They are free of charge.',
     appliesTo: 'image',
   }),
   clip: withDoc(

@@ -10,7 +10,7 @@ create type capture_change as (
   attempts integer, unended_starts integer, attempt_begins boolean, begun_ms_ago integer, ends boolean,
   object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
   processing_time_ms integer, target_status integer, final_url text, warnings json, timings json,
-  metadata jsonb, error_code text, error_message text
+  metadata jsonb, files jsonb, error_code text, error_message text
 );
 
 drop function if exists change_captures(json, text[]);
@@ -36,7 +36,7 @@ begin
          object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
          width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
          target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
-         metadata = n.metadata, error_code = n.error_code, error_message = n.error_message,
+         metadata = n.metadata, files = n.files, error_code = n.error_code, error_message = n.error_message,
          cache_key = case when n.status = 'failed' then null else c.cache_key end
     from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
             from unnest(v_changes) as u) as n
@@ -53,7 +53,7 @@ begin
   insert into object_removal (key, not_before) select key, v_now from unnest(p_losers) as l (key)
       on conflict do nothing;
   insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
-  select n.object_key, n.id, n.file_size, n.sha256, v_now, c.expires_at
+  select n.object_key, n.id, n.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(n.files) as f), 0), n.sha256, v_now, c.expires_at
     from unnest(v_changes) as n join capture c on c.id = n.id where n.status = 'completed';
 
   perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)

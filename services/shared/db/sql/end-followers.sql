@@ -19,7 +19,7 @@ begin
            object_key = k.object_key, file_size = k.file_size, sha256 = k.sha256, mime_type = k.mime_type,
            width = k.width, height = k.height, processing_time_ms = k.processing_time_ms,
            target_status = k.target_status, final_url = k.final_url, warnings = k.warnings, timings = k.timings,
-           metadata = k.metadata, error_code = k.error_code, error_message = k.error_message
+           metadata = k.metadata, files = k.files, error_code = k.error_code, error_message = k.error_message
       from capture k
      where k.id = any (p_leaders) and f.follows = k.id
     returning f.id

@@ -12,6 +12,8 @@ import { assertWanted } from './inspect/assert-wanted.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { findChallenge } from './inspect/find-challenge.ts'
 import { isBlank } from './inspect/is-blank.ts'
+import { readOutputs } from './inspect/read-outputs.ts'
+import { joinFiles, type Rendition } from './join-files.ts'
 import { assertDocument, goTo, navigate, timeoutError } from './load/navigate.ts'
 import { awaitFunction, awaitHidden, awaitSelector } from './load/await-selector.ts'
 import { interceptRequests } from './page/intercept-requests.ts'
@@ -58,9 +60,10 @@ type Capture = CaptureBounds & {
   readonly share: (stage: WaitingStage) => number
 }
 
-type UnhashedShot = Omit<Shot, 'sha256'>
-
-type Rendering = Pick<Shot, 'bytes' | 'width' | 'height' | 'warnings'>
+type Rendering = Pick<Shot, 'width' | 'height' | 'warnings'> & {
+  readonly bytes: Buffer
+  readonly renditions: readonly Rendition[]
+}
 
 /** A page is idle after this long without requests. */
 const idleMs = 500
@@ -135,17 +138,19 @@ const prepare = async (capture: Capture): Promise<Warning[]> => {
   ]
 }
 
-/** Finds a challenge and reads the metadata. */
+/** Finds a challenge, and reads the metadata and outputs. */
 const inspect = async ({ open, plan, share }: Capture) => {
   const waitMs = share('inspect')
   const vendor = await findChallenge(open)
   const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
+  const outputs = await readOutputs(open, plan.outputs, waitMs)
   const seen = [
     ...(vendor === undefined ? [] : [warnings.challenge(vendor)]),
     ...(isUnread ? [warnings.metadataUnread] : []),
+    ...outputs.flatMap(({ name, content }) => (content ? [] : [warnings.outputUnread(name)])),
   ]
-  return { metadata, seen }
+  return { metadata, outputs, seen }
 }
 
 /** Wait before the second shot of a blank page. */
@@ -156,17 +161,18 @@ const takeImage = async (
   { open, plan, traffic, time, heightMax, pixelsMax }: Capture,
   output: ImageOutput,
 ): Promise<Rendering> => {
-  const { emulation, subject } = plan
+  const { emulation, subject, renditions } = plan
   const { scale } = emulation
-  const sizes = { heightMax, pixelsMax: pixelsWithin(output, pixelsMax) }
+  const sizes = { heightMax, pixelsMax: pixelsWithin(plan, pixelsMax) }
   const whole = await measure(open, subject, emulation, sizes)
   const { frame, isTruncated, zoom } = subject.kind === 'element' ? whole : clipTo(whole, plan.clip)
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
-  assertFits(output, size)
+  for (const each of [output, ...renditions]) assertFits(each, size)
   // Fails if the page navigates meanwhile; it is then shot as it is.
   const bars = arrangeBars(subject, frame.height)
   if (bars !== undefined) await runInMainFrame(open, bars).catch(() => {})
-  const settings = { frame, zoom, subject, output }
+  const shared = { ...output, format: 'png' as const }
+  const settings = { frame, zoom, subject, output: renditions.length > 0 ? shared : output }
   const inSections = subject.kind === 'full-page' && subject.inSections
   const take = async () => {
     const picture = await time('shoot', inSections ? shootSections(open, plan, settings) : shoot(open, settings))
@@ -181,26 +187,33 @@ const takeImage = async (
   }
   const seen = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
   const image = await time('encode', encode(taken.picture, output, size))
-  return { ...image, warnings: seen }
+  const further: Rendition[] = []
+  for (const each of renditions) {
+    further.push({ ...(await time('encode', encode(taken.picture, each, size))), format: each.format })
+  }
+  return { ...image, renditions: further, warnings: seen }
 }
 
 const takePdf = async (capture: Capture, output: PdfOutput): Promise<Rendering> => {
   const { open, plan, time, traffic } = capture
   const { frame, ...pdf } = await time('shoot', printPdf(open, plan, output, capture))
   assertDocument(open, traffic)
-  return { ...pdf, warnings: frame ? [warnings.truncated(frame)] : [] }
+  return { ...pdf, renditions: [], warnings: frame ? [warnings.truncated(frame)] : [] }
 }
 
-const render = async (capture: Capture): Promise<UnhashedShot> => {
+const render = async (capture: Capture): Promise<Shot> => {
   const { open, plan, time } = capture
   const { output } = plan
   const before = await prepare(capture)
   await assertWanted(open, plan.unwanted)
-  const { metadata, seen } = await time('inspect', inspect(capture))
+  const { metadata, outputs, seen } = await time('inspect', inspect(capture))
   const picture = await (output.kind === 'pdf' ? takePdf(capture, output) : takeImage(capture, output))
   const finalUrl = open.document.address()
+  const { bytes, renditions, width, height } = picture
   return {
-    ...picture,
+    ...joinFiles(bytes, { outputs, renditions }),
+    width,
+    height,
     mimeType: mediaTypes[output.kind === 'pdf' ? 'pdf' : output.format],
     targetStatus: open.document.requested().status,
     // Masked, because it is sent and stored in plain text from here on.
@@ -214,7 +227,7 @@ const render = async (capture: Capture): Promise<UnhashedShot> => {
  * Takes one capture in a page that was opened for it: load, prepare, inspect, shoot, encode. Throws the `AppError` for the
  * record, or the browser's own error if the browser ended.
  */
-export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<UnhashedShot> => {
+export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
   const { pixelsMax } = bounds
   const { subject } = plan
   const heightMax = Math.min(bounds.heightMax, (subject.kind === 'full-page' && subject.heightMax) || bounds.heightMax)

@@ -1,3 +1,4 @@
+import { outputBytesMax } from '#shared/capture/files.ts'
 import type { Warning } from '#shared/queue/messages.ts'
 import type { Frame } from './shoot/measure.ts'
 
@@ -27,6 +28,12 @@ export const notScrolled: Warning = {
   code: 'not_scrolled',
   message: 'The page could not be scrolled to its end in time; content that appears on scrolling may be missing.',
 }
+
+/** The record then does not have the output. */
+export const outputUnread = (name: string): Warning => ({
+  code: 'output_unread',
+  message: `outputs: ${name} could not be read, is empty, or is larger than ${outputBytesMax} bytes.`,
+})
 
 /** Takes the part that the capture shows, in CSS pixels. */
 export const truncated = ({ width, height }: Frame): Warning => ({

@@ -175,7 +175,7 @@ t.test('document: errors have the status of the catalogue, and every public code
 // Contract: Success statuses
 t.test('document: success is 200, 202 or 204; images also have the statuses of ranges and conditions', (t) => {
   const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
-  const images = ['image 206', 'image 304', 'image 416', 'image_head 304']
+  const images = ['file 304', 'image 206', 'image 304', 'image 416', 'image_head 304']
   t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
   t.end()
 })

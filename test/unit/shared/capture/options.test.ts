@@ -150,6 +150,20 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
     outside: [{}, 'click', null, Array.from({ length: 21 }, () => ({ type: 'press', key: 'Tab' }))],
     says: 'must be a list of at most 20 entries',
   },
+  outputs: {
+    inside: [[], ['html'], ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml']],
+    outside: ['html', null, {}],
+    says: 'must be a list of at most 6 entries',
+  },
+  renditions: {
+    inside: [
+      [],
+      [{ format: 'webp' }],
+      Array.from({ length: 5 }, () => ({ format: 'png', quality: 1, resize_width: 16 })),
+    ],
+    outside: [{}, null, Array.from({ length: 6 }, () => ({ format: 'png' }))],
+    says: 'must be a list of at most 5 entries',
+  },
   local_storage: items,
   session_storage: items,
   filename: {

@@ -27,6 +27,8 @@ export type ImageOutput = {
   readonly format: Exclude<Format, 'pdf'>
   readonly quality: number
   readonly isTransparent: boolean
+  /** Whether a transparent picture is put on white for it. */
+  readonly isFlattened?: boolean
   /** The image is made smaller to fit inside, never larger; undefined on a side: no bound there. */
   readonly fit: { readonly width: number | undefined; readonly height: number | undefined } | undefined
   /** How the image fills exactly `fit`; undefined: it keeps its aspect ratio. */
@@ -123,6 +125,24 @@ const planOutput = (options: CaptureOptions): Output => {
   return { kind: 'image', format, quality, isTransparent, fit: isResized ? { width, height } : undefined, placing }
 }
 
+/** Further images of the same picture. */
+const planRenditions = ({ format, omit_background: isTransparent, renditions = [] }: CaptureOptions): ImageOutput[] =>
+  format === 'pdf'
+    ? []
+    : renditions.map(({ format: own, quality = 80, resize_width: width, resize_height: height, resize_mode: mode }) => {
+        const keepsAlpha = isTransparent && (own === 'png' || own === 'webp')
+        const isResized = width !== undefined || height !== undefined
+        return {
+          kind: 'image',
+          format: own,
+          quality,
+          isTransparent: keepsAlpha,
+          isFlattened: isTransparent && !keepsAlpha,
+          fit: isResized ? { width, height } : undefined,
+          placing: mode === 'cover' || mode === 'contain' ? { mode, position: 'center' } : undefined,
+        }
+      })
+
 /**
  * Decides what a capture does. Of conflicting parameters, an explicit value wins over the device's, and a selector over the
  * full page.
@@ -187,6 +207,9 @@ export const planCapture = (options: CaptureOptions) => {
     /** Part of a viewport or full page; undefined: all of it. */
     clip: options.clip,
     output: planOutput(options),
+    renditions: planRenditions(options),
+    /** Content of the page that is stored besides its picture. */
+    outputs: options.outputs ?? [],
   }
 }
 

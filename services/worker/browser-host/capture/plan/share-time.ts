@@ -1,4 +1,4 @@
-import type { CapturePlan, ImageOutput, Output } from './plan-capture.ts'
+import type { CapturePlan, ImageOutput } from './plan-capture.ts'
 
 /** Most milliseconds of each stage, in order of execution; requested waits are over before `navigation`, and come on top. */
 const stageMsMax = {
@@ -34,23 +34,43 @@ const pdfMs = 5000
 
 type Planned = Pick<
   CapturePlan,
-  'blocks' | 'changes' | 'actions' | 'requestedWaitMs' | 'extractsMetadata' | 'emulation' | 'subject' | 'output'
+  | 'blocks'
+  | 'changes'
+  | 'actions'
+  | 'requestedWaitMs'
+  | 'extractsMetadata'
+  | 'emulation'
+  | 'subject'
+  | 'output'
+  | 'renditions'
+  | 'outputs'
 >
 
-/** Most device pixels of an image: the worker's `pixelsMax`, or fewer if the format requires it. */
-export const pixelsWithin = (output: Output, pixelsMax: number): number =>
-  Math.min(pixelsMax, (output.kind === 'image' && pixelsMaxByFormat[output.format]) || pixelsMax)
+type Pictures = Pick<Planned, 'output' | 'renditions'>
 
-const pictureMs = ({ output, subject, emulation }: Planned, pixelsMax: number): number => {
-  if (output.kind === 'pdf') return pdfMs
-  const { width, height, scale } = emulation
-  const pixels = subject.kind === 'viewport' ? width * height * scale ** 2 : pixelsWithin(output, pixelsMax)
-  return basePictureMs + (pixels / 1e6) * megapixelMs[output.format]
+const formatsOf = ({ output, renditions }: Pictures): ImageOutput['format'][] =>
+  [output, ...renditions].flatMap((each) => (each.kind === 'image' ? [each.format] : []))
+
+/**
+ * Most device pixels of a picture: the worker's `pixelsMax`, divided among the image and its renditions, or fewer if one of their
+ * formats requires it.
+ */
+export const pixelsWithin = (plan: Pictures, pixelsMax: number): number => {
+  const most = formatsOf(plan).map((format) => pixelsMaxByFormat[format] ?? pixelsMax)
+  return Math.floor(Math.min(pixelsMax / (1 + plan.renditions.length), ...most))
 }
 
-const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetadata }: Planned): boolean => {
+const pictureMs = (plan: Planned, pixelsMax: number): number => {
+  const { output, subject, emulation } = plan
+  if (output.kind === 'pdf') return pdfMs
+  const { width, height, scale } = emulation
+  const pixels = subject.kind === 'viewport' ? width * height * scale ** 2 : pixelsWithin(plan, pixelsMax)
+  return formatsOf(plan).reduce((ms, format) => ms + (pixels / 1e6) * megapixelMs[format], basePictureMs)
+}
+
+const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetadata, outputs }: Planned): boolean => {
   if (stage === 'consent') return blocks.cookies
-  if (stage === 'inspect') return extractsMetadata
+  if (stage === 'inspect') return extractsMetadata || outputs.length > 0
   if (stage === 'actions') return actions.length > 0
   if (stage !== 'changes') return true
   return [changes.js, changes.click, changes.scrollTo].some((each) => each !== undefined)

@@ -14,7 +14,7 @@ type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
 
 /**
  * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
- * starts, and holds endless ones at their start. Those that follow an element through the viewport are held where it is in the
+ * starts, and holds endless ones at their start; the animations of an SVG likewise, if it has any that end. Those that follow an element through the viewport are held where it is in the
  * middle if `isWhole`. Animations that the page has paused, or that follow the scroll position otherwise, stay.
  * Resolves to a `Finished`.
  */
@@ -37,6 +37,22 @@ const finishInRoot = `async function (isWhole) {
       animation.currentTime = delay
     }
     return true
+  }
+  const partEnd = (part) => {
+    const repeats = part.getAttribute('repeatCount')
+    if (repeats === 'indefinite' || part.getAttribute('repeatDur') === 'indefinite') return 0
+    try {
+      return part.getStartTime() + part.getSimpleDuration() * Number(repeats ?? 1)
+    } catch {
+      // It has not begun, or has no end.
+      return 0
+    }
+  }
+  for (const svg of roots.flatMap((root) => [...root.querySelectorAll('svg')])) {
+    const parts = [...svg.querySelectorAll('animate, animateMotion, animateTransform, set')]
+    if (parts.length === 0 || svg.ownerSVGElement !== null || svg.animationsPaused()) continue
+    svg.pauseAnimations()
+    svg.setCurrentTime(Math.max(...parts.map(partEnd)))
   }
   for (let round = 0; round < ${roundsMax}; round += 1) {
     const finished = roots.flatMap((root) => root.getAnimations()).filter(finish)

@@ -69,12 +69,19 @@ const resizing = ({ placing, isTransparent }: ImageOutput, size: Size): ResizeOp
 /** Whether the browser's picture is delivered without another encoding. */
 export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jpeg' && fit === undefined
 
+const opaqueOf = (image: Sharp, { isFlattened = false }: ImageOutput): Sharp =>
+  isFlattened ? image.flatten({ background: 'white' }) : image.removeAlpha()
+
+/** First byte of a JPEG. */
+const jpegStart = 0xff
+
 /** Encodes the browser's picture, whose size is `shot` in pixels, as the delivered image. */
 export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): Promise<Image> => {
-  if (isFinal(output)) return { bytes: picture, ...shot }
+  // A picture for renditions too is a PNG.
+  if (isFinal(output) && picture[0] === jpegStart) return { bytes: picture, ...shot }
   const size = output.placing ? placedSize(shot, output) : fitInside(shot, output.fit)
   const read = sharp(picture, { limitInputPixels: false })
-  const opaque = output.isTransparent ? read : read.removeAlpha()
+  const opaque = output.isTransparent ? read : opaqueOf(read, output)
   const isResized = size.width !== shot.width || size.height !== shot.height
   const image = isResized ? opaque.resize(resizing(output, size)) : opaque
   const isPlain = picture.length <= plainBytesPerPixel * shot.width * shot.height

@@ -68,10 +68,11 @@ t.test('share time: stages that use all of their shares leave time for the scree
 })
 
 t.test('share time: an avif has a lower pixel bound than other images, within that of the worker', async (t) => {
-  const of = (format: 'avif' | 'png' | 'pdf', most: number) =>
-    pixelsWithin(planCapture(optionsOf({ format })).output, most)
+  const of = (format: 'avif' | 'png' | 'pdf', most: number) => pixelsWithin(planCapture(optionsOf({ format })), most)
   t.equal(of('avif', pixelsMax), 34_000_000)
   t.equal(of('avif', 1_000_000), 1_000_000)
   t.equal(of('png', pixelsMax), pixelsMax)
   t.equal(of('pdf', pixelsMax), pixelsMax)
+  const renditions = [{ format: 'jpeg' as const }, { format: 'avif' as const }, { format: 'png' as const }]
+  t.equal(pixelsWithin(planCapture(optionsOf({ renditions })), pixelsMax), pixelsMax / 4, 'divided among renditions')
 })

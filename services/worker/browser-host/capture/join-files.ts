@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto'
+import { type CapturedFile, renditionName } from '#shared/capture/files.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { ReadOutput } from './inspect/read-outputs.ts'
+import type { ImageOutput } from './plan/plan-capture.ts'
+import type { Image } from './shoot/encode.ts'
+
+/** Another image of the same picture. */
+export type Rendition = Image & Pick<ImageOutput, 'format'>
+
+type Files = { readonly outputs: readonly ReadOutput[]; readonly renditions: readonly Rendition[] }
+
+type Content = Omit<CapturedFile, 'bytes' | 'sha256'> & { readonly content: Buffer }
+
+/** Joins an image and what is stored behind it, the outputs that could be read first. */
+export const joinFiles = (image: Buffer, { outputs, renditions }: Files): Pick<Shot, 'bytes' | 'files' | 'sha256'> => {
+  const sha256 = hash('sha256', image)
+  const contents: Content[] = [
+    ...outputs.flatMap(({ name, content }) => (content ? [{ name, content }] : [])),
+    ...renditions.map(({ bytes, ...described }, at) => ({ name: renditionName(at), ...described, content: bytes })),
+  ]
+  if (contents.length === 0) return { bytes: image, sha256 }
+  return {
+    bytes: Buffer.concat([image, ...contents.map(({ content }) => content)]),
+    files: contents.map(({ content, ...file }) => ({
+      ...file,
+      bytes: content.length,
+      sha256: hash('sha256', content),
+    })),
+    sha256,
+  }
+}
