@@ -29,6 +29,28 @@ t.test('worker print: content is scaled, and backgrounds may be left out', async
   t.same([fillsRed(await printed()), fillsRed(await printed({ pdf_background: false }))], [true, false])
 })
 
+t.test('worker print: all is printed on one page as wide as the paper, in print styles', async (t) => {
+  const body = `<!doctype html><style>body { margin: 0 } @media screen { p { display: none } } p { height: 2000px; margin: 0; background: rgb(255,0,0) }</style>
+    <p></p><h2 style="break-before:page">next</h2><footer style="width:100%;height:100px"></footer>`
+  const single = { html: body, format: 'pdf', pdf_single_page: true } as const
+  const pdf = await shotOf(single)
+  const [[width, height] = [0, 0], ...others] = pageSizesOf(pdf.bytes)
+  t.strictSame([others.length, pdf.warnings], [0, []])
+  t.ok(Math.abs(width - 595) <= 1, `${width} points wide`)
+  const contentPoints = (2100 * 72) / 96
+  t.ok(height > contentPoints && height < contentPoints * 1.1, `${height} points`)
+  t.ok(fillsRed(pdf.bytes))
+  const narrow = await shotOf({ ...single, pdf_width: '100mm', pdf_scale: 0.5, pdf_page_ranges: '1' })
+  t.strictSame(
+    pageSizesOf(narrow.bytes)[0]?.map((side) => Math.round(side / 10)),
+    [28, 87],
+  )
+  t.equal(pageSizesOf((await shotOf({ html: '<p>short</p>', format: 'pdf', pdf_single_page: true })).bytes).length, 1)
+  t.match((await shotOf({ html: '<p style="height:30000px">', format: 'pdf', pdf_single_page: true })).warnings, [
+    { code: 'truncated' },
+  ])
+})
+
 t.test('worker print: header and footer are on each page, and can neither run scripts nor load anything', async (t) => {
   const own = streamsOf(await printed())
   const plain = '<span style="font-size:10px">head</span>'

@@ -48,6 +48,8 @@ export interface CaptureParameters {
   pdf_width?: string
   /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
   pdf_height?: string
+  /** Prints a PDF on one page as wide as the paper and as high as the content. */
+  pdf_single_page?: boolean
   /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */
   pdf_scale?: number
   /** Prints backgrounds in a PDF. */
@@ -210,6 +212,8 @@ export interface BatchParameters {
   pdf_width?: string
   /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
   pdf_height?: string
+  /** Prints a PDF on one page as wide as the paper and as high as the content. */
+  pdf_single_page?: boolean
   /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */
   pdf_scale?: number
   /** Prints backgrounds in a PDF. */

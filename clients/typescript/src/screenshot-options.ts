@@ -22,6 +22,7 @@ export interface ScreenshotOptions {
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
   pdf_width?: string
   pdf_height?: string
+  pdf_single_page?: boolean
   pdf_scale?: number
   pdf_background?: boolean
   pdf_page_ranges?: string
@@ -116,6 +117,7 @@ export interface CompletedScreenshotOptions {
   pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid'
   pdf_width?: string
   pdf_height?: string
+  pdf_single_page?: boolean
   pdf_scale?: number
   pdf_background?: boolean
   pdf_page_ranges?: string

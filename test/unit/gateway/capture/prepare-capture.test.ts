@@ -83,7 +83,7 @@ t.test('cache text: differs for every other parameter', async (t) => {
     ...{ pdf_width: '50mm', pdf_height: '50mm', pdf_scale: 2, pdf_background: false, pdf_page_ranges: '1' },
     ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true, delay_ms: 5, block_trackers: true, block_popups: true },
     ...{ actions: [{ type: 'scroll', y: 1 }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
-    ...{ outputs: ['text'], renditions: [{ format: 'webp' }] },
+    ...{ pdf_single_page: true, outputs: ['text'], renditions: [{ format: 'webp' }] },
     ...{ click_selector: 'a', scroll_to: 'a', hide_selectors: ['a'], css: 'a', js: 'a', headers: { a: 'b' } },
     ...{ cookies: [{ name: 'a', value: 'b' }], block_cookies: false, block_ads: true, block_chats: true },
     ...{ dark_mode: true, reduced_motion: true, user_agent: 'a', stealth: true, timezone: 'UTC' },

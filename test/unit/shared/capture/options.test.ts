@@ -124,6 +124,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   block_ads: flag,
   block_chats: flag,
   block_trackers: flag,
+  pdf_single_page: flag,
   block_popups: flag,
   dark_mode: flag,
   reduced_motion: flag,

@@ -103,6 +103,8 @@ const planPdfPage = (options: CaptureOptions) => {
 export type PdfPage = Readonly<ReturnType<typeof planPdfPage>>
 
 const planPdfPrint = (options: CaptureOptions) => ({
+  /** Whether all is printed on one page, as wide as the paper. */
+  onOnePage: options.pdf_single_page,
   scale: options.pdf_scale,
   hasBackground: options.pdf_background,
   /** All pages if undefined. */

@@ -1,11 +1,12 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { emulateMedia } from '#worker/browser-host/capture/page/emulate.ts'
+import { emulateMedia, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage, PdfPrint } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
 import { type Frame, measure } from './measure.ts'
+import { lowestBottom } from './tall-viewport.ts'
 
 const pixelsPerInch = 96
 
@@ -133,8 +134,16 @@ const printFirst = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: 
   return { bytes, ...sizeOf(single) }
 }
 
+/** Lets nothing begin a new page. */
+const removeBreaks = `(() => {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync('* { break-before: auto !important; break-after: auto !important }')
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+})()`
+
 /** Prints a part of the page on one page, and returns whether all of it is there. */
-const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: Sheet, heightMax: number) => {
+const printOnOnePage = async (open: OpenPage, frame: Frame, sheet: Sheet, heightMax: number) => {
+  await runInMainFrame(open, removeBreaks)
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
     const single = pageAround({ ...frame, height }, sheet)
@@ -144,14 +153,29 @@ const printOnOnePage = async (open: Pick<OpenPage, 'session'>, frame: Frame, she
   return { ...(await printFirst(open, frame, sheet)), isWhole: false }
 }
 
+/** The part of the page that is as wide as the paper between its margins, in its print layout; undefined if no width is left. */
+const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, sheet: Sheet): Promise<Frame | undefined> => {
+  const { width: paperWidth, margins } = sheet.page
+  const width = Math.floor(((paperWidth - margins.left - margins.right) * pixelsPerInch) / sheet.print.scale)
+  if (width <= 0) return undefined
+  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, { ...emulation, media: 'print' })))
+  await emulateSize(open.session, { ...emulation, width })
+  const height = Math.max(1, (await runInMainFrame(open, lowestBottom)) as number)
+  return { x: 0, y: 0, width, height }
+}
+
 /**
- * Prints a viewport capture on pages of paper size; a full page or an element, with screen styles, on one page of its own size.
+ * Prints a viewport capture on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its own size.
  * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
  */
 export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds) => {
   const { subject, emulation } = plan
-  if (subject.kind === 'viewport')
-    return { bytes: await printSheet(open, sheet), ...sizeOf(sheet.page), frame: undefined }
+  if (subject.kind === 'viewport') {
+    const whole = sheet.print.onOnePage ? await layOutForPaper(open, plan, sheet) : undefined
+    if (whole === undefined) return { bytes: await printSheet(open, sheet), ...sizeOf(sheet.page), frame: undefined }
+    const { isWhole, ...pdf } = await printOnOnePage(open, whole, sheet, bounds.heightMax)
+    return { ...pdf, frame: isWhole ? undefined : whole }
+  }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
