@@ -36,7 +36,7 @@ t.test('features: a parameter at its default uses no feature', async (t) => {
   )
   t.same(featuresOf(defaults), [])
   const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
-  t.equal(flags.length, 16)
+  t.equal(flags.length, 17)
   t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 
