@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { createBufferedBytes, imageHeaders } from '#gateway/capture/read-image.ts'
+import type { ByteRange } from '#shared/storage/object-store.ts'
+import {
+  createBufferedBytes,
+  imageHeaders,
+  openStored,
+  storedFile,
+  storedImage,
+  type StoredImage,
+} from '#gateway/capture/read-image.ts'
 import { createApp } from '#gateway/app.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { completedCapture, createTestContext, testKey } from '#test/helpers/gateway-context.ts'
@@ -60,4 +68,28 @@ t.test('read image: is saved under the requested name, with the extension of its
   t.equal(named('invoice 42'), 'inline; filename="invoice 42.png"')
   t.equal(named('Home.PNG'), 'inline; filename="Home.PNG"')
   t.equal(named("Größe (1)'"), `inline; filename="Gr__e (1)'.png"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29%27.png`)
+})
+
+t.test('read image: an image and the files behind it are read by their ranges of the same object', async (t) => {
+  const digest = 'a'.repeat(64)
+  const files = [
+    { name: 'html', bytes: 10, sha256: digest },
+    { name: 'rendition-1', bytes: 20, sha256: digest, format: 'webp' as const, width: 1, height: 1 },
+  ]
+  const asked: (ByteRange | undefined)[] = []
+  const objects = { get: async (_key: string, range?: ByteRange) => void asked.push(range) }
+  const rangeOf = async (stored: StoredImage | undefined, range?: ByteRange) => {
+    if (stored) await openStored({ objects }, stored, range)
+    return asked.pop()
+  }
+  const alone = storedImage({ ...completedCapture, fileSize: 100 }, new Date())
+  t.equal(await rangeOf(alone), undefined, 'the whole object')
+  t.strictSame(await rangeOf(alone, { first: 0, last: 9 }), { first: 0, last: 9 })
+  const first = storedImage({ ...completedCapture, fileSize: 100, files }, new Date())
+  t.strictSame(await rangeOf(first), { first: 0, last: 99 })
+  const fileOf = (name: string) => first && storedFile(first, files, name)?.stored
+  t.strictSame(await rangeOf(fileOf('html')), { first: 100, last: 109 })
+  t.strictSame(await rangeOf(fileOf('rendition-1')), { first: 110, last: 129 })
+  t.strictSame(await rangeOf(fileOf('rendition-1'), { first: 5, last: 6 }), { first: 115, last: 116 })
+  t.equal(fileOf('text'), undefined)
 })

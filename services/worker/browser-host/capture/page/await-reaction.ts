@@ -20,12 +20,12 @@ const listensToScrolling = async ({ session }: Pick<OpenPage, 'session'>): Promi
 
 /**
  * Lets a page react to its new viewport, which shows all of it: until it is unchanged for `reactionMs`, which starts with two
- * frames if no script listens to scrolling.
+ * frames if no script listens to scrolling. Resolves to whether it has changed.
  */
-export const awaitReaction = async (open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>): Promise<void> => {
+export const awaitReaction = async (open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>): Promise<boolean> => {
   const leastMs = (await listensToScrolling(open)) ? reactionMs : 0
   // The page itself does not scroll any more.
   const scrolled = "document.dispatchEvent(new Event('scroll', { bubbles: true }))"
   const expression = () => `${scrolled}, (${awaitUnchanged})(${leastMs}, ${reactionMs})`
-  await runInLatestDocument(open, expression, performance.now() + reactionMs)
+  return (await runInLatestDocument(open, expression, performance.now() + reactionMs)) !== false
 }

@@ -23,14 +23,19 @@ const unchangedMs = 100
 
 /**
  * A function that resolves if the document has not changed for two frames, and for `leastMs`; otherwise once it is unchanged for
- * `quietMs`, after `changingMs` at most.
+ * `quietMs`, after `changingMs` at most. Resolves to whether it has changed.
  */
 export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}) => {
   const began = performance.now()
   let quietAt = began + leastMs
-  const changes = new MutationObserver(() => { quietAt = Math.max(quietAt, performance.now() + quietMs) })
+  let isChanged = false
+  const changes = new MutationObserver(() => {
+    isChanged = true
+    quietAt = Math.max(quietAt, performance.now() + quietMs)
+  })
   changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
   do await ${twoFrames}
   while (performance.now() < Math.min(quietAt, began + ${changingMs}))
   changes.disconnect()
+  return isChanged
 }`

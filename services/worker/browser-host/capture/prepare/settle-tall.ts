@@ -31,8 +31,7 @@ export const settleTall = async (
   }
   for (let growth = 0; growth < growthsMax; growth += 1) {
     if (!(await growTo(Math.max(height, await heightOf())))) break
-    await awaitReaction(open)
-    await viewport.pinAgain(height)
+    if (await awaitReaction(open)) await viewport.pinAgain(height)
     ;({ imagesLeft } = await settle(subject.kind === 'element' ? subject : { kind: 'viewport' }))
   }
   // What hung over the page's end has moved up, but a page is at least as high as its viewport.

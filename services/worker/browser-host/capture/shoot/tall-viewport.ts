@@ -50,6 +50,7 @@ export const createTallViewport = (open: Open, emulation: Emulation) => {
     /** Height that the page's elements need in the grown viewport; less than its own if something that hung over has moved. */
     contentHeight: async (): Promise<number> => (await runInMainFrame(open, lowestBottom)) as number,
     /** Gives elements that scripts have made as high as the grown viewport, or a simple part of it, their height before. */
+    // Fails if the page navigates meanwhile; it is then shot as it is.
     pinAgain: async (height: number): Promise<void> => {
       await runInMainFrame(open, `(${pinLayout})(${height}, true)`).catch(() => {})
     },
