@@ -26,6 +26,8 @@ export type Behaviour =
       readonly before?: () => Promise<void>
       readonly warnings?: CompletedResult['warnings']
       readonly metadata?: CompletedResult['metadata']
+      /** Stored behind the image. */
+      readonly html?: Buffer
     }
   | { readonly fails: CaptureErrorCode }
   | 'nothing'
@@ -72,7 +74,7 @@ export const startStandInFleet = (
       const [put] = part.puts
       const { status } = await fetch(put?.url ?? '', {
         method: 'PUT',
-        body: behaviour.image,
+        body: Buffer.concat([behaviour.image, behaviour.html ?? Buffer.alloc(0)]),
         headers: { 'if-none-match': '*' },
       })
       if (status !== 201) throw new Error(`put: ${status}`)
@@ -103,21 +105,24 @@ export const startStandInFleet = (
   }
 }
 
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
 const imageOf = (
   objectKey: string,
-  { image, targetStatus = 200, warnings = [], metadata }: Extract<Behaviour, { image: Buffer }>,
+  { image, targetStatus = 200, warnings = [], metadata, html }: Extract<Behaviour, { image: Buffer }>,
 ) =>
   ({
     outcome: 'completed',
     objectKey,
     bytes: image.length,
-    sha256: createHash('sha256').update(image).digest('hex'),
+    sha256: digestOf(image),
     width: 1280,
     height: 800,
     targetStatus,
     finalUrl: 'https://example.com/',
     warnings,
     ...(metadata && { metadata }),
+    ...(html && { files: [{ name: 'html', bytes: html.length, sha256: digestOf(html) }] }),
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
@@ -137,4 +142,5 @@ const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
         warnings: result.warnings,
         timings: { total: 5 },
         metadata: result.metadata,
+        files: result.files,
       } as const)

@@ -38,9 +38,10 @@ const startReal = async () => {
       ...(body && { body: JSON.stringify(body) }),
     })
   const image = Buffer.from('the bytes of an image')
+  const html = Buffer.from('<p>')
   const fleet = startStandInFleet(gateway, ({ options }) => {
     if (options.url?.endsWith('/fails')) return { fails: 'DNS_FAILED' }
-    return options.url?.endsWith('/waits') ? 'nothing' : { image }
+    return options.url?.endsWith('/waits') ? 'nothing' : { image, html }
   })
   t.teardown(() => fleet[Symbol.asyncDispose]())
   return { gateway, call }
@@ -85,6 +86,9 @@ t.test('contract: successful responses and failed captures match the document', 
   for (const method of ['GET', 'HEAD'])
     await expect(304, method, `/screenshots/${id}/image`, undefined, { 'if-none-match': etag })
   await expect(200, 'HEAD', `/screenshots/${id}/image`)
+  const file = `/screenshots/${id}/files/html`
+  const known = (await expect(200, 'GET', file)).headers.get('etag') ?? ''
+  await expect(304, 'GET', file, undefined, { 'if-none-match': known })
   const link = (await (await expect(200, 'POST', `/screenshots/${id}/signed-url`)).json()) as Data
   t.equal((await fetch(link.data.url)).status, 200)
   t.equal((await fetch(`${link.data.url}0`)).status, 403)

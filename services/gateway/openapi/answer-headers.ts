@@ -60,7 +60,7 @@ export const answerHeaders = {
   },
   'Content-Disposition': {
     description: 'Suggested file name.',
-    schema: { type: 'string', pattern: '^inline; filename="[0-9a-f-]{36}\\.[a-z]+"$' },
+    schema: { type: 'string', pattern: '^(?:inline|attachment); filename="[ -~]+"(; filename\\*=UTF-8\'\'[^ ]+)?$' },
     always: true,
   },
   'Content-Range': {

@@ -25,9 +25,12 @@ const renditionNames: readonly string[] = Array.from({ length: renditionsMax }, 
 /** Names of all files that a capture may have. */
 export const fileNames: readonly string[] = [...outputNames, ...renditionNames]
 
-/** Media types of all files. */
+/** Media types of all files, without their parameters. */
 export const fileTypes: readonly string[] = [
-  ...new Set([...Object.values(outputTypes), ...renditionFormats.map((format) => mediaTypes[format])]),
+  ...new Set([
+    ...Object.values(outputTypes).map((type) => type.replace(/;.*/, '')),
+    ...renditionFormats.map((format) => mediaTypes[format]),
+  ]),
 ]
 
 /** Largest file of an output, in bytes. */
