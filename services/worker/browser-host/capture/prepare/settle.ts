@@ -122,20 +122,33 @@ const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
 /** Longest wait for what the page fetches, before and after it is scrolled together. */
 const fetchesMs = 2000
 
-/** Time after a fetch in which the page shows what it got, and takes its loader away. */
+/** Time after a fetch in which the page takes its loader away. */
 const afterFetchMs = 250
+const loaders = [
+  '[role=progressbar]',
+  '[aria-busy=true]',
+  ...['load', 'progress', 'skeleton', 'spin'].flatMap((name) => [`[class*=${name} i]`, `[id*=${name} i]`]),
+].join()
+
+/** Whether the page shows something by the name of a loader, such as a bar or a spinner. */
+const hasLoader = `[...document.querySelectorAll('${loaders}')].slice(0, 200).some((element) => element.checkVisibility())`
 
 /**
  * Waits for what is in flight, and what the page then shows and loads, for `waitMs` at most; not at all if nothing is in flight
- * or was fetched right before.
+ * or was fetched right before. A page that shows a loader must then be unchanged for `afterFetchMs`.
  */
 const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number): Promise<void> => {
   const endsAt = performance.now() + waitMs
-  const unchangedMs = () => Math.max(0, afterFetchMs - open.loads.sinceFetchMs())
-  while ((inFlight() > 0 || unchangedMs() > 0) && performance.now() < endsAt) {
+  const loaderMs = () => Math.max(0, afterFetchMs - open.loads.sinceFetchMs())
+  let isBusy = inFlight() > 0
+  if (!isBusy && loaderMs() === 0) return
+  do {
     await waitUntil(() => inFlight() === 0, endsAt)
-    await runInLatestDocument(open, () => `(${awaitUnchanged})(${Math.ceil(unchangedMs())}, ${afterFetchMs})`, endsAt)
-  }
+    const wait = (bounds: string) => `(${awaitUnchanged})(${bounds})`
+    const expression = `${hasLoader} ? ${wait(`${Math.ceil(loaderMs())}, ${afterFetchMs}`)} : ${isBusy} && ${wait('')}`
+    await runInLatestDocument(open, () => expression, endsAt)
+    isBusy = inFlight() > 0
+  } while (isBusy && performance.now() < endsAt)
 }
 
 type Settling = Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads'>
