@@ -122,7 +122,7 @@ const imageOf = (
     finalUrl: 'https://example.com/',
     warnings,
     ...(metadata && { metadata }),
-    ...(html && { files: [{ name: 'html', bytes: html.length, sha256: digestOf(html) }] }),
+    ...(html && { files: [{ name: 'html' as const, bytes: html.length, sha256: digestOf(html) }] }),
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>

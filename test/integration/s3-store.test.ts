@@ -74,6 +74,7 @@ t.test('s3 store: reads whole objects and ranges, and returns undefined for a mi
   t.strictSame(await read(key), { bytes: 10, text: '0123456789' })
   t.strictSame(await read(key, { first: 2, last: 4 }), { bytes: 3, text: '234' })
   t.strictSame(await read(key, { first: 8, last: 99 }), { bytes: 2, text: '89' })
+  t.equal(await read(key, { first: 10, last: 99 }), undefined, 'beyond its end')
   t.equal(await read(newKey()), undefined)
 })
 

@@ -42,6 +42,8 @@ t.test('worker animations: those of an SVG are shown at their end, endless ones 
   const fill = (more: string) => `<animate attributeName="fill" from="lime" to="rgb(0,0,255)" dur="100s" ${more}/>`
   t.strictSame(await shownAt(drawn(fill('fill="freeze"'))), blue)
   t.strictSame(await shownAt(drawn(fill('begin="5s" repeatCount="3" fill="freeze"'))), blue)
+  const mistaken = '<animate attributeName="x" to="0" dur="1s" repeatCount="infinite"/>'
+  t.strictSame(await shownAt(drawn(fill('fill="freeze"') + mistaken)), blue)
   const endless = '<animate attributeName="fill" values="rgb(0,0,255);lime" dur=".1s" repeatCount="indefinite"/>'
   t.strictSame(await shownAt(drawn(endless)), blue)
   t.not((await shownAt(drawn(fill('fill="freeze"')), { animations: 'allow' })).join(), blue.join())

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import t from 'tap'
+import { isRendition } from '#shared/capture/files.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { blue, pixel, red, startCaptures } from '#test/helpers/shots.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
@@ -8,6 +9,7 @@ import type { Shot } from '#worker/browser-host/protocol.ts'
 const article = `<!doctype html><html lang="en"><title>Tides</title><body style="margin:0;background:rgb(0,0,255)">
   <h1>Tides</h1><p>Read <a href="/more?token=1">more <b>here</b></a>, or <a href="https://user:secret@example.com/">there</a>.</p>
   <table><tr><th>Harbour</th><th>High</th></tr><tr><td>Brest</td><td>6.9</td></tr></table>
+  <form style="display:none"><button name="remove">drop</button><input name="checkVisibility"></form>
   <button aria-label="Close">x</button><a href="javascript:go()">run</a><p style="display:none">hidden</p>
   <script>document.querySelector('h1').textContent += ' of today'</script>`
 const { pages, shotOf } = await startCaptures(t, {
@@ -52,7 +54,7 @@ t.test('worker files: outputs are the content of the rendered page, behind an im
   const more = `${pages.url}/more?token=1`
   t.ok(text('markdown').startsWith(`# Tides of today\n\nRead [more **here**](${more})`), text('markdown'))
   t.match(text('markdown'), /\| Harbour \| High \|\n\| --- \| --- \|\n\| Brest \| 6\.9 \|/)
-  t.notMatch(text('markdown'), /hidden|javascript/)
+  t.notMatch(text('markdown'), /hidden|javascript|drop/)
   t.strictSame(JSON.parse(text('links')), [
     { url: more, text: 'more here' },
     { url: 'https://user:***@example.com/', text: 'there' },
@@ -115,7 +117,11 @@ t.test('worker files: renditions are further formats and sizes of the same pictu
   const contents = contentsOf(t, shot)
   for (const [name, content] of contents) {
     const { width, height, format } = await sharp(content).metadata()
-    const described = shot.files?.find((file) => file.name === name) ?? { width: 1280, height: 800, format: 'jpeg' }
+    const described = shot.files?.filter(isRendition).find((file) => file.name === name) ?? {
+      width: 1280,
+      height: 800,
+      format: 'jpeg',
+    }
     t.strictSame([width, height], [described.width, described.height], name)
     t.equal(format, described.format === 'avif' ? 'heif' : described.format, name)
     const [top, bottom] = [await pixel({ bytes: content }, 30, 10), await pixel({ bytes: content }, 30, height - 10)]

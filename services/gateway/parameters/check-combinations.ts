@@ -65,12 +65,13 @@ const checkScale = (options: CaptureParameters, report: Report): void => {
 const picturePixelsMax = 80_000_000
 
 const checkRenditions = (options: CaptureParameters, report: Report): void => {
-  const { renditions = [] } = options
+  const { renditions = [], format } = options
+  if (renditions.length === 0 || format === 'pdf') return
   const effective = withDefaults(options)
   const pixels = effective.width * effective.height * scaleOf(effective) ** 2
-  const most = Math.floor(picturePixelsMax / pixels) - 1
+  const most = Math.max(0, Math.floor(picturePixelsMax / pixels) - 1)
   if (renditions.length > most) {
-    report('renditions', `must be at most ${most} for a viewport of ${pixels} device pixels`)
+    report('renditions', `must have at most ${most} entries for a viewport of ${pixels} device pixels`)
   }
   for (const [at, { resize_mode: mode = 'fit', resize_width: width, resize_height: height }] of renditions.entries()) {
     if (mode === 'fit' || (width !== undefined && height !== undefined)) continue

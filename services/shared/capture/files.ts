@@ -43,34 +43,41 @@ export const outputsMax = outputNames.length
 export const filesMax = outputsMax + renditionsMax
 
 const size = Type.Integer({ minimum: 1, maximum: 200_000 })
+const closed = { additionalProperties: false }
+const stored = (bytesMax: number) => ({
+  bytes: Type.Integer({ minimum: 1, maximum: bytesMax }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+})
+
+const storedOutput = Type.Object({ name: Type.Enum([...outputNames]), ...stored(outputBytesMax) }, closed)
+const storedRendition = Type.Object(
+  {
+    name: Type.Enum([...renditionNames]),
+    format: Type.Enum([...renditionFormats]),
+    width: size,
+    height: size,
+    ...stored(2 ** 31),
+  },
+  closed,
+)
 
 /**
- * A file that a capture has stored behind its image, in the same object: an output, or a rendition, which has a format and a size
- * in pixels. Their order is that of the request, outputs first.
+ * A file that a capture has stored behind its image, in the same object: an output, or a rendition with its size in pixels. Their
+ * order is that of the request, outputs first.
  */
-export const capturedFile = Type.Object(
-  {
-    name: Type.Enum([...fileNames]),
-    bytes: Type.Integer({ minimum: 1, maximum: 2 ** 31 }),
-    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    format: Type.Optional(Type.Enum([...renditionFormats])),
-    width: Type.Optional(size),
-    height: Type.Optional(size),
-  },
-  { additionalProperties: false },
-)
+export const capturedFile = Type.Union([storedOutput, storedRendition])
 
 /** See `capturedFile`. */
 export type CapturedFile = Static<typeof capturedFile>
 
-/** Media type of a file, and the extension of its name. */
-export const kindOfFile = ({ name, format }: CapturedFile): { readonly mimeType: string; readonly extension: string } =>
-  format === undefined
-    ? { mimeType: outputTypes[name as OutputName], extension: extensions[name as OutputName] }
-    : { mimeType: mediaTypes[format], extension: format }
-
 /** Whether a file is a rendition, not an output. */
-export const isRendition = ({ format }: CapturedFile): boolean => format !== undefined
+export const isRendition = (file: CapturedFile): file is Static<typeof storedRendition> => 'format' in file
+
+/** Media type of a file, and the extension of its name. */
+export const kindOfFile = (file: CapturedFile): { readonly mimeType: string; readonly extension: string } =>
+  isRendition(file)
+    ? { mimeType: mediaTypes[file.format], extension: file.format }
+    : { mimeType: outputTypes[file.name], extension: extensions[file.name] }
 
 /** Bytes of all files together. */
 export const bytesOfFiles = (files: readonly CapturedFile[] | null | undefined): number =>

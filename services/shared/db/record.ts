@@ -72,7 +72,7 @@ const outputFields = ({ id, files }: FoundCapture, publicUrl: string) => {
     url: fileUrl(publicUrl, id, file.name),
     mime_type: kindOfFile(file).mimeType,
     file_size: file.bytes,
-    ...present({ width: file.width, height: file.height }),
+    ...(isRendition(file) && { width: file.width, height: file.height }),
   })
   const listOf = (listed: readonly CapturedFile[]) => (listed.length > 0 ? listed.map(fieldsOf) : null)
   return {

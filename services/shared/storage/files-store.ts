@@ -181,6 +181,10 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
         // Opened before `stat`: an object that is deleted after this is still read to its end.
         const file = await open(path)
         const { size } = await file.stat()
+        if (range && range.first >= size) {
+          await file.close()
+          return undefined
+        }
         if (range) {
           const bounds = { start: range.first, end: Math.min(range.last, size - 1) }
           const body = file.createReadStream({ ...bounds, highWaterMark: chunkBytes })

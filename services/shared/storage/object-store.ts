@@ -18,7 +18,7 @@ export type FoundObject = {
 export type ObjectStore = {
   /** Returns an address to which its holder may PUT this one object with `If-None-Match: *`, once, for at most seven days. */
   readonly signPut: (key: string, lifetimeSeconds: number) => Promise<string>
-  /** Opens an object or a range of it; undefined if it does not exist. */
+  /** Opens an object or a range of it; undefined if it does not exist, or ends before the range. */
   readonly get: (key: string, range?: ByteRange) => Promise<FoundObject | undefined>
   /** Stores bytes under a key that is new. For checks and tests; workers use signed addresses. */
   readonly put: (key: string, bytes: Uint8Array, mediaType: string) => Promise<void>

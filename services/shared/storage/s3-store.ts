@@ -78,6 +78,7 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
       try {
         const { size } = await retryBusy(() => reading.statObject(bucket, key))
         if (!range) return { body: await retryBusy(() => reading.getObject(bucket, key)), bytes: size }
+        if (range.first >= size) return undefined
         const bytes = Math.min(range.last, size - 1) - range.first + 1
         return { body: await retryBusy(() => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
       } catch (error) {

@@ -4,7 +4,7 @@ import type { DueOrder, HostReport, Message, Outcome } from '#worker/browser-hos
 import type { TrafficBounds, TrafficOwner } from '#worker/network/capture-traffic.ts'
 import { readHostReport } from './read-host-report.ts'
 
-/** Larger than the JSON of any report: 16,384 characters of metadata, twenty warnings and a URL. */
+/** Larger than the JSON of any report: 16,384 characters of metadata, eleven files, twenty warnings and a URL. */
 const textBytesMax = 1_048_576
 
 /** The stage of the order in which a report is expected. */

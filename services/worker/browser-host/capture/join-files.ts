@@ -10,23 +10,16 @@ export type Rendition = Image & Pick<ImageOutput, 'format'>
 
 type Files = { readonly outputs: readonly ReadOutput[]; readonly renditions: readonly Rendition[] }
 
-type Content = Omit<CapturedFile, 'bytes' | 'sha256'> & { readonly content: Buffer }
-
 /** Joins an image and what is stored behind it, the outputs that could be read first. */
 export const joinFiles = (image: Buffer, { outputs, renditions }: Files): Pick<Shot, 'bytes' | 'files' | 'sha256'> => {
   const sha256 = hash('sha256', image)
-  const contents: Content[] = [
-    ...outputs.flatMap(({ name, content }) => (content ? [{ name, content }] : [])),
-    ...renditions.map(({ bytes, ...described }, at) => ({ name: renditionName(at), ...described, content: bytes })),
+  const read = outputs.flatMap(({ name, content }) => (content ? [{ name, content }] : []))
+  if (read.length + renditions.length === 0) return { bytes: image, sha256 }
+  const stored = (content: Buffer) => ({ bytes: content.length, sha256: hash('sha256', content) })
+  const files: CapturedFile[] = [
+    ...read.map(({ name, content }) => ({ name, ...stored(content) })),
+    ...renditions.map(({ bytes, ...described }, at) => ({ name: renditionName(at), ...described, ...stored(bytes) })),
   ]
-  if (contents.length === 0) return { bytes: image, sha256 }
-  return {
-    bytes: Buffer.concat([image, ...contents.map(({ content }) => content)]),
-    files: contents.map(({ content, ...file }) => ({
-      ...file,
-      bytes: content.length,
-      sha256: hash('sha256', content),
-    })),
-    sha256,
-  }
+  const contents = [...read.map(({ content }) => content), ...renditions.map(({ bytes }) => bytes)]
+  return { bytes: Buffer.concat([image, ...contents]), files, sha256 }
 }

@@ -144,7 +144,7 @@ const inspect = async ({ open, plan, share }: Capture) => {
   const vendor = await findChallenge(open)
   const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
-  const outputs = await readOutputs(open, plan.outputs, waitMs)
+  const outputs = await readOutputs(open, plan.outputs, share('inspect'))
   const seen = [
     ...(vendor === undefined ? [] : [warnings.challenge(vendor)]),
     ...(isUnread ? [warnings.metadataUnread] : []),

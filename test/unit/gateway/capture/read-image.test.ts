@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import type { CapturedFile } from '#shared/capture/files.ts'
 import type { ByteRange } from '#shared/storage/object-store.ts'
 import {
   createBufferedBytes,
@@ -72,9 +73,9 @@ t.test('read image: is saved under the requested name, with the extension of its
 
 t.test('read image: an image and the files behind it are read by their ranges of the same object', async (t) => {
   const digest = 'a'.repeat(64)
-  const files = [
+  const files: CapturedFile[] = [
     { name: 'html', bytes: 10, sha256: digest },
-    { name: 'rendition-1', bytes: 20, sha256: digest, format: 'webp' as const, width: 1, height: 1 },
+    { name: 'rendition-1', bytes: 20, sha256: digest, format: 'webp', width: 1, height: 1 },
   ]
   const asked: (ByteRange | undefined)[] = []
   const objects = { get: async (_key: string, range?: ByteRange) => void asked.push(range) }

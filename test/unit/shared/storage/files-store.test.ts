@@ -147,6 +147,7 @@ t.test('files store: reads ranges, deletes existing and missing objects, and rej
   const end = await store.get(key, { first: 8, last: 99 })
   t.equal(end?.bytes, 2)
   t.equal(end && (await buffer(end.body)).toString(), '89')
+  t.equal(await store.get(key, { first: 10, last: 99 }), undefined, 'beyond its end')
   const other = newObjectKey(id, new Date('2026-11-20T06:30:00Z'))
   await store.put(other, Buffer.from('x'), 'image/png')
   await store.delete([key, newObjectKey(id, new Date(0))])

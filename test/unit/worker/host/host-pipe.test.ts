@@ -44,6 +44,14 @@ t.test('host pipe: accepts the reports of an order in sequence, with the image',
   t.same(reasons, [])
 })
 
+t.test('host pipe: accepts files behind the image', async (t) => {
+  const { begin, write, reasons } = openTestPipe()
+  const outcome = begin()
+  write(withFiles({ name: 'html', bytes: 4 }), image)
+  t.match(await outcome, { shot: { bytes: image, files: [{ name: 'html', bytes: 4 }] } })
+  t.same(reasons, [])
+})
+
 t.test(
   'host pipe: accepts verdicts on connections and on the limit of bytes in the order of their requests',
   async (t) => {
@@ -58,6 +66,7 @@ t.test(
 )
 
 const withShot = (over: object) => ({ ...completed, outcome: { ...completed.outcome, shot: { ...shot, ...over } } })
+const withFiles = (file: object) => withShot({ files: [{ sha256: '0'.repeat(64), ...file }] })
 const withTimings = (timings: object) => ({ ...ended, outcome: { ...failed, timings } })
 const og = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`x${at}`, 'x'.repeat(500)]))
 
@@ -85,6 +94,10 @@ const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: U
   { what: 'an image of no size', messages: [withShot({ width: Number.NaN })], bytes: image },
   { what: 'an unknown media type', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
   { what: 'metadata beyond its bound', messages: [withShot({ metadata: { og } })], bytes: image },
+  { what: 'files as large as all bytes', messages: [withFiles({ name: 'html', bytes: 5 })], bytes: image },
+  { what: 'a file of an unknown name', messages: [withFiles({ name: 'x', bytes: 1 })], bytes: image },
+  { what: 'an output with a format', messages: [withFiles({ name: 'html', bytes: 1, format: 'png' })], bytes: image },
+  { what: 'a rendition without a format', messages: [withFiles({ name: 'rendition-1', bytes: 1 })], bytes: image },
   { what: 'the result of another capture', messages: [{ ...ended, id: 'other' }] },
   { what: 'a second result', messages: [ended, ended] },
   {

@@ -5,20 +5,25 @@ import { within } from '#shared/process/within.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import { type OutputName, outputBytesMax } from '#shared/capture/files.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
+import { everyElement } from '#worker/browser-host/capture/page/open-roots.ts'
+import { runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
-/** Most links of an output, and most elements of a document whose tree is read. */
+/** Most links of an output, and characters of their addresses and texts; most elements of a document whose tree is read. */
 const linksMax = 5000
+const [hrefMax, linkTextMax] = [2048, 1000]
 const nodesMax = 50_000
 
-type Page = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
+type Page = Pick<OpenPage, 'session' | 'mainFrameId' | 'frameSessions'>
 
 /** An output of the page; undefined if it could not be read, or is too large. */
 export type ReadOutput = { readonly name: OutputName; readonly content: Buffer | undefined }
 
 const readLibrary = (url: string) => readFileSync(fileURLToPath(url), 'utf8')
 
-/** Expression that converts the page to Markdown, in an isolated world. */
+/**
+ * Expression that converts the page to Markdown, in an isolated world. A copy in a document of its own loads nothing and runs
+ * nothing; a form's fields can hide methods of elements.
+ */
 const readMarkdown = `(() => {
     ${readLibrary(import.meta.resolve('turndown/dist/turndown.js'))}
     const plugin = ((exports) => { ${readLibrary(import.meta.resolve('@joplin/turndown-plugin-gfm'))}
@@ -26,13 +31,15 @@ const readMarkdown = `(() => {
     const service = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
     service.use(plugin.gfm)
     service.remove(['script', 'style', 'noscript', 'template', 'iframe'])
-    const copy = document.body.cloneNode(true)
+    const copy = document.implementation.createHTMLDocument('').importNode(document.body, true)
     const originals = [...document.body.querySelectorAll('*')]
+    const { checkVisibility, remove } = Element.prototype
     for (const [at, element] of [...copy.querySelectorAll('*')].entries()) {
-      if (!originals[at].checkVisibility()) element.remove()
-      if (element.localName === 'img' && element.hasAttribute('src')) element.setAttribute('src', element.src)
-      if (element.localName !== 'a' || !element.hasAttribute('href')) continue
-      if (/^(?:https?|mailto):$/.test(element.protocol)) element.setAttribute('href', element.href)
+      const original = originals[at]
+      if (!checkVisibility.call(original, { visibilityProperty: true })) remove.call(element)
+      if (original.localName === 'img') element.setAttribute('src', original.src)
+      if (original.localName !== 'a' || !original.hasAttribute('href')) continue
+      if (/^(?:https?|mailto):$/.test(original.protocol)) element.setAttribute('href', original.href)
       else element.removeAttribute('href')
     }
     return service.turndown(copy)
@@ -43,13 +50,13 @@ const expressions: Record<Exclude<OutputName, 'accessibility' | 'mhtml'>, string
   html: `(document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\\n' : '') + document.documentElement.outerHTML`,
   text: 'document.body.innerText',
   markdown: readMarkdown,
-  links: `[...document.links].slice(0, ${linksMax}).map(({ href, innerText }) => ({ url: href, text: innerText.trim().slice(0, 1000) }))`,
+  links: `[...document.links].filter(({ protocol, href }) => /^https?:$/.test(protocol) && href.length <= ${hrefMax})
+    .slice(0, ${linksMax}).map(({ href, innerText }) => ({ url: href, text: innerText.trim().slice(0, ${linkTextMax}) }))`,
 }
 
 type Link = { readonly url: string; readonly text: string }
 
-const linksOf = (links: readonly Link[]) =>
-  links.flatMap(({ url, text }) => (/^https?:/.test(url) ? [{ url: maskUrl(url), text }] : []))
+const linksOf = (links: readonly Link[]) => links.map(({ url, text }) => ({ url: maskUrl(url), text }))
 
 /** The accessibility tree of the main frame: role, name, value, description and children of each element that is not ignored. */
 const readAccessibility = async ({ session }: Page) => {
@@ -74,35 +81,46 @@ const bytesOf = ({ resources, childFrames = [] }: Protocol.Page.FrameResourceTre
   resources.reduce((sum, { contentSize = 0 }) => sum + contentSize, 0) +
   childFrames.reduce((sum, frame) => sum + bytesOf(frame), 0)
 
-const readMhtml = async ({ session }: Page) => {
-  const { frameTree } = await session.send('Page.getResourceTree')
-  if (bytesOf(frameTree) > outputBytesMax) return undefined
+const readMhtml = async ({ session, frameSessions }: Page) => {
+  const trees = await Promise.all(frameSessions().map((each) => each.send('Page.getResourceTree')))
+  if (trees.reduce((sum, { frameTree }) => sum + bytesOf(frameTree), 0) > outputBytesMax) return undefined
   return (await session.send('Page.captureSnapshot', { format: 'mhtml' })).data
 }
 
 /** Whether all of the document may be converted, and sent to be held in memory. */
-const isBounded = `document.querySelectorAll('*').length <= ${nodesMax} && document.documentElement.outerHTML.length <= ${outputBytesMax}`
+const isBounded = `(${everyElement})(document).length <= ${nodesMax} && document.documentElement.outerHTML.length <= ${outputBytesMax}`
 
 const read = async (open: Page, name: OutputName, endsAt: number): Promise<unknown> => {
+  const run = (expression: string) =>
+    runInIsolatedWorld(
+      { session: open.session, frameId: open.mainFrameId },
+      expression,
+      Math.max(1, endsAt - performance.now()),
+    )
   const needsBound = name === 'accessibility' || name === 'markdown' || name === 'mhtml'
-  if (needsBound && (await runInLatestDocument(open, () => isBounded, endsAt)) !== true) return undefined
+  if (needsBound && (await run(isBounded)) !== true) return undefined
   if (name === 'accessibility') return readAccessibility(open)
   if (name === 'mhtml') return readMhtml(open)
-  const sent = name === 'links' ? '' : `.slice(0, ${outputBytesMax + 1})`
-  const content = await runInLatestDocument(open, () => `(${expressions[name]})${sent}`, endsAt)
-  return name === 'links' ? linksOf((content ?? []) as Link[]) : content
+  if (name === 'links') return linksOf((await run(expressions.links)) as Link[])
+  return await run(`(${expressions[name]}).slice(0, ${outputBytesMax + 1})`)
 }
 
-/** Reads the outputs of a page one after the other, in `waitMs` at most. */
+/** Undefined if there is nothing, or too much. */
+const encode = (value: unknown): Buffer | undefined => {
+  const content = Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+  return content.length > 0 && content.length <= outputBytesMax ? content : undefined
+}
+
+/** Reads the outputs of a page one after the other, in `waitMs` at most; those for which no time is left are unread. */
 export const readOutputs = async (open: Page, names: readonly OutputName[], waitMs: number): Promise<ReadOutput[]> => {
   const endsAt = performance.now() + waitMs
   const late = () => new Error('the page did not respond in time')
   const outputs: ReadOutput[] = []
   for (const name of names) {
-    const value = await within(read(open, name, endsAt), Math.max(1, endsAt - performance.now()), late).catch(() => {})
-    const content = Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
-    const isUsable = value !== undefined && content.length > 0 && content.length <= outputBytesMax
-    outputs.push({ name, content: isUsable ? content : undefined })
+    const leftMs = endsAt - performance.now()
+    const reading = async () => encode(await read(open, name, endsAt))
+    const content = leftMs > 0 ? await within(reading(), leftMs, late).catch(() => undefined) : undefined
+    outputs.push({ name, content })
   }
   return outputs
 }

@@ -1,3 +1,4 @@
+import { within } from '#shared/process/within.ts'
 import type { OpenPage } from './open-page.ts'
 import { awaitUnchanged } from './page-frames.ts'
 import { runInLatestDocument } from './world.ts'
@@ -23,9 +24,13 @@ const listensToScrolling = async ({ session }: Pick<OpenPage, 'session'>): Promi
  * frames if no script listens to scrolling. Resolves to whether it has changed.
  */
 export const awaitReaction = async (open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>): Promise<boolean> => {
-  const leastMs = (await listensToScrolling(open)) ? reactionMs : 0
+  const late = () => new Error('the listeners could not be listed in time')
+  // A page that navigates meanwhile, or has thousands of listeners, is taken for one that listens.
+  const listens = await within(listensToScrolling(open), reactionMs, late).catch(() => true)
+  const leastMs = listens ? reactionMs : 0
   // The page itself does not scroll any more.
   const scrolled = "document.dispatchEvent(new Event('scroll', { bubbles: true }))"
   const expression = () => `${scrolled}, (${awaitUnchanged})(${leastMs}, ${reactionMs})`
+  // Bounds the attempts; the wait itself ends after 1.5 s.
   return (await runInLatestDocument(open, expression, performance.now() + reactionMs)) !== false
 }

@@ -43,7 +43,7 @@ const fontFamilies = {
 export const emulateMedia = (
   session: Session,
   { isDark, isMotionReduced, media }: Emulation,
-  fallback: '' | 'screen' = '',
+  fallback: '' | 'print' | 'screen' = '',
 ): Promise<void> =>
   session.send('Emulation.setEmulatedMedia', {
     media: media ?? fallback,

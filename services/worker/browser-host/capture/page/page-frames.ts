@@ -23,9 +23,9 @@ const unchangedMs = 100
 
 /**
  * A function that resolves if the document has not changed for two frames, and for `leastMs`; otherwise once it is unchanged for
- * `quietMs`, after `changingMs` at most. Resolves to whether it has changed.
+ * `quietMs`, after `mostMs` at most. Resolves to whether it has changed.
  */
-export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}) => {
+export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}, mostMs = ${changingMs}) => {
   const began = performance.now()
   let quietAt = began + leastMs
   let isChanged = false
@@ -35,7 +35,7 @@ export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}) => 
   })
   changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
   do await ${twoFrames}
-  while (performance.now() < Math.min(quietAt, began + ${changingMs}))
+  while (performance.now() < Math.min(quietAt, began + mostMs))
   changes.disconnect()
   return isChanged
 }`

@@ -13,15 +13,21 @@ const worldName = 'shutterfleet'
 
 /**
  * Evaluates an expression in an isolated world of a frame, where the page's changes to its globals have no
- * effect. Awaits a promise; the value must be JSON. Throws if the document is replaced meanwhile.
+ * effect. Awaits a promise; the value must be JSON. Throws if the document is replaced meanwhile, or if the expression computes
+ * for longer than `mostMs`, if given.
  */
-export const runInIsolatedWorld = async ({ session, frameId }: PageFrame, expression: string): Promise<unknown> => {
+export const runInIsolatedWorld = async (
+  { session, frameId }: PageFrame,
+  expression: string,
+  mostMs?: number,
+): Promise<unknown> => {
   const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression,
     contextId: executionContextId,
     awaitPromise: true,
     returnByValue: true,
+    ...(mostMs !== undefined && { timeout: mostMs }),
   })
   if (exceptionDetails)
     throw new Error(`injected script: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)

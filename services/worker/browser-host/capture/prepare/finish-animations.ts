@@ -14,8 +14,8 @@ type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
 
 /**
  * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
- * starts, and holds endless ones at their start; the animations of an SVG likewise, if it has any that end. Those that follow an element through the viewport are held where it is in the
- * middle if `isWhole`. Animations that the page has paused, or that follow the scroll position otherwise, stay.
+ * starts, and holds endless ones at their start; an SVG, which has one clock, where the last of its animations ends, else at its
+ * start. Those that follow an element through the viewport are held where it is in the middle if `isWhole`. Animations that the page has paused, or that follow the scroll position otherwise, stay.
  * Resolves to a `Finished`.
  */
 const finishInRoot = `async function (isWhole) {
@@ -42,15 +42,17 @@ const finishInRoot = `async function (isWhole) {
     const repeats = part.getAttribute('repeatCount')
     if (repeats === 'indefinite' || part.getAttribute('repeatDur') === 'indefinite') return 0
     try {
-      return part.getStartTime() + part.getSimpleDuration() * Number(repeats ?? 1)
+      const end = part.getStartTime() + part.getSimpleDuration() * Number(repeats ?? 1)
+      return Number.isFinite(end) ? end : 0
     } catch {
       // It has not begun, or has no end.
       return 0
     }
   }
   for (const svg of roots.flatMap((root) => [...root.querySelectorAll('svg')])) {
+    if (svg.ownerSVGElement !== null || svg.animationsPaused() || performance.now() > endsAt) continue
     const parts = [...svg.querySelectorAll('animate, animateMotion, animateTransform, set')]
-    if (parts.length === 0 || svg.ownerSVGElement !== null || svg.animationsPaused()) continue
+    if (parts.length === 0) continue
     svg.pauseAnimations()
     svg.setCurrentTime(Math.max(...parts.map(partEnd)))
   }

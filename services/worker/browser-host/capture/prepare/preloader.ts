@@ -28,7 +28,7 @@ export const awaitUncovered = `async () => {
   const isPreloader = () => {
     const cover = coverAt(points[0])
     if (!cover || points.some((point) => coverAt(point) !== cover)) return false
-    if (cover.innerText.trim().length > ${charactersMax} || cover.querySelector('a, button, input, iframe, video')) return false
+    if ((cover.innerText ?? '').trim().length > ${charactersMax} || cover.querySelector('a, button, input, iframe, video')) return false
     return [...document.body.children].some(isContent(cover))
   }
   const endsAt = performance.now() + ${preloaderMs}

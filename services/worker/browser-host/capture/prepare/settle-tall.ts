@@ -25,9 +25,10 @@ export const settleTall = async (
   let { imagesLeft } = settled
   let { height } = emulation
   const growTo = async (needed: number) => {
-    if (needed === height || !(await viewport.grow(needed))) return false
-    height = needed
-    return true
+    if (needed === height) return false
+    const isGrown = await viewport.grow(needed)
+    height = isGrown ? needed : emulation.height
+    return isGrown
   }
   for (let growth = 0; growth < growthsMax; growth += 1) {
     if (!(await growTo(Math.max(height, await heightOf())))) break
@@ -36,8 +37,12 @@ export const settleTall = async (
   }
   // What hung over the page's end has moved up, but a page is at least as high as its viewport.
   if (subject.kind === 'full-page' && height > emulation.height) {
-    const isShrunk = await growTo(Math.max(emulation.height, Math.min(height, await viewport.contentHeight())))
-    if (isShrunk) await growTo(await heightOf())
+    const whole = height
+    const needed = await viewport.contentHeight().catch(() => whole)
+    if (await growTo(Math.max(emulation.height, Math.min(whole, needed)))) {
+      await growTo(await heightOf())
+      if (await awaitReaction(open)) await viewport.pinAgain(height)
+    }
   }
   return { ...settled, imagesLeft }
 }

@@ -141,12 +141,14 @@ const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number
   const endsAt = performance.now() + waitMs
   const loaderMs = () => Math.max(0, afterFetchMs - open.loads.sinceFetchMs())
   let isBusy = inFlight() > 0
-  if (!isBusy && loaderMs() === 0) return
+  if (waitMs <= 0 || (!isBusy && loaderMs() === 0)) return
   do {
     await waitUntil(() => inFlight() === 0, endsAt)
+    const fetchedMs = Math.ceil(loaderMs())
     const wait = (bounds: string) => `(${awaitUnchanged})(${bounds})`
-    const expression = `${hasLoader} ? ${wait(`${Math.ceil(loaderMs())}, ${afterFetchMs}`)} : ${isBusy} && ${wait('')}`
-    await runInLatestDocument(open, () => expression, endsAt)
+    const expression = (leftMs: number) =>
+      `${hasLoader} ? ${wait(`${fetchedMs}, ${afterFetchMs}, ${leftMs}`)} : ${isBusy} && ${wait(`0, undefined, ${leftMs}`)}`
+    await runInLatestDocument(open, expression, endsAt)
     isBusy = inFlight() > 0
   } while (isBusy && performance.now() < endsAt)
 }

@@ -6,7 +6,7 @@ import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage, PdfPrint } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
 import { type Frame, measure } from './measure.ts'
-import { lowestBottom } from './tall-viewport.ts'
+import { createTallViewport } from './tall-viewport.ts'
 
 const pixelsPerInch = 96
 
@@ -153,15 +153,27 @@ const printOnOnePage = async (open: OpenPage, frame: Frame, sheet: Sheet, height
   return { ...(await printFirst(open, frame, sheet)), isWhole: false }
 }
 
-/** The part of the page that is as wide as the paper between its margins, in its print layout; undefined if no width is left. */
+/** Lays the page out for paper without an end; returns its content, or undefined if the margins leave no width. */
 const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, sheet: Sheet): Promise<Frame | undefined> => {
   const { width: paperWidth, margins } = sheet.page
   const width = Math.floor(((paperWidth - margins.left - margins.right) * pixelsPerInch) / sheet.print.scale)
   if (width <= 0) return undefined
-  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, { ...emulation, media: 'print' })))
-  await emulateSize(open.session, { ...emulation, width })
-  const height = Math.max(1, (await runInMainFrame(open, lowestBottom)) as number)
+  const paper = { ...emulation, width }
+  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'print')))
+  await emulateSize(open.session, paper)
+  const viewport = createTallViewport(open, paper)
+  const height = Math.max(1, await viewport.contentHeight())
+  // Keeps what follows the height of the viewport, which on paper is that of the page.
+  if (height > paper.height) await viewport.grow(height)
   return { x: 0, y: 0, width, height }
+}
+
+/** Prints all on one page as wide as the paper, and what exceeds the bounds not. */
+const printSinglePage = async (open: OpenPage, whole: Frame, sheet: Sheet, { heightMax }: SizeBounds) => {
+  const frame = { ...whole, height: Math.min(heightMax, whole.height) }
+  if (frame.height < whole.height) return { ...(await printFirst(open, frame, sheet)), frame }
+  const { isWhole, ...pdf } = await printOnOnePage(open, frame, sheet, heightMax)
+  return { ...pdf, frame: isWhole ? undefined : frame }
 }
 
 /**
@@ -173,8 +185,7 @@ export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, 
   if (subject.kind === 'viewport') {
     const whole = sheet.print.onOnePage ? await layOutForPaper(open, plan, sheet) : undefined
     if (whole === undefined) return { bytes: await printSheet(open, sheet), ...sizeOf(sheet.page), frame: undefined }
-    const { isWhole, ...pdf } = await printOnOnePage(open, whole, sheet, bounds.heightMax)
-    return { ...pdf, frame: isWhole ? undefined : whole }
+    return await printSinglePage(open, whole, sheet, bounds)
   }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)

@@ -18,7 +18,7 @@ const heightQueries = async ({ session }: Open): Promise<string[]> => {
 }
 
 /** Evaluates to the bottom of the page's lowest element in CSS pixels. */
-export const lowestBottom = `(${everyElement})(document).slice(0, ${elementsMax})
+const lowestBottom = `(${everyElement})(document).slice(0, ${elementsMax})
   .reduce((lowest, element) => Math.max(lowest, Math.ceil(element.getBoundingClientRect().bottom + scrollY)), 0)`
 
 /** A viewport that can be made as high as a page. */
