@@ -30,10 +30,13 @@ export const settleTall = async (
     height = isGrown ? needed : emulation.height
     return isGrown
   }
-  for (let growth = 0; growth < growthsMax; growth += 1) {
-    if (!(await growTo(Math.max(height, await heightOf())))) break
+  const settleAgain = async () => {
     if (await awaitReaction(open)) await viewport.pinAgain(height)
     ;({ imagesLeft } = await settle(subject.kind === 'element' ? subject : { kind: 'viewport' }))
+  }
+  for (let growth = 0; growth < growthsMax; growth += 1) {
+    if (!(await growTo(Math.max(height, await heightOf())))) break
+    await settleAgain()
   }
   // What hung over the page's end has moved up, but a page is at least as high as its viewport.
   if (subject.kind === 'full-page' && height > emulation.height) {
@@ -41,7 +44,7 @@ export const settleTall = async (
     const needed = await viewport.contentHeight().catch(() => whole)
     if (await growTo(Math.max(emulation.height, Math.min(whole, needed)))) {
       await growTo(await heightOf())
-      if (await awaitReaction(open)) await viewport.pinAgain(height)
+      await settleAgain()
     }
   }
   return { ...settled, imagesLeft }
