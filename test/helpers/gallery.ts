@@ -120,14 +120,14 @@ const takeBare = async (browser: Browser, url: string, { parameters = {}, subjec
   }
 }
 
-/** Serves a family and starts both browsers; `take` captures a page with the engine and with plain Playwright. */
+/** Serves a family and starts both browsers; `shoot` captures a page with the engine, `bare` with plain Playwright. */
 export const startGallery = async (lifetime: Parameters<typeof startCaptures>[0], family: GalleryFamily) => {
   if (!existsSync(packages)) throw new Error(`${packages} is missing; run: scripts/install-gallery.sh`)
   const { pages, shotOf } = await startCaptures(lifetime, routesOf(family))
   const browser = await startBareBrowser(['--site-per-process'])
   lifetime.teardown(() => browser.close())
   const shoot = (page: GalleryPage) => shotOf({ url: pages.url + pathOf(page), timeout: 10, ...page.parameters })
-  return { shoot, bare: (page: GalleryPage) => takeBare(browser, pages.url + pathOf(page), page), shotOf }
+  return { shoot, bare: (page: GalleryPage) => takeBare(browser, pages.url + pathOf(page), page) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { bytesOfFiles, type CapturedFile } from '#shared/capture/files.ts'
+import { bytesOfFiles, type CapturedFile, kindOfFile } from '#shared/capture/files.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
@@ -197,12 +197,11 @@ export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   'cross-origin-resource-policy': 'cross-origin',
 })
 
-/** Headers of a response with an output, which browsers save, or a rendition. */
-export const fileHeaders = (
-  capture: ImageFacts,
-  file: Pick<CapturedFile, 'name' | 'sha256'> & { readonly mimeType: string; readonly extension: string },
-): Record<string, string> & { readonly etag: string } => ({
-  ...imageHeaders({ ...capture, mimeType: file.mimeType }),
-  'content-disposition': `attachment; filename="${capture.id}-${file.name}.${file.extension}"`,
-  etag: etagOf(file),
-})
+/** Headers of a response with an output or a rendition, which browsers save. */
+export const fileHeaders = (capture: ImageFacts, file: CapturedFile): Record<string, string> => {
+  const { mimeType, extension } = kindOfFile(file)
+  return {
+    ...imageHeaders({ ...capture, mimeType, sha256: file.sha256 }),
+    'content-disposition': `attachment; filename="${capture.id}-${file.name}.${extension}"`,
+  }
+}

@@ -1,6 +1,6 @@
-import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import type { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
+import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { keySchema } from '#gateway/http/idempotency.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { mediaTypes } from './options.ts'
-import { outputNames, renditionFormats, renditionsMax } from './parameters/kinds.ts'
+import { imageFormats, outputNames, renditionsMax } from './parameters/kinds.ts'
 
 const outputTypes = {
   html: 'text/html; charset=utf-8',
@@ -8,7 +8,7 @@ const outputTypes = {
   markdown: 'text/markdown; charset=utf-8',
   links: 'application/json',
   accessibility: 'application/json',
-  mhtml: 'multipart/related',
+  mhtml: 'message/rfc822',
 } as const satisfies Record<OutputName, string>
 
 /** Extension of each output's file. */
@@ -29,7 +29,7 @@ export const fileNames: readonly string[] = [...outputNames, ...renditionNames]
 export const fileTypes: readonly string[] = [
   ...new Set([
     ...Object.values(outputTypes).map((type) => type.replace(/;.*/, '')),
-    ...renditionFormats.map((format) => mediaTypes[format]),
+    ...imageFormats.map((format) => mediaTypes[format]),
   ]),
 ]
 
@@ -53,7 +53,7 @@ const storedOutput = Type.Object({ name: Type.Enum([...outputNames]), ...stored(
 const storedRendition = Type.Object(
   {
     name: Type.Enum([...renditionNames]),
-    format: Type.Enum([...renditionFormats]),
+    format: Type.Enum([...imageFormats]),
     width: size,
     height: size,
     ...stored(2 ** 31),

@@ -1,9 +1,9 @@
-import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
+import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import {

@@ -1,5 +1,4 @@
-import { kindOfFile } from '#shared/capture/files.ts'
-import { fileHeaders, imageGone, readImage, storedFile } from '#gateway/capture/read-image.ts'
+import { etagOf, fileHeaders, imageGone, readImage, storedFile } from '#gateway/capture/read-image.ts'
 import { isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
@@ -29,8 +28,8 @@ export const downloadFile = forCaller({
   run: async (context, { caller, id, file: name, headers: { 'if-none-match': known } }) => {
     const capture = orNotFound(await context.captures.findUnopened({ id, accountId: caller.accountId }))
     const { file, stored } = orNotFound(storedFile(readyImage(capture, context.now(), true), capture.files, name))
-    const headers = fileHeaders(capture, { ...file, ...kindOfFile(file) })
-    if (isUnchanged(known, headers.etag)) return { status: 304, headers }
+    const headers = fileHeaders(capture, file)
+    if (isUnchanged(known, etagOf(file))) return { status: 304, headers }
     const body = await readImage(context, stored)
     if (!body) throw imageGone(context, capture.id)
     return { status: 200, headers: { ...headers, 'content-length': String(file.bytes) }, body }

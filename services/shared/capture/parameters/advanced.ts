@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { byDefault, flag, integer, line, withDoc, outputNames } from './kinds.ts'
+import { byDefault, flag, integer, line, outputNames, withDoc } from './kinds.ts'
 
 /** Record, cache, webhook and response. */
 export const advanced = {

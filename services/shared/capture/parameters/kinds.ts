@@ -79,18 +79,26 @@ export const action = Type.Object(
 )
 /** Content of the page that can be requested besides its image. */
 export const outputNames = ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml'] as const
-/** Formats of renditions. */
-export const renditionFormats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
+/** Formats of images. */
+export const imageFormats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
+/** Quality of an image with lossy compression. */
+export const quality = () => integer(1, 100)
+/** Width in pixels to which an image is resized. */
+export const resizeWidth = () => integer(16, 3840)
+/** Height in pixels to which an image is resized. */
+export const resizeHeight = () => integer(16, 2160)
+/** How an image is resized. */
+export const resizeModes = ['fit', 'cover', 'contain'] as const
 /** Most renditions of a capture. */
 export const renditionsMax = 5
 /** Another format or size of the image. */
 export const rendition = Type.Object(
   {
-    format: Type.Enum([...renditionFormats]),
-    quality: Type.Optional(integer(1, 100)),
-    resize_width: Type.Optional(integer(16, 3840)),
-    resize_height: Type.Optional(integer(16, 2160)),
-    resize_mode: Type.Optional(Type.Enum(['fit', 'cover', 'contain'])),
+    format: Type.Enum([...imageFormats]),
+    quality: Type.Optional(quality()),
+    resize_width: Type.Optional(resizeWidth()),
+    resize_height: Type.Optional(resizeHeight()),
+    resize_mode: Type.Optional(Type.Enum([...resizeModes])),
   },
   { additionalProperties: false },
 )

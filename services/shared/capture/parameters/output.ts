@@ -1,33 +1,45 @@
 import { Type } from 'typebox'
-import { byDefault, flag, integer, rendition, renditionsMax, withDoc } from './kinds.ts'
+import {
+  byDefault,
+  flag,
+  imageFormats,
+  integer,
+  quality,
+  rendition,
+  renditionsMax,
+  resizeHeight,
+  resizeModes,
+  resizeWidth,
+  withDoc,
+} from './kinds.ts'
 
 const neverEnlarged =
   'If both `resize_width` and `resize_height` are given, the image fits inside them. It is never enlarged.'
 
 /** Format and size of an image. */
 export const output = {
-  format: withDoc(byDefault(Type.Enum(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']), 'png'), {
+  format: withDoc(byDefault(Type.Enum([...imageFormats, 'pdf'] as const), 'png'), {
     description: 'Format of the result.',
     example: 'png',
     plain: 'the ledger counts captures by it',
   }),
-  quality: withDoc(byDefault(integer(1, 100), 80), {
+  quality: withDoc(byDefault(quality(), 80), {
     description: 'Quality of JPEG, WebP and AVIF; ignored for other formats, with a warning.',
     example: 90,
   }),
-  resize_width: withDoc(integer(16, 3840), {
+  resize_width: withDoc(resizeWidth(), {
     description: 'Shrinks the image to this width, keeping the aspect ratio.',
     example: 640,
     more: neverEnlarged,
     appliesTo: 'image',
   }),
-  resize_height: withDoc(integer(16, 2160), {
+  resize_height: withDoc(resizeHeight(), {
     description: 'Shrinks the image to this height, keeping the aspect ratio.',
     example: 480,
     more: neverEnlarged,
     appliesTo: 'image',
   }),
-  resize_mode: withDoc(byDefault(Type.Enum(['fit', 'cover', 'contain']), 'fit'), {
+  resize_mode: withDoc(byDefault(Type.Enum([...resizeModes]), 'fit'), {
     description:
       'How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background.',
     example: 'cover',
@@ -43,7 +55,7 @@ export const output = {
     description:
       'Up to 5 further images of the same load, each with `format` and, as for the image itself, `quality`, `resize_width`, `resize_height` and `resize_mode`.',
     example: [{ format: 'webp', resize_width: 320 }],
-    more: 'Each is downloaded from its `url` in the record. They are free of charge.',
+    more: 'Each is downloaded from its `url` in the record. `quality` is that of the image unless given. They are free of charge.',
     appliesTo: 'image',
   }),
   clip: withDoc(

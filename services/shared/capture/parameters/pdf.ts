@@ -34,7 +34,7 @@ export const pdf = {
   pdf_single_page: withDoc(flag(false), {
     description: 'Prints a PDF on one page as wide as the paper and as high as the content.',
     example: true,
-    more: 'With print styles, other than `full_page`, whose page is as wide as the viewport. The height of the paper has no effect.',
+    more: 'With print styles, unlike `full_page`, whose page is as wide as the viewport. The height of the paper has no effect.',
     appliesTo: 'pdf',
   }),
   pdf_scale: withDoc(byDefault(Type.Number({ minimum: 0.1, maximum: 2 }), 1), {

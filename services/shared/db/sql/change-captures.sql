@@ -53,7 +53,9 @@ begin
   insert into object_removal (key, not_before) select key, v_now from unnest(p_losers) as l (key)
       on conflict do nothing;
   insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
-  select n.object_key, n.id, n.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(n.files) as f), 0), n.sha256, v_now, c.expires_at
+  -- The bytes are those of the whole object, with the files behind the image; the digest is of the image.
+  select n.object_key, n.id,
+         n.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(n.files) as f), 0), n.sha256, v_now, c.expires_at
     from unnest(v_changes) as n join capture c on c.id = n.id where n.status = 'completed';
 
   perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)

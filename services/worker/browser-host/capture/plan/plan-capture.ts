@@ -1,5 +1,5 @@
 import { delayMsOf, requestedWaitMs } from '#shared/capture/budget.ts'
-import { type CaptureOptions, type Format, scaleOf } from '#shared/capture/options.ts'
+import { type CaptureOptions, type CaptureParameters, type Format, scaleOf } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
 import { browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
@@ -118,32 +118,30 @@ const planPdfPrint = (options: CaptureOptions) => ({
 /** What is printed on the pages of a PDF. */
 export type PdfPrint = Readonly<ReturnType<typeof planPdfPrint>>
 
+/** `fit` and `placing` of an image. */
+const planSize = ({
+  resize_width: width,
+  resize_height: height,
+  resize_mode: mode,
+  resize_position: position = 'center',
+}: CaptureParameters): Pick<ImageOutput, 'fit' | 'placing'> => ({
+  fit: width !== undefined || height !== undefined ? { width, height } : undefined,
+  placing: mode === 'cover' || mode === 'contain' ? { mode, position } : undefined,
+})
+
 const planOutput = (options: CaptureOptions): Output => {
-  const { format, quality, omit_background: isTransparent, resize_width: width, resize_height: height } = options
+  const { format, quality, omit_background: isTransparent } = options
   if (format === 'pdf') return { kind: 'pdf', page: planPdfPage(options), print: planPdfPrint(options) }
-  const isResized = width !== undefined || height !== undefined
-  const { resize_mode: mode, resize_position: position } = options
-  const placing = mode === 'cover' || mode === 'contain' ? { mode, position } : undefined
-  return { kind: 'image', format, quality, isTransparent, fit: isResized ? { width, height } : undefined, placing }
+  return { kind: 'image', format, quality, isTransparent, ...planSize(options) }
 }
 
-/** Further images of the same picture. */
-const planRenditions = ({ format, omit_background: isTransparent, renditions = [] }: CaptureOptions): ImageOutput[] =>
-  format === 'pdf'
-    ? []
-    : renditions.map(({ format: own, quality = 80, resize_width: width, resize_height: height, resize_mode: mode }) => {
-        const keepsAlpha = isTransparent && (own === 'png' || own === 'webp')
-        const isResized = width !== undefined || height !== undefined
-        return {
-          kind: 'image',
-          format: own,
-          quality,
-          isTransparent: keepsAlpha,
-          isFlattened: isTransparent && !keepsAlpha,
-          fit: isResized ? { width, height } : undefined,
-          placing: mode === 'cover' || mode === 'contain' ? { mode, position: 'center' } : undefined,
-        }
-      })
+/** Further images of the same picture; none of a PDF. */
+const planRenditions = ({ quality, omit_background: isOmitted, ...options }: CaptureOptions): ImageOutput[] =>
+  (options.format === 'pdf' ? [] : (options.renditions ?? [])).map(({ format, quality: own = quality, ...size }) => {
+    const isTransparent = isOmitted && (format === 'png' || format === 'webp')
+    const isFlattened = isOmitted && !isTransparent
+    return { kind: 'image', format, quality: own, isTransparent, isFlattened, ...planSize(size) }
+  })
 
 /**
  * Decides what a capture does. Of conflicting parameters, an explicit value wins over the device's, and a selector over the

@@ -15,7 +15,8 @@ type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
 /**
  * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
  * starts, and holds endless ones at their start; an SVG, which has one clock, where the last of its animations ends, else at its
- * start. Those that follow an element through the viewport are held where it is in the middle if `isWhole`. Animations that the page has paused, or that follow the scroll position otherwise, stay.
+ * start. Those that follow an element through the viewport are held where it is in the middle if `isWhole`. Animations that the
+ * page has paused, or that follow the scroll position otherwise, stay.
  * Resolves to a `Finished`.
  */
 const finishInRoot = `async function (isWhole) {
