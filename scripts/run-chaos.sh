@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs test/chaos/run.ts (root) in mount and process namespaces of its own, so that its disks, its clock and its processes end
-# with it, however it ends. Its folder is removed at the end. Arguments: representative, --runs N, --seed S, --fault NAME; or
-# bite, which takes guards away in copies of the code (test/chaos/bite.ts); or kills, which times captures while each process is
-# killed; or measure, which times the checker.
+# with it, however it ends. Its folder is removed at the end. Arguments: representative, --runs N, --seed S, --fault NAME,
+# --seconds N; or bite, which takes guards away in copies of the code (test/chaos/bite.ts); or kills, which times captures while
+# each process is killed; or measure, which times the checker.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 [ "$(id -u)" -eq 0 ] || { echo 'make chaos needs root: it mounts disks and freezes processes' >&2; exit 2; }

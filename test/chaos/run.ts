@@ -13,6 +13,7 @@ import { startWorld, type World, type WorldKind } from './world.ts'
 
 /** Hard limit of a run, its start of the system included. */
 const runMs = 300_000
+const faultMsMax = 60_000
 /** Longest time of a capture in which a process is killed. */
 const killMs = 15_000
 /** Runs that share an installation. */
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
     fault: { type: 'string', multiple: true },
+    seconds: { type: 'string' },
     'until-failure': { type: 'boolean', default: false },
   },
 })
@@ -38,8 +40,11 @@ const describe = ({ world, faults: planned }: Plan): string =>
 /** Each fault once, or the given seeds. */
 const plans = (): Plan[] => {
   const seed = Number(values.seed)
+  const forMs = values.seconds === undefined ? undefined : Number(values.seconds) * 1000
+  if (forMs !== undefined && !(forMs > 0 && forMs <= faultMsMax))
+    throw new RangeError('--seconds must be above 0, at most 60')
   if (positionals[0] === 'representative') return planRepresentative(seed)
-  return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, values.fault))
+  return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, { only: values.fault, forMs }))
 }
 
 const report = async (world: World, { plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran) => {

@@ -202,6 +202,17 @@ t.test('chaos plan: a seed repeats its decisions, and other seeds decide otherwi
   t.not(JSON.stringify(planRun(7).load), JSON.stringify(planRun(8).load))
 })
 
+t.test('chaos plan: named faults that last are given their time, and kills take none', async (t) => {
+  const { faults: planned } = planRun(7, { only: ['fill postgres', 'kill ledger'], forMs: 30_000 })
+  t.strictSame(
+    planned.map(({ name, forMs }) => [name, forMs]),
+    [
+      ['fill postgres', 30_000],
+      ['kill ledger', 0],
+    ],
+  )
+})
+
 t.test('chaos plan: the representative runs have each fault once', async (t) => {
   const names = planRepresentative(1).flatMap((plan) => plan.faults.map(({ name }) => name))
   t.strictSame(names.toSorted(), Object.keys(faults).toSorted())

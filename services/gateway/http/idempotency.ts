@@ -79,7 +79,7 @@ export const idempotencyOf = (
 /** A request to be served idempotently. */
 type IdempotentRequest = {
   readonly operation: { readonly name: string; readonly path: string }
-  readonly exchange: Exchange
+  readonly exchange: Pick<Exchange, 'headers' | 'params' | 'query' | 'readBody'>
   readonly caller: Caller
 }
 

@@ -1,4 +1,4 @@
-import { openSync, readFileSync, writeSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { rotateLog } from '#local/rotate-log.ts'
@@ -16,4 +16,15 @@ t.test('rotate log: a log above its limit is copied to .1 and truncated, and its
     [`${path}.1`, path].map((each) => readFileSync(each, 'utf8')),
     ['first line', 'next'],
   )
+})
+
+t.test('rotate log: a log may grow to 16 MiB', async (t) => {
+  const path = join(t.testdir(), 'x.log')
+  writeFileSync(path, '')
+  truncateSync(path, 16 * 1024 ** 2)
+  await rotateLog(path)
+  t.notOk(existsSync(`${path}.1`), 'at the limit')
+  truncateSync(path, 16 * 1024 ** 2 + 1)
+  await rotateLog(path)
+  t.ok(existsSync(`${path}.1`), 'above it')
 })

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
@@ -28,4 +29,15 @@ t.test('event streams: a stream that has ended frees its slot', async (t) => {
   t.equal(context.streamLimit.count(), 1)
   t.same([status, (await Array.fromAsync(body)).join('')], [200, 'retry: 2000\n\na'])
   t.equal(context.streamLimit.count(), 0)
+})
+
+t.test('event streams: a client that reads nothing is disconnected 30 s after the end of its stream', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const context = withPlaces(1, 1)
+  const { body } = answerStream(context, headers, of, report)
+  mock.timers.tick(context.streamMs + 29_999)
+  t.equal(body.destroyed, false)
+  mock.timers.tick(1)
+  t.same([body.destroyed, context.streamLimit.count()], [true, 0])
 })
