@@ -32,20 +32,20 @@ const steps = { first: 10, more: 7, everyMs: 700 }
 const seedsPerWorld = 10
 const kinds = ['files', 's3', 'replicated'] as const satisfies readonly WorldKind[]
 
-/** A kill takes no time, however long others are to last. */
-const lasting = (drawnMs: number, forMs = drawnMs): number => (drawnMs > 0 ? forMs : 0)
+/** A kill is instant, whatever duration is chosen. */
+const durationOf = (drawnMs: number, forMs = drawnMs): number => (drawnMs > 0 ? forMs : 0)
 
 const isPossible = (name: string, world: WorldKind) => faults[name]?.worlds?.includes(world) ?? true
 
-/** What is decided for a run beforehand: its faults, its world, and how long each fault that lasts is to last. */
-type Given = {
+/** Chosen instead of drawn: names of the faults, the world, and the duration of faults that are not instant. */
+type PlanOptions = {
   readonly only?: readonly string[] | undefined
   readonly on?: WorldKind
   readonly forMs?: number | undefined
 }
 
 /** The decisions of the run with this seed. Pure: the same arguments give the same plan. */
-export const planRun = (seed: number, { only, on, forMs }: Given = {}): Plan => {
+export const planRun = (seed: number, { only, on, forMs }: PlanOptions = {}): Plan => {
   const below = seeded(seed * 7919)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
   const bySeed = kinds[Math.floor(seed / seedsPerWorld) % kinds.length]!
@@ -66,7 +66,7 @@ export const planRun = (seed: number, { only, on, forMs }: Given = {}): Plan => 
     faults: [...new Set(only?.filter((name) => isPossible(name, world)) ?? drawn)].map((name) => ({
       name,
       atMs: 500 + below(4000),
-      forMs: lasting(pick(faults[name]?.durationsMs ?? [0]), forMs),
+      forMs: durationOf(pick(faults[name]?.durationsMs ?? [0]), forMs),
     })),
     load,
   }
