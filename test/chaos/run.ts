@@ -13,6 +13,7 @@ import { startWorld, type World, type WorldKind } from './world.ts'
 
 /** Hard limit of a run, its start of the system included. */
 const runMs = 300_000
+/** Longest duration of a fault that `--seconds` may choose; a run has to end within `runMs`. */
 const faultMsMax = 60_000
 /** Longest time of a capture in which a process is killed. */
 const killMs = 15_000
