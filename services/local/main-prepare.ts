@@ -6,7 +6,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
-import { createKey, hashKey } from '#shared/db/keys.ts'
+import { createKey, createKeyHash } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
@@ -23,7 +23,7 @@ const settings = {
 /** The account of `storedKey` if this database has the key, else a new account with a new key. Throws `CONFIGURATION` if its keys are hashed with another pepper. */
 const findOrCreateAccount = async (database: Database, pepper: string, storedKey: string): Promise<FirstAccount> => {
   if (storedKey !== '') {
-    const { caller } = await checkRequest(database, { keyHash: hashKey(pepper, storedKey), originHost: null })
+    const { caller } = await checkRequest(database, { keyHash: createKeyHash(pepper)(storedKey), originHost: null })
     if (caller) return { accountId: caller.accountId, apiKey: storedKey }
   }
   await confirmPepper(database, pepper)

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { workerPod } from '#controller/operator/manifests/worker-pod.ts'
-import { hashKey } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/keys.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { type ChartObject, ciNames, ciPath, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
@@ -207,7 +207,7 @@ t.test('chart: hooks create the keys and the first account, and have no other pe
   t.match(await bootstrap(), /on plan unlimited/)
   const first = await dataOf('shots-shutterfleet-first-key')
   const found = await database.query('select from api_key where key_hash = $1', [
-    hashKey(keys['key-pepper'] ?? '', first['api-key'] ?? ''),
+    createKeyHash(keys['key-pepper'] ?? '')(first['api-key'] ?? ''),
   ])
   t.equal(found.length, 1, 'the database contains the key')
   t.match(await bootstrap(), /is there/)

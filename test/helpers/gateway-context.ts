@@ -10,6 +10,7 @@ import type { CapturePage } from '#gateway/db/list-captures.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { bufferedBytesMax, createBufferedBytes } from '#gateway/capture/read-image.ts'
@@ -147,7 +148,7 @@ export type TestContext = Context & {
 
 const accepted = () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }) as const
 const linkSettings = {
-  linkSigningKeys: [{ id: 'test', secret: Buffer.alloc(32, 2) }],
+  linkSigningKeys: [namedKey('test', 2)],
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }

@@ -1,9 +1,10 @@
 import { createRecordSeal } from '#shared/db/record-seal.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 
-const secret = Buffer.alloc(32, 3)
+const key = namedKey('test', 3)
 
 /** The key of records, in the format of its setting. */
-export const testRecordKey: string = `test:${secret.toString('base64')}`
+export const testRecordKey: string = `${key.id}:${key.secret.export().toString('base64')}`
 
 /** Seals and opens records with `testRecordKey`. */
-export const testRecords = createRecordSeal([{ id: 'test', secret }])
+export const testRecords = createRecordSeal([key])

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { createKey, hashKey } from '#shared/db/keys.ts'
+import { createKey, createKeyHash } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { PlanEntry } from '#shared/db/read-plans.ts'
 
@@ -43,7 +43,7 @@ export const createTenant = async (
   await replacePlans(database, [...standing, { ...unbounded, ...limits, slug }])
   const { id: accountId } = await createAccount(database, { name: 'Tenant', email: 't@example.com', plan: slug })
   const { key } = await createKey(database, { accountId, name: 'key', domains, pepper })
-  const keyHash = hashKey(pepper, key)
+  const keyHash = createKeyHash(pepper)(key)
   return {
     accountId,
     keyHash,

@@ -5,7 +5,7 @@ import { listChanges } from '#shared/db/audit.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { changeKey, createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, createKeyHash, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -71,7 +71,7 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
   await replacePlans(database, defaultPlans)
   const { id } = await createAccount(database, wanted)
   const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper })
-  const request = { keyHash: hashKey(pepper, key), originHost: null }
+  const request = { keyHash: createKeyHash(pepper)(key), originHost: null }
   await setDisabled(database, id, true)
   t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
   t.match((await showAccount(database, id)).disabledAt, /Z$/)

@@ -5,7 +5,7 @@ import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
-import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { createKey, createKeyHash, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { listPlans, replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -178,7 +178,7 @@ t.test('database: a revoked key is refused by every replica at once', async (t) 
   await replacePlans(database, defaultPlans)
   const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
   const made = await createKey(database, key(account.id))
-  const request = { keyHash: hashKey(pepper, made.key), originHost: null }
+  const request = { keyHash: createKeyHash(pepper)(made.key), originHost: null }
   t.match(await checkRequest(replica, request), { ok: true, caller: { accountId: account.id, rate: null } })
   await revokeKey(database, made.id)
   t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })

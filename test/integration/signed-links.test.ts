@@ -7,14 +7,16 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 
 const image = Buffer.from('the bytes of an image')
-const keyOf = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) })
-const [current, previous, gone] = [keyOf('current', 1), keyOf('previous', 2), keyOf('gone', 3)]
+const [current, previous, gone] = [namedKey('current', 1), namedKey('previous', 2), namedKey('gone', 3)]
 const gateway = await startGateway(t, {
   LINK_REQUESTS_BURST: '24',
   LINK_REQUESTS_PER_MINUTE: '1',
-  LINK_SIGNING_KEYS: [current, previous].map(({ id, secret }) => `${id}:${secret.toString('base64')}`).join(','),
+  LINK_SIGNING_KEYS: [current, previous]
+    .map(({ id, secret }) => `${id}:${secret.export().toString('base64')}`)
+    .join(','),
 })
 const { database, baseUrl } = gateway
 await replacePlans(database, defaultPlans)

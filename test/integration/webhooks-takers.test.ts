@@ -18,6 +18,7 @@ import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, makeDue, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 
 const setUp = await startWebhookWorld(t)
 
@@ -268,7 +269,7 @@ t.test('webhooks takers: a body is stored sealed; without its key it waits, and 
   await first.end()
   t.match(await s.database.query('select body from webhook_delivery'), [{ body: /^test:[\w+/=]+$/ }])
   await makeDue(s.database)
-  await startSender(t, s.on, { records: createRecordSeal([{ id: 'other', secret: Buffer.alloc(32) }]) })
+  await startSender(t, s.on, { records: createRecordSeal([namedKey('other', 0)]) })
   const other = await captureFor(s.database, s.tenant, hookUrl('two', '/other'))
   await s.ended(other, 'delivered')
   const waits = `select from webhook_delivery where next_attempt_at > now() + interval '30 seconds' and capture_id = $1`

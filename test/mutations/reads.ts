@@ -242,8 +242,8 @@ const keys: readonly Mutation[] = [
   {
     point: 'Keys at rest',
     file: 'services/shared/db/keys.ts',
-    find: "createHmac('sha256', pepper)",
-    replace: "createHmac('sha256', 'pepper')",
+    find: "createSecretKey(pepper, 'utf8')",
+    replace: "createSecretKey('pepper', 'utf8')",
   },
   {
     point: 'Keys at rest',

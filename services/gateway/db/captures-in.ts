@@ -5,7 +5,7 @@ import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { findCapture, findLinkedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
-import { hashKey } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/keys.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { acceptBatch, type NewBatch } from './accept-batch.ts'
 import { acceptCapture, type AcceptOutcome, type NewCapture } from './accept-capture.ts'
@@ -69,7 +69,7 @@ export const capturesIn = (
   const refusals = createRefusalCache(nowMs)
   const opened = (row: FoundCapture | undefined) => row && records.open(row)
   return {
-    hashKey: (key: string) => hashKey(keyPepper, key),
+    hashKey: createKeyHash(keyPepper),
     /** The cached refusal of a request for its key or minute limit; undefined if the database must be queried. */
     refused: refusals.find,
     /** Whether a key is valid now. Not counted; concurrent lookups are batched into one round trip. */

@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from 'node:crypto'
+import { createHash, createSecretKey, hkdfSync } from 'node:crypto'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import {
@@ -20,7 +20,7 @@ type StoredResponse = { readonly status: number; readonly body: Readonly<Record<
 
 /** Encrypts responses, since some contain secrets shown once, and binds each to its request. A different HKDF label would make stored ones unreadable. */
 const createSeal = (pepper: string) => {
-  const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32))
+  const secret = createSecretKey(Buffer.from(hkdfSync('sha256', pepper, '', 'shutterfleet kept answers', 32)))
   const boundTo = ({ accountId, key, requestSha256 }: KeyedRequest) =>
     JSON.stringify([accountId, key, requestSha256.toString('hex')])
   return {

@@ -1,4 +1,4 @@
-import { createHmac, randomInt, randomUUID } from 'node:crypto'
+import { createHmac, createSecretKey, randomInt, randomUUID } from 'node:crypto'
 import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
@@ -29,8 +29,11 @@ const randomCharacters = 40
 const prefixCharacters = 12
 const maxDomains = 100
 
-/** The form in which a key is stored and looked up: its HMAC-SHA256 under the pepper. */
-export const hashKey = (pepper: string, key: string): Buffer => createHmac('sha256', pepper).update(key).digest()
+/** Returns a function that computes the form in which a key is stored and looked up: its HMAC-SHA256 under the pepper. */
+export const createKeyHash = (pepper: string): ((key: string) => Buffer) => {
+  const secret = createSecretKey(pepper, 'utf8')
+  return (key) => createHmac('sha256', secret).update(key).digest()
+}
 
 const newKey = (): string =>
   `sk_live_${Array.from({ length: randomCharacters }, () => alphabet[randomInt(alphabet.length)]).join('')}`
@@ -85,7 +88,7 @@ export const createKey = async (
     const id = randomUUID()
     const prefix = key.slice(0, prefixCharacters)
     const { name, expiresAt = null, pepper } = wanted
-    const keyHash = hashKey(pepper, key)
+    const keyHash = createKeyHash(pepper)(key)
     entities.create(ApiKey, { id, account, name, prefix, keyHash, domains, expiresAt, createdAt: new Date() })
     const detail = { account: account.id, name, prefix, domains, expires_at: expiresAt }
     recordChange(entities, { actor: wanted.actor ?? 'system', action: 'key.create', target: id, detail })

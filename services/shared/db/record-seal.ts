@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { plainReasons } from '#shared/capture/options.ts'
 import type { NamedKey } from '#shared/config/settings/named-keys.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -24,7 +24,7 @@ export type RecordSeal = {
 }
 
 /** A key of its own for each row, so that the number of seals under one key is not bounded by random nonces (NIST SP 800-38D §8.3). */
-const rowKey = ({ secret }: NamedKey, id: string) => createHmac('sha256', secret).update(id).digest()
+const rowKey = ({ secret }: NamedKey, id: string) => createSecretKey(createHmac('sha256', secret).update(id).digest())
 
 /** The plain parameters that a row has in its options; the others have columns. */
 const plainOptions = plainReasons.flatMap(([name]) => (name === 'url' || name === 'webhook_url' ? [] : [name]))

@@ -1,14 +1,15 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { entriesOf, type Setting, text } from '#shared/config/setting.ts'
 
 /** A symmetric key and its id, which is stored with everything that the key signs or encrypts. */
-export type NamedKey = { readonly id: string; readonly secret: Buffer }
+export type NamedKey = { readonly id: string; readonly secret: KeyObject }
 
 const secretBytesMin = 32
 
 const readKey = (entry: string): NamedKey | undefined => {
   const { id, secret = '' } = /^(?<id>[\w-]{1,32}):(?<secret>[A-Za-z0-9+/]+={0,2})$/.exec(entry)?.groups ?? {}
   const bytes = Buffer.from(secret, 'base64')
-  return id === undefined || bytes.length < secretBytesMin ? undefined : { id, secret: bytes }
+  return id === undefined || bytes.length < secretBytesMin ? undefined : { id, secret: createSecretKey(bytes) }
 }
 
 /** A setting with keys as ID:KEY: the first signs or encrypts, all verify or decrypt. */

@@ -10,9 +10,10 @@ import {
   testImage,
   testKey,
 } from '#test/helpers/gateway-context.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 
 const { id } = completedCapture
-const key = { id: 'test', secret: Buffer.alloc(32, 2) }
+const key = namedKey('test', 2)
 const soon = Date.parse('2026-06-01T12:35:00Z') / 1000
 const link = signLink(key, id, soon)
 
@@ -128,10 +129,7 @@ t.test('links: clients behind a trusted proxy are limited separately', async (t)
   t.same(await codeOf(link, { 'x-forwarded-for': '198.51.100.1, 203.0.113.1' }), [429, 'RATE_LIMIT_EXCEEDED'])
 })
 
-const [first, second] = [
-  { id: 'new', secret: Buffer.alloc(32, 1) },
-  { id: 'old', secret: Buffer.alloc(32, 2) },
-]
+const [first, second] = [namedKey('new', 1), namedKey('old', 2)]
 const now = new Date('2026-06-01T12:00:00Z')
 const inAMinute = now.getTime() / 1000 + 60
 const judge = (query: string, { keys = [first, second], of = id, at = now } = {}) => {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { createRecordSeal } from '#shared/db/record-seal.ts'
+import { namedKey } from '#test/helpers/named-key.ts'
 
-const keyOf = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) })
-const [old, fresh] = [keyOf('old', 1), keyOf('fresh', 2)]
+const [old, fresh] = [namedKey('old', 1), namedKey('fresh', 2)]
 const capture = {
   id: 'a',
   url: 'https://user:***@example.com/private?q=1',
