@@ -19,12 +19,17 @@ const reportOne = (error: ErrorObject, report: Report) => {
   else report(field.join('.'), describeBound(error.parentSchema as Bound))
 }
 
+/** Does not check the schemas themselves: compiling the schema of schemas takes 15 ms each time, half of a gateway's start. */
+const unchecked = { meta: false, validateSchema: false } as const
+
+const requests = new Ajv({ ...unchecked, allErrors: true, verbose: true, keywords: ['doc'] })
+
 /**
  * Creates a check of objects against a schema. It reports every error and converts nothing: `"800"` is not a number.
  * The keyword `doc` is only for documentation.
  */
 export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
-  const validate = new Ajv({ allErrors: true, verbose: true, keywords: ['doc'] }).compile(schema)
+  const validate = requests.compile(schema)
   return (input, report) => {
     if (validate(input)) return
     for (const error of validate.errors ?? []) reportOne(error, report)
@@ -33,7 +38,7 @@ export const createSchemaCheck = (schema: object): ((input: object, report: Repo
 
 /** Counts characters as UTF-16 code units: 0.05 ms for the largest message instead of 46 ms. */
 // oxlint-disable-next-line typescript/no-deprecated -- ajv 8 has no other way, and its version is exact.
-const ajv = new Ajv({ strict: false, unicode: false, logger: false })
+const messages = new Ajv({ ...unchecked, strict: false, unicode: false, logger: false })
 
 /** Why a value is invalid: the position as a JSON pointer, and a message. */
 type Problem = { readonly pointer: string; readonly message: string }
@@ -45,7 +50,7 @@ type Problem = { readonly pointer: string; readonly message: string }
 export const createValidator = (schema: TSchema): ((value: unknown) => Problem | undefined) => {
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= ajv.compile(schema)
+    validate ??= messages.compile(schema)
     if (validate(value)) return undefined
     const [first] = validate.errors ?? []
     return { pointer: first?.instancePath ?? '', message: first?.message ?? 'is invalid' }
