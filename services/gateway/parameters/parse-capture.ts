@@ -3,14 +3,19 @@ import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkCombinations } from './check-combinations.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
-import { checkSchema } from '#shared/capture/check-schema.ts'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
 import { collectErrors, type ErrorCollector, type Report } from '#shared/capture/validation-errors.ts'
 import { type Feature, featuresOf } from '#shared/capture/features.ts'
 import { isRequested } from '#shared/capture/is-requested.ts'
-import { type CaptureOptions, type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
+import {
+  type CaptureOptions,
+  type CaptureParameters,
+  captureParameters,
+  withDefaults,
+} from '#shared/capture/options.ts'
 
 /** Rules of this installation: the operator's allowed targets, and whether it has a full Chromium for `stealth`. */
 export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
@@ -29,6 +34,8 @@ export type ParseCaptureResult = ParsedCapture | { readonly ok: false; readonly 
 
 const noStealth =
   'is not available in this installation, which has no full Chromium: its operator sets SHUTTERFLEET_STEALTH_CHROMIUM for workers and SHUTTERFLEET_SEALING_KEY_STEALTH for the gateway'
+
+const checkParameters = createSchemaCheck(captureParameters)
 
 const sourceNames = ['url', 'html', 'markdown'] as const
 
@@ -60,7 +67,7 @@ const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: Erro
   const withinLimits = checkSize(parameters, errors.report)
   if (!withinLimits) return
   const withoutUnreadable = Object.fromEntries(Object.entries(withinLimits).filter(([name]) => !errors.hasError(name)))
-  checkSchema(withoutUnreadable, errors.report)
+  checkParameters(withoutUnreadable, errors.report)
   for (const [name, value] of Object.entries(withoutUnreadable)) {
     if (!errors.hasError(name)) checkWellFormed(name, value, errors.report)
   }

@@ -2,7 +2,6 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { type Bound, describeBound } from './describe-bound.ts'
 import type { Report } from './validation-errors.ts'
-import { captureParameters } from './options.ts'
 
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
 const fieldAt = (pointer: string): string[] =>
@@ -56,6 +55,3 @@ export const createValidator = (schema: TSchema): ((value: unknown) => Problem |
     return { pointer: first?.instancePath ?? '', message: first?.message ?? 'is invalid' }
   }
 }
-
-/** Checks a capture's parameters against their schema. */
-export const checkSchema = createSchemaCheck(captureParameters)
