@@ -40,8 +40,8 @@ FROM app AS compiled
 ENV NODE_COMPILE_CACHE=/app/.tools/compile-cache
 RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
     setpriv --reuid=10001 --regid=10001 --clear-groups node --input-type=module --eval \
-      "import { warmCompileCache } from '/app/services/local/warm-compile-cache.ts'; await warmCompileCache({ root: '/app', env: process.env })" && \
-    test -s "$NODE_COMPILE_CACHE/warmed" && chmod 755 "$NODE_COMPILE_CACHE"
+      "import { loadPrograms } from '/app/services/local/bundle.ts'; await loadPrograms({ root: '/app', extension: '.ts' }, process.env)" && \
+    test -n "$(ls "$NODE_COMPILE_CACHE")" && chmod 755 "$NODE_COMPILE_CACHE"
 
 # Base of all images.
 FROM ${DEBIAN} AS runtime

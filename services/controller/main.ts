@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { programOf } from '#shared/process/program-of.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { jobLifeMs, policyOf, readConfig, stealthPolicyOf } from './config.ts'
 import { openContext } from './context.ts'
@@ -8,8 +8,8 @@ await runMain('controller', async ({ env, stop, announce }) => {
   await using context = await openContext(config, {
     policy: policyOf(config),
     stealthPolicy: stealthPolicyOf(config),
-    workerEntry: resolve(import.meta.dirname, '../worker/main.ts'),
-    jobEntry: resolve(import.meta.dirname, '../worker/main-job.ts'),
+    workerEntry: programOf('worker/main'),
+    jobEntry: programOf('worker/main-job'),
     jobLifeMs: jobLifeMs(config),
   })
   announce({ probeUrl: context.probeUrl })

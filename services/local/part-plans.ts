@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { programOf, type Programs } from '#shared/process/program-of.ts'
 import { startNats } from './nats.ts'
 import { startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
@@ -62,7 +63,7 @@ const services = {
 } as const
 
 /** The plan of a service. */
-export const servicePlan = (facts: Facts, name: keyof typeof services): PartPlan => ({
+export const servicePlan = (facts: Facts, name: keyof typeof services, programs: Programs): PartPlan => ({
   name,
   stopSignal: 'SIGTERM',
   stopMs: services[name].stopMs,
@@ -71,7 +72,7 @@ export const servicePlan = (facts: Facts, name: keyof typeof services): PartPlan
     startNodeProcess(
       {
         name,
-        main: join(facts.root, 'services', services[name].folder, 'main.ts'),
+        main: programOf(`${services[name].folder}/main`, programs),
         env: services[name].env(facts),
         logPath: logOf(facts, name),
       },

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
+import { programOf, type Programs } from '#shared/process/program-of.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { type Facts, machineEnv } from './service-env.ts'
@@ -8,13 +9,13 @@ import { type Facts, machineEnv } from './service-env.ts'
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
 /** Migrates the database, loads the plans, and finds or creates the first account, in a separate process. */
-export const prepareDatabase = async (facts: Facts, signal: AbortSignal): Promise<FirstAccount> => {
-  const { folder, root, settings } = facts
+export const prepareDatabase = async (facts: Facts, programs: Programs, signal: AbortSignal): Promise<FirstAccount> => {
+  const { folder, settings } = facts
   const kept = await readPrivate<FirstAccount>(folder.account)
   const { child, addresses } = await startNodeProcess(
     {
       name: 'the preparation of the database',
-      main: join(root, 'services', 'local', 'main-prepare.ts'),
+      main: programOf('local/main-prepare', programs),
       logPath: join(folder.logs, 'prepare.log'),
       env: {
         ...machineEnv(facts.operator),

@@ -1,8 +1,8 @@
+import { provideBundle } from './bundle.ts'
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
 import type { Fleet } from './fleet.ts'
 import { type FirstAccount, prepareDatabase } from './prepare-database.ts'
 import { type Facts, machineEnv } from './service-env.ts'
-import { warmCompileCache } from './warm-compile-cache.ts'
 
 /** The result of a successful start. */
 export type StartedFleet = { readonly baseUrl: string; readonly account: FirstAccount }
@@ -25,23 +25,23 @@ export const startFleet = async (
       throw error
     }
   }
+  const programs = after([], () => provideBundle({ root: facts.root, env: machineEnv(facts.operator) }))
   const service = (name: Parameters<typeof servicePlan>[1], dependencies: readonly Promise<unknown>[]) =>
-    after(dependencies, () => fleet.start(servicePlan(facts, name)))
+    after([programs, ...dependencies], async () => fleet.start(servicePlan(facts, name, await programs)))
 
   const { postgresBin, natsServer } = facts.programs
   const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(facts, postgresBin)))
   const nats = after([], async () => natsServer && fleet.start(natsPlan(facts, natsServer)))
-  const warmed = after([], () => warmCompileCache({ root: facts.root, env: machineEnv(facts.operator) }))
-  const egress = service('egress', [warmed])
-  const prepared = after([warmed, postgres], () => prepareDatabase(facts, starting))
+  const egress = service('egress', [])
+  const prepared = after([postgres], async () => prepareDatabase(facts, await programs, starting))
   const gateway = service('gateway', [nats, prepared])
   const ledger = service('ledger', [nats, prepared])
   const controller = service('controller', [nats, egress])
-  const webhookEgress = service('webhook-egress', [warmed])
+  const webhookEgress = service('webhook-egress', [])
   const webhooks = service('webhooks', [prepared, webhookEgress])
 
   const services = [egress, gateway, ledger, controller, webhookEgress, webhooks]
-  await Promise.allSettled([postgres, nats, warmed, prepared, ...services])
+  await Promise.allSettled([postgres, nats, programs, prepared, ...services])
   await Promise.all(services)
   const { addresses } = (await gateway).current()
   return { account: await prepared, baseUrl: addresses['baseUrl'] ?? '' }

@@ -121,7 +121,7 @@ const clientsOf = async (dataDir: string): Promise<Map<number, string>> => {
   const services = await readServices(dataDir).catch(() => [])
   const known = new Map(services.map(({ pid, name }) => [pid, name]))
   for (const { pid, command } of processTree(process.pid)) {
-    const [, service] = /services\/(\w+)\/main\.ts/.exec(command) ?? []
+    const [, service] = /services\/(\w+)\/main\.[jt]s/.exec(command) ?? []
     if (service !== undefined && !known.has(pid)) known.set(pid, service)
   }
   return known
@@ -176,9 +176,7 @@ const startWebhooks = async (certificate: Certificate) => {
 const findProcesses = async (system: System, name: string): Promise<number[]> => {
   if (name === 'browser') return browsersOf(system.pid).map(({ pid }) => pid)
   if (name === 'worker') {
-    return processTree(system.pid).flatMap(({ pid, command }) =>
-      command.includes('services/worker/main.ts') ? pid : [],
-    )
+    return processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main') ? pid : []))
   }
   return (await system.readLocal()).services.flatMap((service) => (service.name === name ? service.pid : []))
 }

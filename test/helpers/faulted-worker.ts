@@ -167,8 +167,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     resetTunnels: way.resetTunnels,
     log: worker.log,
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
-    killHost: () =>
-      killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),
+    killHost: () => killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main')),
     send: async (parameters) => (await send(parameters)).id,
     sendStarted: async (parameters, by) => {
       const id = crypto.randomUUID()

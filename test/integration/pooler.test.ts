@@ -144,7 +144,7 @@ t.test('pooler: up, doctor and top use the direct URL', async (t) => {
   await mkdir(folder.logs)
   const programs = { postgresBin: undefined, natsServer: undefined, chromium: '', stealthChromium: undefined }
   const facts = await gatherFacts({ operator: env, settings: readLocalSettings(env, 1), folder, root, programs })
-  const prepared = await prepareDatabase(facts, new AbortController().signal)
+  const prepared = await prepareDatabase(facts, { root, extension: '.ts' }, new AbortController().signal)
   t.match(prepared, { apiKey: /^sk_live_/ })
   const run = (...args: readonly string[]) =>
     promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Output)

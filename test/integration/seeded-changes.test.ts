@@ -99,7 +99,8 @@ t.test(
       { path: 'test/unit/ledger/take.test.ts', text: "import { run } from '#ledger/main.ts'" },
       { path: 'test/helpers/ledger.ts', text: "start('services/ledger/main.ts')" },
       { path: 'test/integration/ledger.test.ts', text: "import { start } from '#test/helpers/ledger.ts'" },
-      { path: 'services/worker/main.ts', text: '' },
+      { path: 'services/worker/main.ts', text: "spawn(programOf('worker/host/main'))" },
+      { path: 'services/worker/host/main.ts', text: '' },
       { path: 'test/helpers/worker.ts', text: "start(join('../services/worker', 'main.ts'))" },
       { path: 'test/integration/worker.test.ts', text: "import { start } from '#test/helpers/worker.ts'" },
       { path: 'test/e2e/worker.test.ts', text: "import { start } from '#test/helpers/worker.ts'" },
@@ -111,6 +112,7 @@ t.test(
     test.same(testsOf('services/shared/db/sql/take-due.sql').integration, ['test/integration/ledger.test.ts'])
     test.same(testsOf('services/ledger/db/sql/forget.sql').integration, ['test/integration/ledger.test.ts'])
     test.same(testsOf('services/worker/main.ts'), { unit: [], integration: ['test/integration/worker.test.ts'] })
+    test.same(testsOf('services/worker/host/main.ts').integration, ['test/integration/worker.test.ts'])
     test.end()
   },
 )

@@ -81,7 +81,7 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
 
 // Contract: Service faults
 t.test('service faults: kill -9 of egress fails no capture', (t) =>
-  captureAcross(t, () => killEach((command) => command.includes('services/egress/main.ts'))),
+  captureAcross(t, () => killEach((command) => command.includes('services/egress/main'))),
 )
 
 // Contract: Service faults
@@ -92,7 +92,7 @@ t.test('service faults: kill -9 of the browser fails no capture', (t) =>
 // Contract: Service faults
 t.test('service faults: kill -9 of the browser host fails no capture', (t) =>
   captureAcross(t, () =>
-    killEach((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),
+    killEach((command) => command.startsWith(process.execPath) && command.includes('browser-host/main')),
   ),
 )
 

@@ -66,8 +66,7 @@ t.test('document: one that navigates elsewhere while it loads does not fail the 
 
 t.test('browser host: limits malloc to two arenas instead of one per thread', async (t) => {
   await using _host = await startTestHost(egress)
-  const isHost = ({ command }: Process) =>
-    command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
+  const isHost = ({ command }: Process) => command.startsWith(process.execPath) && command.includes('browser-host/main')
   const host = processTree(process.pid).find(isHost)
   t.match(readFileSync(`/proc/${host?.pid}/environ`, 'utf8'), /(^|\0)MALLOC_ARENA_MAX=2\0/)
 })

@@ -57,7 +57,7 @@ const queueIsEmpty = () =>
     return waiting + inFlight === 0
   })
 const isHost = ({ command }: { command: string }) =>
-  command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
+  command.startsWith(process.execPath) && command.includes('browser-host/main')
 const hostPids = () =>
   processTree(worker.pid)
     .filter(isHost)

