@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -22,8 +21,9 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { nodeEnv } from './node-env.ts'
+import { testProgramOf } from './test-program.ts'
 
-const folder = resolve(import.meta.dirname, '../../services/worker')
+const programs = { 'main.ts': testProgramOf('worker/main'), 'main-job.ts': testProgramOf('worker/main-job') }
 
 /** Accepts signed PUTs and stores bodies by path; rejects the next `refusals` with a status; delays responses while held. */
 export const startObjectSink = async (host = '127.0.0.1') => {
@@ -85,7 +85,7 @@ export type WorkerProcess = AsyncDisposable & {
 
 /** Starts a worker without waiting until it is ready. */
 export const spawnWorker = (settings: Readonly<Record<string, string>>, main: 'main.ts' | 'main-job.ts') => {
-  const child = spawn(process.execPath, [join(folder, main)], {
+  const child = spawn(process.execPath, [programs[main]], {
     env: { ...nodeEnv, SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

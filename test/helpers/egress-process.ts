@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { Announcement } from '#shared/process/run-main.ts'
 import { nodeEnv } from './node-env.ts'
+import { testProgramOf } from './test-program.ts'
 
-const main = new URL(import.meta.resolve('#egress/main.ts'))
+const main = testProgramOf('egress/main')
 
 /** The egress service in a separate process. */
 export type EgressProcess = Disposable & {

@@ -1,0 +1,11 @@
+import { resolve } from 'node:path'
+import { provideBundle } from '#local/bundle.ts'
+import { programOf } from '#shared/process/program-of.ts'
+import { nodeEnv } from './node-env.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const env = Object.fromEntries(Object.entries(nodeEnv).map(([name, value = '']) => [name, value]))
+const programs = await provideBundle({ root, env })
+
+/** The bundled file of a program, such as `gateway/main`, made of the current sources. */
+export const testProgramOf = (name: string): string => programOf(name, programs)
