@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
@@ -8,9 +8,6 @@ import { programOf, type Programs } from '#shared/process/program-of.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 const loadMs = 60_000
-
-/** Older bundles of other sources are removed. */
-const keptMs = 86_400_000
 
 /** Folder of the project, and the environment of its processes. */
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
@@ -87,10 +84,14 @@ export const loadPrograms = async (programs: Programs, env: Readonly<Record<stri
   })
 }
 
-const removeOld = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name)
-    if (Date.now() - (await stat(path)).mtimeMs > keptMs) await rm(path, { recursive: true, force: true })
+/** Removes bundles of other sources that no process runs from. */
+const removeUnused = async (bundles: string, used: string): Promise<void> => {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  for (const name of await readdir(bundles)) {
+    const path = join(bundles, name)
+    const isOld = path !== used && Date.now() - (await stat(path)).mtimeMs > loadMs
+    if (isOld && !commands.some((command) => command.includes(path))) await rm(path, { recursive: true, force: true })
   }
 }
 
@@ -101,14 +102,16 @@ const removeOld = async (folder: string): Promise<void> => {
  */
 export const provideBundle = async ({ root, env }: BundleSources): Promise<Programs> => {
   const bundles = join(root, '.tools', 'bundles')
+  const source: Programs = { root, extension: '.ts' }
+  if (!(await succeeds(mkdir(bundles, { recursive: true })))) return source
   const bundled: Programs = { root: join(bundles, await stateOf(root)), extension: '.js' }
   if (await succeeds(access(bundled.root))) return bundled
   const unfinished = `${bundled.root}.${process.pid}`
   const isBuilt = await succeeds(bundle(root, unfinished))
   // Fails where another process was faster.
   if (isBuilt) await succeeds(rename(unfinished, bundled.root))
-  const programs: Programs = isBuilt ? bundled : { root, extension: '.ts' }
+  const programs: Programs = isBuilt ? bundled : source
   await succeeds(loadPrograms(programs, env))
-  await succeeds(removeOld(bundles))
+  await succeeds(removeUnused(bundles, bundled.root))
   return programs
 }

@@ -5,9 +5,16 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { engineText } from './engine/engine-text.ts'
-import { lastingText, memoryTable } from './engine/lasting-text.ts'
+import { lastingText, memoryTable, pagesText } from './engine/lasting-text.ts'
 import { measureEngine } from './engine/measure-engine.ts'
-import { measureLasting, measureMemoryAlone, measureRecycling, recyclingSettings } from './engine/measure-lasting.ts'
+import {
+  galleryPages,
+  measureLasting,
+  measureMemoryAlone,
+  measurePages,
+  measureRecycling,
+  recyclingSettings,
+} from './engine/measure-lasting.ts'
 import { onWarmSite } from './engine/warm-system.ts'
 import { madeBy } from './page.ts'
 import { type Part, runProgram } from './run-parts.ts'
@@ -29,6 +36,7 @@ const always = { settleMs: 5000, format, tall: '/tall-16000' } as const
 const lastingEffort = isShort
   ? { ...always, looks: [20, 40], tallShots: 2, blocked: 3, kills: 1 }
   : { ...always, looks: [100, 500], tallShots: 9, blocked: 25, kills: 5 }
+const pagesEffort = { settleMs: 5000, looks: isShort ? [20, 40] : [200, 1000] }
 const recyclings = isShort ? 3 : 12
 
 const measureLasts = async () => {
@@ -48,6 +56,10 @@ const parts: Readonly<Record<string, Part>> = {
     measure: async () => engineText(await onWarmSite(2, (warm) => measureEngine(warm, engineEffort, only))),
   },
   lasting: { heading: 'One worker over many captures', measure: measureLasts },
+  pages: {
+    heading: 'Workers over many pages',
+    measure: async () => pagesText(await onWarmSite(2, (warm) => measurePages(warm, pagesEffort)), galleryPages.length),
+  },
   telemetry: {
     heading: 'What metrics and traces cost',
     measure: () => telemetryText(isShort ? { rounds: 2, seconds: 3 } : { rounds: 9, seconds: 10 }),

@@ -23,6 +23,11 @@ const tolerance = 3
 /** Pauses of a patient script in a bare browser: between steps of scrolling, and before the shot. */
 const [stepMs, restMs] = [150, 1500]
 
+/** Throws if the libraries that the pages use are missing. */
+export const assertInstalled = (): void => {
+  if (!existsSync(packages)) throw new Error(`${packages} is missing; run: scripts/install-gallery.sh`)
+}
+
 /** Path of a page's document. */
 export const pathOf = ({ name }: GalleryPage) => `/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
 
@@ -55,7 +60,8 @@ const colourPicture = delayed('image/svg+xml', ({ pathname }) => {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300"><rect width="400" height="300" fill="#${colour}"/></svg>`
 })
 
-const routesOf = ({ pages }: GalleryFamily): Record<string, Route> => ({
+/** Routes of pages of the gallery, and of what they load. */
+export const galleryRoutes = (pages: readonly GalleryPage[]): Readonly<Record<string, Route>> => ({
   ...Object.fromEntries(pages.map((page) => [pathOf(page), documentOf(page)])),
   '/data': delayed('application/json', ({ searchParams }) => searchParams.get('json') ?? 'null'),
   '/parts': delayed('text/html', () => '<div class="card" style="height:500px;background:#1a7f37">Parts</div>'),
@@ -122,8 +128,8 @@ const takeBare = async (browser: Browser, url: string, { parameters = {}, subjec
 
 /** Serves a family and starts both browsers; `shoot` captures a page with the engine, `bare` with plain Playwright. */
 export const startGallery = async (lifetime: Parameters<typeof startCaptures>[0], family: GalleryFamily) => {
-  if (!existsSync(packages)) throw new Error(`${packages} is missing; run: scripts/install-gallery.sh`)
-  const { pages, shotOf } = await startCaptures(lifetime, routesOf(family))
+  assertInstalled()
+  const { pages, shotOf } = await startCaptures(lifetime, galleryRoutes(family.pages))
   const browser = await startBareBrowser(['--site-per-process'])
   lifetime.teardown(() => browser.close())
   const shoot = (page: GalleryPage) => shotOf({ url: pages.url + pathOf(page), timeout: 10, ...page.parameters })

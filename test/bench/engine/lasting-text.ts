@@ -10,6 +10,14 @@ export const memoryTable = (memory: Lasting['memory']): string =>
     memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (memory[0]?.bytes ?? bytes)).toFixed(2)]),
   )
 
+/** Two workers over many captures of many pages. */
+export const pagesText = (memory: Lasting['memory'], pages: number): string =>
+  `Memory of two workers, their browser hosts and browsers after so many captures, two at a time, of the ${pages} pages of the gallery
+in turn, which use about 60 libraries as their users do. Proportional set size. Aim: the last within 15 % of the first.
+
+${memoryTable(memory)}
+`
+
 /** One worker over many captures. */
 export const lastingText = (lasting: Lasting, { replaced, kept }: Recycling): string => {
   const { tall, memory, blocked, unblocked, killed } = lasting

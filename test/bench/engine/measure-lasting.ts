@@ -1,3 +1,5 @@
+import { families } from '#test/fixtures/gallery/families.ts'
+import { assertInstalled, pathOf } from '#test/helpers/gallery.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
@@ -45,6 +47,9 @@ const recycleCaptures = 5
 export const recyclingSettings = { SHUTTERFLEET_WORKER_RECYCLE_CAPTURES: String(recycleCaptures) }
 
 const workerParts = ['worker', 'browser host', 'Chromium']
+
+/** The pages of the gallery. */
+export const galleryPages = families.flatMap(({ pages }) => pages)
 
 const pageOf = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
 
@@ -142,6 +147,35 @@ export const measureRecycling = async ({ site, service }: WarmSite, recyclings: 
   const records = await Promise.all((await Promise.all(shots)).map((id) => service.system.record(id)))
   const waits = records.map(({ timings = {} }) => timings['open'] ?? 0).toSorted((a, b) => b - a)
   return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
+}
+
+/** Measures the memory of the workers over captures of the gallery's pages in turn, as jpeg. */
+export const measurePages = async (
+  { site, service }: WarmSite,
+  { looks, settleMs }: Pick<LastingEffort, 'looks' | 'settleMs'>,
+): Promise<Lasting['memory']> => {
+  assertInstalled()
+  const shots = galleryPages.map((page) => {
+    const shot = {
+      ...page.parameters,
+      url: `http://${site.httpHost}${pathOf(page)}`,
+      format: 'jpeg' as const,
+      timeout: 30,
+    }
+    return shot
+  })
+  const memory: { captures: number; bytes: number }[] = []
+  let done = 0
+  for (const captures of looks) {
+    const takeRest = async () => {
+      for (let next = done++; next < captures; next = done++) await service.take(shots[next % shots.length]!)
+    }
+    await Promise.all([takeRest(), takeRest()])
+    done = captures
+    await new Promise((wake) => setTimeout(wake, settleMs))
+    memory.push({ captures, bytes: workerBytes(service) })
+  }
+  return memory
 }
 
 /** Measures the memory of one worker over many captures, and nothing else. */

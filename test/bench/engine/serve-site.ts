@@ -3,10 +3,12 @@ import { createServer, type Server } from 'node:http'
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { families } from '#test/fixtures/gallery/families.ts'
+import { galleryRoutes } from '#test/helpers/gallery.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import { makeSite } from './pages.ts'
 
-/** The benchmark's site, over plain HTTP and over TLS with HTTP/2. */
+/** The benchmark's site, over plain HTTP and over TLS with HTTP/2; over plain HTTP with the pages of the gallery. */
 export type Site = AsyncDisposable & {
   readonly httpHost: string
   readonly httpsHost: string
@@ -41,7 +43,12 @@ export const serveSite = async (): Promise<Site> => {
     response.end(file?.body ?? '')
   }
   const [cert, key] = await Promise.all([readFile(certPath), readFile(keyPath)])
-  const plain = createServer(answer)
+  const gallery = galleryRoutes(families.flatMap(({ pages }) => pages))
+  const plain = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? ''
+    if (files.has(path)) answer(request, response)
+    else (gallery[path] ?? gallery['*'])?.(request, response)
+  })
   const secure = createSecureServer({ cert, key, allowHTTP1: true }, answer)
   const hosts = { httpHost: await listen(plain), httpsHost: await listen(secure) }
   stack.defer(() => {

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -47,6 +48,23 @@ t.test('bundle: sources are bundled again only after they have changed', async (
   t.equal(readdirSync(bundles).length, 1)
   writeFileSync(join(root, 'services', 'shared', 'folder.ts'), "export const folder = 'another'\n")
   t.not((await provideBundle({ root, env })).root, first.root)
+})
+
+t.test('bundle: one of older sources is removed, unless a process runs from it', async (t) => {
+  const { root, bundles, env } = project(t)
+  const [unused, used] = [join(bundles, 'unused'), join(bundles, 'used')]
+  for (const folder of [unused, used]) {
+    mkdirSync(folder, { recursive: true })
+    utimesSync(folder, 0, 0)
+  }
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()', join(used, 'services/worker/main.js')], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  await provideBundle({ root, env })
+  t.equal(existsSync(unused), false)
+  t.equal(existsSync(used), true)
 })
 
 t.test('bundle: sources that cannot be bundled are run themselves', async (t) => {
