@@ -4,6 +4,7 @@ import { measureEngine } from '#test/bench/engine/measure-engine.ts'
 import {
   measureLasting,
   measureMemoryAlone,
+  measurePages,
   measureRecycling,
   recyclingSettings,
 } from '#test/bench/engine/measure-lasting.ts'
@@ -42,6 +43,7 @@ const measureWorker = async (t: Test, warm: WarmSite) => {
   t.strictSame(implausible(lasting), [])
   t.equal(lasting.tall.length, 2)
   t.strictSame(implausible(await measureMemoryAlone(warm, looks)), [])
+  t.strictSame(implausible(await measurePages(warm, looks)), [])
   t.strictSame(implausible(await measureRecycling(warm, 1), /kept/), [])
 }
 
