@@ -6,7 +6,7 @@ import type { Route } from './target/parse-target.ts'
 import { refusalOf } from './refuse.ts'
 
 /** How a request leaves: to its target, or through its caller's proxy; `unknown` if the request could not be read. */
-type Way = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
+type RouteKind = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
 
 /** Log fields of a connection. Of targets and proxies only the host is logged: all else is the caller's data. */
 export type ConnectionFields = {
@@ -14,16 +14,16 @@ export type ConnectionFields = {
   readonly capture: string | undefined
   /** `undefined` if the request names no readable host. */
   readonly host: string | undefined
-  readonly way: Way
+  readonly route: RouteKind
   /** The proxy's host; `undefined` without a proxy. */
   readonly proxy: string | undefined
 }
 
 /** The log fields of a route; `undefined`: the route could not be read. */
-export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'host' | 'way' | 'proxy'> => {
-  if (route === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
+export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'host' | 'route' | 'proxy'> => {
+  if (route === undefined) return { host: undefined, route: 'unknown', proxy: undefined }
   const { target, proxy } = route
-  return { host: target.host, way: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
+  return { host: target.host, route: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
 }
 
 const overloadedEveryMs = 10_000
@@ -51,7 +51,7 @@ const declare = (metrics: Metrics) => ({
   opened: metrics.counter({
     name: 'egress_opened_total',
     help: "Connections made to targets, directly or through a caller's proxy",
-    labels: ['kind', 'way'],
+    labels: ['kind', 'route'],
   }),
   ended: metrics.counter({
     name: 'egress_ended_total',
@@ -66,7 +66,7 @@ const declare = (metrics: Metrics) => ({
   refused: metrics.counter({
     name: 'egress_refused_total',
     help: 'Requests for which no connection was made',
-    labels: ['kind', 'way', 'refusal'],
+    labels: ['kind', 'route', 'refusal'],
   }),
   names: metrics.counter({
     name: 'egress_names_total',
@@ -98,7 +98,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
     opened: (seen: ConnectionFields) => {
-      opened.inc({ kind: seen.kind, way: seen.way })
+      opened.inc({ kind: seen.kind, route: seen.route })
       log.debug(seen, 'connection opened')
     },
     ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => {
@@ -108,7 +108,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     refused: (seen: ConnectionFields, error: AppError) => {
       const { refusal } = refusalOf(error)
-      refused.inc({ kind: seen.kind, way: seen.way, refusal })
+      refused.inc({ kind: seen.kind, route: seen.route, refusal })
       const line = { ...seen, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
       else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')

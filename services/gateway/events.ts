@@ -24,8 +24,8 @@ export type Answered = {
   readonly fault: AppError | undefined
 }
 
-/** How the wait for a synchronous capture ended; `goes-on`: timeout or shutdown, `full`: too many waits already. */
-export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
+/** How the wait for a synchronous capture ended; `pending`: timeout or shutdown, `full`: too many waits already. */
+export type WaitEnd = 'completed' | 'failed' | 'pending' | 'full'
 
 /** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'

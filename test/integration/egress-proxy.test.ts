@@ -44,7 +44,7 @@ t.test('egress proxy: requests a tunnel by name from an HTTP proxy, and keeps by
   )
   t.match(filter.events, [
     { name: 'clientConnected' },
-    { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
+    { name: 'opened', args: [{ host: 'page.test', route: 'http_proxy', proxy: '127.0.0.1' }] },
   ])
   t.notMatch(inspect(filter.events, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
 })
@@ -124,7 +124,9 @@ for (const [what, kind, ...replies] of badProxies) {
     t.match(answer, { refusal: 'connection_failed', body: '' })
     await eventually(() => proxy.sockets.length === 1 && proxy.sockets[0]?.destroyed === true)
     t.equal(canary.connections(), 0)
-    t.match(filter.events.find(({ name }) => name === 'refused')?.args, [{ way: `${kind}_proxy`, proxy: '127.0.0.1' }])
+    t.match(filter.events.find(({ name }) => name === 'refused')?.args, [
+      { route: `${kind}_proxy`, proxy: '127.0.0.1' },
+    ])
     t.notMatch(inspect(filter.events, { depth: null }), /us3r|s3cret/)
   })
 }

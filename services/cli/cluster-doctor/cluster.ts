@@ -96,7 +96,7 @@ export const examine = async (
       const advice = 'check that the API server answers `kubectl get --raw /readyz`, and retry'
       return [{ name, ok: false, detail: message, advice }]
     }
-    const advice = 'ask for that right, or let somebody who has it run this'
+    const advice = 'grant this right, or run the command as a user who has it'
     return [{ name, ok: false, checked: false, detail: `not checked, ${missingRightIn(message)}`, advice }]
   }
 }

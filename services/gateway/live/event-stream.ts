@@ -78,7 +78,7 @@ export type StreamBounds = {
 }
 
 /** Reads once and yields the changes; returns `over` after the last event. `woken`: the read was triggered by an event, or is the first. */
-export type ChangeReporter = (woken: boolean) => AsyncGenerator<string, 'over' | 'goes-on'>
+export type ChangeReporter = (woken: boolean) => AsyncGenerator<string, 'over' | 'pending'>
 
 /** Why a stream ended. */
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
@@ -129,12 +129,12 @@ const createKeyCheck = ({ isAuthorized, bounds, nowMs }: Required<Dependencies>)
 const reportChanges = async function* reportChanges(
   report: ChangeReporter,
   woken: boolean,
-): AsyncGenerator<string, 'over' | 'goes-on'> {
+): AsyncGenerator<string, 'over' | 'pending'> {
   try {
     return yield* report(woken)
   } catch (error) {
     // The capture does not depend on this stream; the next read may succeed.
-    if (isUnavailable(error)) return 'goes-on'
+    if (isUnavailable(error)) return 'pending'
     throw error
   }
 }

@@ -378,8 +378,8 @@ const egress: Dashboard = {
   name: 'egress',
   title: 'Shutterfleet / Egress',
   panels: [
-    { title: 'Connections to targets', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'way'])] },
-    { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['way', 'refusal'])] },
+    { title: 'Connections to targets', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'route'])] },
+    { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['route', 'refusal'])] },
     { title: 'Names looked up in DNS', unit: 'ops', queries: [rate('egress_names_total', ['outcome'])] },
     { title: 'Throughput', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
     { title: 'Open client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },

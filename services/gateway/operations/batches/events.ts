@@ -89,7 +89,7 @@ const reportBatch = (
       const data = { index, ...toRecord(capture, publicUrl()) }
       yield eventText({ name: 'screenshot', id: reported.id(), data })
     }
-    if (status !== 'completed') return 'goes-on'
+    if (status !== 'completed') return 'pending'
     yield eventText({ name: 'result', id: lastId, data: batch })
     return 'over'
   }

@@ -61,7 +61,7 @@ export const reportCapture = (
       startedAt = seen.startedAt
       yield eventText({ name: 'started', id: reportedId, data: { started_at: startedAt } })
     }
-    return 'goes-on'
+    return 'pending'
   }
 }
 

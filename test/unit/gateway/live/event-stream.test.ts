@@ -102,7 +102,7 @@ const start = (
 const looks = (...lists: string[][]): ChangeReporter =>
   async function* report() {
     yield* lists.shift() ?? []
-    return lists.length === 0 ? 'over' : 'goes-on'
+    return lists.length === 0 ? 'over' : 'pending'
   }
 
 t.test('event stream: reports until the end is reported', async (t) => {
@@ -129,7 +129,7 @@ t.test('event stream: ends when the client has disconnected', async (t) => {
   const report: ChangeReporter = async function* report() {
     leaving.abort()
     yield 'a'
-    return 'goes-on'
+    return 'pending'
   }
   const { ends, all } = start(report, { gone: leaving.signal })
   t.same(await all(), ['retry: 2000\n\n', 'a'])
@@ -195,7 +195,7 @@ t.test('event stream: checks the key at least every 30 s with the default bounds
     // As long as the statement timeout.
     now += 10_000
     yield 'a'
-    return 'goes-on'
+    return 'pending'
   }
   const deps = { watcher, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
   await Array.fromAsync(streamUntilEnd(deps, report)(new AbortController().signal))
