@@ -45,7 +45,7 @@ const shoot = async (system: System, url: string, proxy: string) => {
 }
 
 const jobsOf = (system: System) =>
-  processTree(system.pid).filter(({ command }) => command.includes('services/worker/main-job.ts'))
+  processTree(system.pid).filter(({ command }) => command.includes('services/worker/main-job'))
 
 /** Arguments and environment of a process; empty if it has ended or belongs to another user. */
 const readProcess = async (pid: number): Promise<string> => {
