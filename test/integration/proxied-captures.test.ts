@@ -165,5 +165,5 @@ t.test('proxied captures: no file of the data folder, logs included, contains a 
   }
   t.strictSame(found, [])
   const printed = (await Promise.all(logs.map((path) => readFile(path, 'utf8')))).join()
-  t.match(printed, /"way":"http_proxy","proxy":"127\.0\.0\.1"/, 'the logs contain the proxy')
+  t.match(printed, /"route":"http_proxy","proxy":"127\.0\.0\.1"/, 'the logs contain the proxy')
 })
