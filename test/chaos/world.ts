@@ -176,7 +176,7 @@ const startWebhooks = async (certificate: Certificate) => {
 const findProcesses = async (system: System, name: string): Promise<number[]> => {
   if (name === 'browser') return browsersOf(system.pid).map(({ pid }) => pid)
   if (name === 'worker') {
-    return processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main') ? pid : []))
+    return processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main.') ? pid : []))
   }
   return (await system.readLocal()).services.flatMap((service) => (service.name === name ? service.pid : []))
 }

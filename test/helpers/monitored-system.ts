@@ -29,7 +29,7 @@ const metricsPortOf = (pid: number): number | undefined => {
 
 /** Metrics endpoints of the workers of this machine, registered only with the controller. */
 export const workerTargets = async ({ pid }: System): Promise<string[]> => {
-  const workers = processTree(pid).filter(({ command }) => command.includes('services/worker/main'))
+  const workers = processTree(pid).filter(({ command }) => command.includes('services/worker/main.'))
   const hosts = workers.map((worker) => `127.0.0.1:${metricsPortOf(worker.pid)}`)
   const isWorker = async (host: string) => {
     const response = await fetch(`http://${host}/metrics`, { signal: AbortSignal.timeout(2000) })

@@ -9,7 +9,7 @@ import { startSystem } from '#test/helpers/system.ts'
 
 // Each fault is injected while the page's server holds the request and the record is `processing`.
 
-const isWorker = (command: string) => command.includes('services/worker/main')
+const isWorker = (command: string) => command.includes('services/worker/main.')
 
 const system = await startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '2'])
 t.teardown(() => system.stop())

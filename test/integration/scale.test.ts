@@ -27,7 +27,7 @@ const startSlowSite = async () => {
 }
 
 const workersOf = (system: System) =>
-  processTree(system.pid).filter(({ command }) => command.includes('services/worker/main')).length
+  processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.')).length
 
 const wantedOf = async (system: System) =>
   Number(

@@ -57,7 +57,7 @@ t.test('alerts: in a crash loop workers are not ready and captures do not start'
   await using system = await startSystem(oneWorker)
   await using alerts = await watchAlerts(system)
   using _crashes = keepKilling(async () =>
-    processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main') ? pid : [])),
+    processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main.') ? pid : [])),
   )
   await system.create({ html: '<h1>Nobody will see this</h1>' })
   await alerts.expect(t, ['ShutterfleetCapturesNotStarting', 'ShutterfleetWorkersNotReady'])
