@@ -1,4 +1,4 @@
-import { programOf } from '#shared/process/program-of.ts'
+import { programPath } from '#shared/process/program-path.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { jobLifeMs, policyOf, readConfig, stealthPolicyOf } from './config.ts'
 import { openContext } from './context.ts'
@@ -8,8 +8,8 @@ await runMain('controller', async ({ env, stop, announce }) => {
   await using context = await openContext(config, {
     policy: policyOf(config),
     stealthPolicy: stealthPolicyOf(config),
-    workerEntry: programOf('worker/main'),
-    jobEntry: programOf('worker/main-job'),
+    workerEntry: programPath('worker/main'),
+    jobEntry: programPath('worker/main-job'),
     jobLifeMs: jobLifeMs(config),
   })
   announce({ probeUrl: context.probeUrl })

@@ -24,8 +24,8 @@ export type Answered = {
   readonly fault: AppError | undefined
 }
 
-/** How the wait for a synchronous capture ended; `pending`: timeout or shutdown, `full`: too many waits already. */
-export type WaitEnd = 'completed' | 'failed' | 'pending' | 'full'
+/** How the wait for a synchronous capture ended; `accepted`: timeout or shutdown, `full`: too many waits already. */
+export type WaitEnd = 'completed' | 'failed' | 'accepted' | 'full'
 
 /** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
@@ -50,8 +50,8 @@ const declare = (metrics: Metrics) => {
   })
   const waits = metrics.counter({
     name: 'sync_waits_total',
-    help: 'Synchronous captures by their end',
-    labels: ['end'],
+    help: 'Synchronous captures by the outcome of their wait',
+    labels: ['outcome'],
   })
   const streams = metrics.counter({
     name: 'event_streams_total',
@@ -112,7 +112,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
       count.accepted.inc({ lane, admitted: String(admitted), as }),
-    waited: (end: WaitEnd) => count.waits.inc({ end }),
+    waited: (outcome: WaitEnd) => count.waits.inc({ outcome }),
     streamed: (end: StreamEnd) => count.streams.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')

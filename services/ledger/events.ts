@@ -35,9 +35,9 @@ type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 
 /**
  * Why the reaper failed a capture: no worker began it, or began it again after its worker had died; no worker could be started
- * for it; its attempts were used up. Or `requeued`: the reaper requeued it.
+ * for it; its attempts were used up. Or `retried`: the reaper requeued it.
  */
-export type ReapAction = 'never_begun' | 'not_startable' | 'given_up' | 'requeued'
+export type ReapAction = 'never_begun' | 'not_startable' | 'given_up' | 'retried'
 
 /** Tables with retention. */
 export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'

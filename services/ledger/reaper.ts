@@ -33,7 +33,7 @@ const unstartedCaptures = 1000
 /** The failure of a stuck capture, for its record, and the action, for logs and metrics. */
 type Failure = {
   readonly end: FailedEnd
-  readonly action: Exclude<ReapAction, 'requeued'>
+  readonly action: Exclude<ReapAction, 'retried'>
 }
 
 const failureBy = (action: Failure['action'], code: 'RENDER_ERROR' | 'JOB_FAILED', message: string): Failure => ({
@@ -105,7 +105,7 @@ const failOrRequeue = async (pass: Pass, overdue: OverdueCapture) => {
   }
   await requeueOverdue(pass.database, overdue)
   pass.relayWakeup.notify()
-  pass.events.reaped(overdue, 'requeued')
+  pass.events.reaped(overdue, 'retried')
 }
 
 /** Fails or requeues all overdue captures, the longest overdue first. Resolves to the errors, which do not stop the pass. */

@@ -4,10 +4,13 @@ import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
-import { programOf, type Programs } from '#shared/process/program-of.ts'
+import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 const loadMs = 60_000
+
+/** A bundle that is younger may be unfinished. */
+const unfinishedMs = 60_000
 
 /** Folder of the project, and the environment of its processes. */
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
@@ -20,10 +23,10 @@ const mains = [
 ]
 
 /** A fingerprint of what is bundled, from the files' names, sizes and times of modification. */
-const stateOf = async (root: string): Promise<string> => {
+const fingerprint = async (root: string): Promise<string> => {
   const sources = join(root, 'services')
   const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts')).toSorted()
-  const paths = [join(root, 'package.json'), ...names.map((name) => join(sources, name))]
+  const paths = [join(root, 'package-lock.json'), ...names.map((name) => join(sources, name))]
   const files = await Promise.all(paths.map((path) => stat(path)))
   const hash = createHash('sha256').update(`${process.version} ${process.getuid?.()}\n`)
   for (const [index, { size, mtimeMs }] of files.entries()) hash.update(`${paths[index]} ${size} ${mtimeMs}\n`)
@@ -52,7 +55,7 @@ const requireBanner = `import { createRequire } from 'node:module'; const requir
 const bundle = async (root: string, into: string): Promise<void> => {
   const { build } = await import('esbuild')
   await build({
-    entryPoints: mains.map((name) => programOf(name, { root, extension: '.ts' })),
+    entryPoints: mains.map((name) => programPath(name, { root, extension: '.ts' })),
     outbase: root,
     outdir: into,
     chunkNames: 'services/shared/[name]-[hash]',
@@ -75,7 +78,7 @@ const bundle = async (root: string, into: string): Promise<void> => {
 
 /** Loads all programs without running them, to fill Node's compile cache. Throws if they do not load. */
 export const loadPrograms = async (programs: Programs, env: Readonly<Record<string, string>>): Promise<void> => {
-  const urls = mains.map((name) => programOf(name, programs))
+  const urls = mains.map((name) => programPath(name, programs))
   // All modules are compiled before the first one is evaluated, which exits the process.
   const script = ['data:text/javascript,process.exit()', ...urls].map((url) => `import ${JSON.stringify(url)}`)
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script.join('\n')], {
@@ -90,7 +93,7 @@ const removeUnused = async (bundles: string, used: string): Promise<void> => {
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
   for (const name of await readdir(bundles)) {
     const path = join(bundles, name)
-    const isOld = path !== used && Date.now() - (await stat(path)).mtimeMs > loadMs
+    const isOld = path !== used && Date.now() - (await stat(path)).mtimeMs > unfinishedMs
     if (isOld && !commands.some((command) => command.includes(path))) await rm(path, { recursive: true, force: true })
   }
 }
@@ -104,7 +107,7 @@ export const provideBundle = async ({ root, env }: BundleSources): Promise<Progr
   const bundles = join(root, '.tools', 'bundles')
   const source: Programs = { root, extension: '.ts' }
   if (!(await succeeds(mkdir(bundles, { recursive: true })))) return source
-  const bundled: Programs = { root: join(bundles, await stateOf(root)), extension: '.js' }
+  const bundled: Programs = { root: join(bundles, await fingerprint(root)), extension: '.js' }
   if (await succeeds(access(bundled.root))) return bundled
   const unfinished = `${bundled.root}.${process.pid}`
   const isBuilt = await succeeds(bundle(root, unfinished))

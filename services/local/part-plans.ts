@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { programOf, type Programs } from '#shared/process/program-of.ts'
+import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { startNats } from './nats.ts'
 import { startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
@@ -72,7 +72,7 @@ export const servicePlan = (facts: Facts, name: keyof typeof services, programs:
     startNodeProcess(
       {
         name,
-        main: programOf(`${services[name].folder}/main`, programs),
+        main: programPath(`${services[name].folder}/main`, programs),
         env: services[name].env(facts),
         logPath: logOf(facts, name),
       },

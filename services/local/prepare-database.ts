@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
-import { programOf, type Programs } from '#shared/process/program-of.ts'
+import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { type Facts, machineEnv } from './service-env.ts'
@@ -15,7 +15,7 @@ export const prepareDatabase = async (facts: Facts, programs: Programs, signal: 
   const { child, addresses } = await startNodeProcess(
     {
       name: 'the preparation of the database',
-      main: programOf('local/main-prepare', programs),
+      main: programPath('local/main-prepare', programs),
       logPath: join(folder.logs, 'prepare.log'),
       env: {
         ...machineEnv(facts.operator),

@@ -134,7 +134,7 @@ t.test('doctor: works for a user without access to Secrets and nodes, and report
   const { code, stdout } = await runDoctor(kubeconfig, '--namespace', namespace)
   t.equal(code, 0, stdout)
   for (const name of ['nodes', 'secrets', 'cluster rights']) {
-    t.match(stdout, new RegExp(`^- +${name} +not checked, .*cannot [a-z]+ resource .*: grant this right`, 'm'))
+    t.match(stdout, new RegExp(`^- +${name} +not checked, .*cannot [a-z]+ resource .*: ask an administrator`, 'm'))
   }
   t.match(stdout, /^ok +definition +v\w+ is served/m)
   t.match(stdout, /^ok +deployments/m)

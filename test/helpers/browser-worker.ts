@@ -21,9 +21,9 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { nodeEnv } from './node-env.ts'
-import { testProgramOf } from './test-program.ts'
+import { testProgramPath } from './test-program-path.ts'
 
-const programs = { 'main.ts': testProgramOf('worker/main'), 'main-job.ts': testProgramOf('worker/main-job') }
+const programs = { 'main.ts': testProgramPath('worker/main'), 'main-job.ts': testProgramPath('worker/main-job') }
 
 /** Accepts signed PUTs and stores bodies by path; rejects the next `refusals` with a status; delays responses while held. */
 export const startObjectSink = async (host = '127.0.0.1') => {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { Announcement } from '#shared/process/run-main.ts'
 import { nodeEnv } from './node-env.ts'
-import { testProgramOf } from './test-program.ts'
+import { testProgramPath } from './test-program-path.ts'
 
-const main = testProgramOf('egress/main')
+const main = testProgramPath('egress/main')
 
 /** The egress service in a separate process. */
 export type EgressProcess = Disposable & {

@@ -11,7 +11,7 @@ import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
-import { testProgramOf } from './test-program.ts'
+import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { watchAnswers } from './watch-answers.ts'
@@ -20,7 +20,7 @@ import { freePort } from './free-port.ts'
 /** The gateway's pepper for hashing keys, in the format of its setting. */
 export const testPepper = 'pepper of tests'
 
-const program = testProgramOf('gateway/main')
+const program = testProgramPath('gateway/main')
 const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
 
 /** One gateway process. */

@@ -7,7 +7,7 @@ import {
   startPoolWorld,
 } from '#test/helpers/controlled-pool.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { testProgramOf } from '#test/helpers/test-program.ts'
+import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
 const fast = {
   POOL_MIN: '1',
@@ -17,7 +17,7 @@ const fast = {
   POOL_HOLD_SECONDS: '1',
   POOL_DRAIN_STEP_SECONDS: '1',
 }
-const realMain = testProgramOf('controller/main')
+const realMain = testProgramPath('controller/main')
 
 const isAlive = (pid: number): boolean => {
   try {

@@ -76,7 +76,7 @@ t.test('ledger reaper: a capture with a dead attempt fails if not started again 
     charge: 'released',
   })
   t.match(await row(database, young), { status: 'processing' })
-  t.same(new Set(reaped()), new Set(['never_begun', 'requeued']))
+  t.same(new Set(reaped()), new Set(['never_begun', 'retried']))
 })
 
 t.test('ledger reaper: a handed-back capture fails after the longest wait, but not while it runs', async (t) => {
@@ -114,11 +114,11 @@ t.test('ledger reaper: a requeued capture is checked again after another budget'
   await reap(ledger, nothingStuck)
   await database.query('delete from outbox')
   await reap(ledger, nothingStuck)
-  t.same(reaped(), ['requeued'])
+  t.same(reaped(), ['retried'])
   t.same(await database.query('select from outbox'), [])
   await age(database, id, { minutesAgo: 10, acceptedMinutesAgo: 20 })
   await reap(ledger, nothingStuck)
-  t.same(reaped(), ['requeued', 'requeued'])
+  t.same(reaped(), ['retried', 'retried'])
   t.match(await database.query('select capture_id as id from outbox'), [{ id }], 'the message may have been lost')
 })
 
@@ -158,7 +158,7 @@ t.test('ledger reaper: a success that is reported while a capture is requeued is
   }
   await reap({ ...ledger, database: { ...database, transaction } }, nothingStuck)
   t.equal(await statusOf(id), 'processing')
-  t.same(reaped(), ['requeued'])
+  t.same(reaped(), ['retried'])
   t.equal((await lastResult(queue, id))?.outcome, 'completed')
 })
 

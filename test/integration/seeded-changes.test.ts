@@ -99,7 +99,7 @@ t.test(
       { path: 'test/unit/ledger/take.test.ts', text: "import { run } from '#ledger/main.ts'" },
       { path: 'test/helpers/ledger.ts', text: "start('services/ledger/main.ts')" },
       { path: 'test/integration/ledger.test.ts', text: "import { start } from '#test/helpers/ledger.ts'" },
-      { path: 'services/worker/main.ts', text: "spawn(programOf('worker/host/main'))" },
+      { path: 'services/worker/main.ts', text: "spawn(programPath('worker/host/main'))" },
       { path: 'services/worker/host/main.ts', text: '' },
       { path: 'test/helpers/worker.ts', text: "start(join('../services/worker', 'main.ts'))" },
       { path: 'test/integration/worker.test.ts', text: "import { start } from '#test/helpers/worker.ts'" },

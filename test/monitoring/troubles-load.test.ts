@@ -43,7 +43,7 @@ t.test('alerts: with a noisy tenant the pool is at its maximum, and captures of 
     })
   for (let nth = 0; nth < 10; nth += 1) t.equal((await sendBatch()).status, 202)
   await using _load = keepSending(1, () => system.post('/v1/screenshots/capture', { html: '<h1>Another tenant</h1>' }))
-  await alerts.reaches('shutterfleet_sync_waits_total{end="completed"}', 20)
+  await alerts.reaches('shutterfleet_sync_waits_total{outcome="completed"}', 20)
   await alerts.expect(t, ['ShutterfleetPoolAtMaximum'])
 })
 

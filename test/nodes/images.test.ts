@@ -165,7 +165,7 @@ t.test('worker: refuses to start under the container runtime’s default seccomp
   )
   t.match(
     await cluster.kubectl(['logs', 'unprofiled', '--previous']),
-    /SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, which this machine does not allow/,
+    /SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, not available on this machine/,
   )
   await remove('unprofiled')
 })

@@ -96,7 +96,7 @@ export const examine = async (
       const advice = 'check that the API server answers `kubectl get --raw /readyz`, and retry'
       return [{ name, ok: false, detail: message, advice }]
     }
-    const advice = 'grant this right, or run the command as a user who has it'
+    const advice = 'ask an administrator to grant this permission, or to run the command'
     return [{ name, ok: false, checked: false, detail: `not checked, ${missingRightIn(message)}`, advice }]
   }
 }

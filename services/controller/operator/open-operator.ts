@@ -103,7 +103,7 @@ export const openOperator = (given: OperatorDeps) => {
         role: elector.isLeader() ? 'leader' : 'standby',
         pools: String(current?.pools() ?? informers.pools().length),
         api: synced ? 'synced' : 'not synced',
-        nats: queue.isConnected() ? 'connected' : 'disconnected',
+        nats: queue.isConnected() ? 'connected' : 'unreachable',
       }
       return { live: (current?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
     },

@@ -55,7 +55,8 @@ const withQueryFaults = <Parsed extends { ok: true }>(query: string, parsing: Pa
   const inQuery = Object.keys(gatherPlainQuery(query, []).errors.all() ?? {})
   if (inQuery.length === 0) return parsing
   const errors = collectErrors(parsing.ok ? {} : parsing.errors)
-  for (const name of inQuery) errors.report(name, 'must not be in the query: a POST takes its parameters from the body')
+  for (const name of inQuery)
+    errors.report(name, 'is not allowed in the query: a POST takes its parameters from the body')
   return { ok: false, errors: errors.all() ?? {} }
 }
 

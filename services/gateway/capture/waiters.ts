@@ -175,7 +175,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 const pollMs = 1000
 
 /** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
-export type WaitResult = { readonly capture: FoundCapture } | 'pending'
+export type WaitResult = { readonly capture: FoundCapture } | 'accepted'
 
 const readCapture = async (captures: Pick<Captures, 'find'>, ref: { id: string; accountId: string }) => {
   try {
@@ -204,5 +204,5 @@ export const waitForEnd = async (
     if (found && !found.capture) throw new AppError('NOT_FOUND')
     if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
   }
-  return 'pending'
+  return 'accepted'
 }

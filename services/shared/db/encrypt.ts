@@ -4,10 +4,7 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/**
- * Encrypts a text for a row, with associated data that ties it to the row. The key has 32 bytes; Node takes four times as long for
- * one that is a buffer.
- */
+/** Encrypts a text for a row, with associated data that ties it to the row. The key has 32 bytes. */
 export const encrypt = (key: KeyObject, boundTo: string, text: string): Buffer => {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(boundTo))

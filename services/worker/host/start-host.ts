@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdir, rm } from 'node:fs/promises'
-import { programOf } from '#shared/process/program-of.ts'
+import { programPath } from '#shared/process/program-path.ts'
 import type { HostSettings } from '#worker/browser-host/protocol.ts'
 import { browserHome } from '#worker/isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
@@ -20,7 +20,7 @@ export type HostStart = HostBounds & {
  */
 const arenasMax = '2'
 
-const program = programOf('worker/browser-host/main')
+const program = programPath('worker/browser-host/main')
 
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isNamespaced = isolation.network === 'namespace'

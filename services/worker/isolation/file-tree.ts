@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { bundleFolder } from '#shared/process/program-of.ts'
+import { bundleFolder } from '#shared/process/program-path.ts'
 
 /** A file or folder of the machine and its read-only path in the browser's file tree. */
 export type Mount = { readonly from: string; readonly to: string }

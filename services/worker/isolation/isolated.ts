@@ -100,6 +100,6 @@ export const checkIsolation = (isolation: Isolation, mounts: readonly Mount[] = 
   if (status === 0) return
   const isMissing = error !== undefined && 'code' in error && error.code === 'ENOENT'
   const reason = isMissing ? `${program} is missing (package bubblewrap)` : (error?.message ?? stderr).trim()
-  const message = `SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, which this machine does not allow (${reason}): allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc, or set flags-only and close the pod's network by policy`
+  const message = `SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, not available on this machine (${reason}): allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc, or set flags-only and close the pod's network by policy`
   throw new AppError('CONFIGURATION', { message, publicMessage: message })
 }

@@ -22,7 +22,7 @@ export const healthOf = (of: {
       state,
       ...Object.fromEntries(holds),
       warm: `${warm} of ${of.slots.length}`,
-      nats: of.queue.isConnected() ? 'connected' : 'disconnected',
+      nats: of.queue.isConnected() ? 'connected' : 'unreachable',
     },
   }
 }

@@ -76,15 +76,19 @@ const measureTall = async (service: WarmSystem, url: string, shots: number): Pro
   return measured
 }
 
+/** Takes the shots in turn, `atOnce` at a time. */
 const measureMemory = async (
   service: WarmSystem,
-  url: string,
-  { looks, settleMs, format }: MemoryEffort,
+  shots: readonly Shot[],
+  { looks, settleMs, atOnce = 1 }: Pick<LastingEffort, 'looks' | 'settleMs'> & { readonly atOnce?: number },
 ): Promise<Lasting['memory']> => {
   const memory: { captures: number; bytes: number }[] = []
-  let done = 0
+  let begun = 0
   for (const captures of looks) {
-    for (; done < captures; done += 1) await service.take({ url, format })
+    const takeRest = async () => {
+      while (begun < captures) await service.take(shots[begun++ % shots.length]!)
+    }
+    await Promise.all(Array.from({ length: atOnce }, takeRest))
     await new Promise((wake) => setTimeout(wake, settleMs))
     memory.push({ captures, bytes: workerBytes(service) })
   }
@@ -149,43 +153,28 @@ export const measureRecycling = async ({ site, service }: WarmSite, recyclings: 
   return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
 }
 
-/** Measures the memory of the workers over captures of the gallery's pages in turn, as jpeg. */
+/** Measures the memory of the workers over captures of the gallery's pages in turn, two at a time. */
 export const measurePages = async (
   { site, service }: WarmSite,
-  { looks, settleMs }: Pick<LastingEffort, 'looks' | 'settleMs'>,
+  effort: Pick<LastingEffort, 'looks' | 'settleMs'>,
 ): Promise<Lasting['memory']> => {
   assertInstalled()
+  const shared = { format: 'jpeg', timeout: 30 } as const
   const shots = galleryPages.map((page) => {
-    const shot = {
-      ...page.parameters,
-      url: `http://${site.httpHost}${pathOf(page)}`,
-      format: 'jpeg' as const,
-      timeout: 30,
-    }
+    const shot = { ...page.parameters, ...shared, url: `http://${site.httpHost}${pathOf(page)}` }
     return shot
   })
-  const memory: { captures: number; bytes: number }[] = []
-  let done = 0
-  for (const captures of looks) {
-    const takeRest = async () => {
-      for (let next = done++; next < captures; next = done++) await service.take(shots[next % shots.length]!)
-    }
-    await Promise.all([takeRest(), takeRest()])
-    done = captures
-    await new Promise((wake) => setTimeout(wake, settleMs))
-    memory.push({ captures, bytes: workerBytes(service) })
-  }
-  return memory
+  return await measureMemory(service, shots, { ...effort, atOnce: 2 })
 }
 
 /** Measures the memory of one worker over many captures, and nothing else. */
 export const measureMemoryAlone = ({ site, service }: WarmSite, effort: MemoryEffort): Promise<Lasting['memory']> =>
-  measureMemory(service, pageOf(site), effort)
+  measureMemory(service, [{ url: pageOf(site), format: effort.format }], effort)
 
 /** Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed browser costs. */
 export const measureLasting = async ({ site, service }: WarmSite, effort: LastingEffort): Promise<Lasting> => {
   const page = pageOf(site)
-  const memory = await measureMemory(service, page, effort)
+  const memory = await measureMemory(service, [{ url: page, format: effort.format }], effort)
   const tall = await measureTall(service, `http://${site.httpHost}${effort.tall}`, effort.tallShots)
   const blockers = await measureBlockers(service, page, effort.blocked)
   return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }

@@ -12,8 +12,8 @@ const isRun = (path: string) => /^test\/(?:unit|integration)\/.*\.test\.ts$/.tes
 
 /** Programs that a file names in a string literal, to start them. */
 const named = /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts/g
-/** A program that a service starts: `programOf('worker/main')`. */
-const started = /(?<=[pP]rogramOf\(')[\w/-]+/g
+/** A program that a service starts: `programPath('worker/main')`. */
+const started = /(?<=[pP]rogramPath\(')[\w/-]+/g
 /** A program that a file names by a relative path: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 /** The folder of a service, whose programs a helper starts. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { loadPrograms, provideBundle } from '#local/bundle.ts'
-import { programOf } from '#shared/process/program-of.ts'
+import { programPath } from '#shared/process/program-path.ts'
 
 const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
 
@@ -24,6 +24,7 @@ const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: s
   const root = at.testdir({
     services: { ...Object.fromEntries(folders), shared: { 'folder.ts': shared } },
     '.tools': {},
+    'package-lock.json': '{}',
     'package.json': '{"type":"module","imports":{"#shared/*":"./services/shared/*"}}',
   })
   const mark = join(root, 'mark')
@@ -36,7 +37,7 @@ t.test('bundle: modules have the folder of their source, and bundling runs no pr
   t.equal(programs.extension, '.js')
   t.equal(existsSync(mark), false)
   for (const name of ['gateway/main', 'worker/browser-host/main']) {
-    const { stdout } = await promisify(execFile)(process.execPath, [programOf(name, programs)], { env })
+    const { stdout } = await promisify(execFile)(process.execPath, [programPath(name, programs)], { env })
     t.equal(stdout.trim(), join(root, 'services', 'shared'), name)
   }
 })

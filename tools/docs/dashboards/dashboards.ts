@@ -354,7 +354,7 @@ const tenants: Dashboard = {
       queries: [rate('captures_accepted_total', ['lane', 'admitted'])],
     },
     { title: 'Captures by source of result', unit: 'ops', queries: [rate('captures_accepted_total', ['as'])] },
-    { title: 'Synchronous captures by end', unit: 'ops', queries: [rate('sync_waits_total', ['end'])] },
+    { title: 'Synchronous captures by outcome', unit: 'ops', queries: [rate('sync_waits_total', ['outcome'])] },
     {
       title: 'Captures by which meters deviate from records',
       unit: 'short',

@@ -24,7 +24,7 @@ const findLater = async (context: Context, of: Of, waitMs: number, watchClient: 
   // A stopping gateway need not wait: the current record is a complete response.
   const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
   const ended = await waitForEnd({ captures: context.captures, waiters }, watcher, of, waitMs)
-  return ended === 'pending' ? orNotFound(await context.captures.find(of)) : ended.capture
+  return ended === 'accepted' ? orNotFound(await context.captures.find(of)) : ended.capture
 }
 
 /** Returns the record of a capture; with `wait`, once it has ended or after that many seconds. */

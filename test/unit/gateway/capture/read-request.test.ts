@@ -8,7 +8,7 @@ const bodies = {
   '/v1/screenshots/capture': { url, webhook_url: 'https://hooks.example.com/' },
   '/v1/screenshots/batch': { urls: [url] },
 }
-const problem = 'must not be in the query: a POST takes its parameters from the body'
+const problem = 'is not allowed in the query: a POST takes its parameters from the body'
 
 const start = (t: Test) => {
   const context = createTestContext()

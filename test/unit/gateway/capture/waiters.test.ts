@@ -221,8 +221,8 @@ t.test('wait for end: ends when the capture is deleted, or on any other error', 
   await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
 })
 
-t.test('wait for end: returns pending at the timeout or when the gateway stops', async (t) => {
+t.test('wait for end: returns accepted at the timeout or when the gateway stops', async (t) => {
   const { deps, waiter } = startLooks([])
-  t.equal(await waitForEnd(deps, waiter, of, 0), 'pending')
-  t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'pending')
+  t.equal(await waitForEnd(deps, waiter, of, 0), 'accepted')
+  t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'accepted')
 })

@@ -49,7 +49,7 @@ const loadLazyImages = `(fromPx, belowPx) => {
 
 /**
  * A blinking caret would make pictures of the same page differ. Elsewhere than in an editable element there is none, and the
- * inherited style of the body, which is active by default, would draw the whole page again: 12 ms of processor time.
+ * inherited style of the body, which is active by default, would draw the whole page again.
  */
 const hideCaret = `if (document.activeElement?.matches(':read-write'))
   document.activeElement.style.setProperty('caret-color', 'transparent', 'important')`

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { provideBundle } from '#local/bundle.ts'
-import { programOf } from '#shared/process/program-of.ts'
+import { programPath } from '#shared/process/program-path.ts'
 import { nodeEnv } from './node-env.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -8,4 +8,4 @@ const env = Object.fromEntries(Object.entries(nodeEnv).map(([name, value = '']) 
 const programs = await provideBundle({ root, env })
 
 /** The bundled file of a program, such as `gateway/main`, made of the current sources. */
-export const testProgramOf = (name: string): string => programOf(name, programs)
+export const testProgramPath = (name: string): string => programPath(name, programs)

@@ -16,5 +16,5 @@ const running = ((main = ''): Programs => {
 export const bundleFolder: string | undefined = running.extension === '.js' ? running.root : undefined
 
 /** The file of a program, such as `gateway/main`. */
-export const programOf = (name: string, { root, extension }: Programs = running): string =>
+export const programPath = (name: string, { root, extension }: Programs = running): string =>
   join(root, 'services', name + extension)

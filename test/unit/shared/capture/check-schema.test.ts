@@ -1,0 +1,16 @@
+import { Ajv } from 'ajv'
+import t from 'tap'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
+import { captureParameters } from '#shared/capture/options.ts'
+
+t.test('check schema: the parameters are a valid JSON schema, which services do not check', (t) => {
+  const ajv = new Ajv({ keywords: ['doc'] })
+  t.equal(ajv.validateSchema(captureParameters), true)
+  t.equal(ajv.validateSchema({ ...captureParameters, required: 'url' }), false)
+  t.end()
+})
+
+t.test('check schema: a keyword that JSON schema does not know is refused', (t) => {
+  t.throws(() => createSchemaCheck({ type: 'object', maximumLength: 1 }), /unknown keyword: "maximumLength"/)
+  t.end()
+})
