@@ -49,8 +49,8 @@ const sourceFolders: Plugin = {
   },
 }
 
-/** Packages in CommonJS call `require` for modules of Node. */
-const requireBanner = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
+/** Packages in CommonJS call `require` for modules of Node. esbuild does not know these names, so no package may have the first. */
+const requireBanner = `import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);`
 
 const bundle = async (root: string, into: string): Promise<void> => {
   const { build } = await import('esbuild')

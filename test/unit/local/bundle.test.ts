@@ -1,11 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { loadPrograms, provideBundle } from '#local/bundle.ts'
 import { programPath } from '#shared/process/program-path.ts'
+import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
 const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
 
@@ -40,6 +41,18 @@ t.test('bundle: modules have the folder of their source, and bundling runs no pr
     const { stdout } = await promisify(execFile)(process.execPath, [programPath(name, programs)], { env })
     t.equal(stdout.trim(), join(root, 'services', 'shared'), name)
   }
+})
+
+t.test('bundle: every file of the services is valid, also those that are loaded late', (t) => {
+  const services = resolve(testProgramPath('gateway/main'), '../..')
+  const files = readdirSync(services, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
+  t.ok(files.length > 20, `${files.length} files`)
+  const check = (path: string) =>
+    execFileSync(process.execPath, ['--check', path], { stdio: ['ignore', 'ignore', 'pipe'] })
+  for (const file of files) t.doesNotThrow(() => check(join(services, file)), file)
+  const invalid = join(t.testdir({ 'a.js': "import { a } from 'a'\nimport { a } from 'b'" }), 'a.js')
+  t.throws(() => check(invalid), /already been declared/)
+  t.end()
 })
 
 t.test('bundle: sources are bundled again only after they have changed', async (t) => {
