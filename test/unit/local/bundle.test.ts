@@ -44,12 +44,12 @@ t.test('bundle: modules have the folder of their source, and bundling runs no pr
 })
 
 t.test('bundle: every file of the services is valid, also those that are loaded late', (t) => {
-  const services = resolve(testProgramPath('gateway/main'), '../..')
-  const files = readdirSync(services, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
+  const bundled = resolve(testProgramPath('gateway/main'), '../..')
+  const files = readdirSync(bundled, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
   t.ok(files.length > 20, `${files.length} files`)
   const check = (path: string) =>
     execFileSync(process.execPath, ['--check', path], { stdio: ['ignore', 'ignore', 'pipe'] })
-  for (const file of files) t.doesNotThrow(() => check(join(services, file)), file)
+  for (const file of files) t.doesNotThrow(() => check(join(bundled, file)), file)
   const invalid = join(t.testdir({ 'a.js': "import { a } from 'a'\nimport { a } from 'b'" }), 'a.js')
   t.throws(() => check(invalid), /already been declared/)
   t.end()
