@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
 import type { TestCluster } from './cluster.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
@@ -66,6 +67,8 @@ export class Fleet implements AsyncDisposable {
   readonly attempts: readonly Attempt[]
   /** Ends of workers so far. */
   readonly ends: readonly WorkerExit[]
+  /** Captures that were delivered to frozen workers: once thawed, a worker serves or naks them although others may serve them. */
+  readonly held: ReadonlySet<string>
   readonly #options: FleetOptions
   readonly #queues: Queues
   readonly #kubelet: FakeKubelet
@@ -73,12 +76,14 @@ export class Fleet implements AsyncDisposable {
   readonly #running = new Map<string, InProcessWorker>()
   readonly #attempts: Attempt[] = []
   readonly #ends: WorkerExit[] = []
+  readonly #held = new Set<string>()
 
   /** See `startFleet`. */
   constructor(options: FleetOptions, queues: Queues) {
     const { cluster, restartMs, selector } = options
     this.attempts = this.#attempts
     this.ends = this.#ends
+    this.held = this.#held
     this.#options = options
     this.#queues = queues
     this.#kubelet = new FakeKubelet({
@@ -145,6 +150,7 @@ export class Fleet implements AsyncDisposable {
       openingKeys: [queue.openingKeyOf(spec.pool)],
       startMs: fault?.kind === 'never-ready' ? Infinity : (startMs?.(spec) ?? 0),
       events: recordOf(spec, this.#attempts),
+      held: (subject) => this.#held.add(captureIdOf(subject)),
       changed,
       capture: (order, gone) => this.#capture(pod, order, gone),
     })

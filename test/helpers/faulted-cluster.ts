@@ -39,7 +39,7 @@ const idleMs = 1500
 export type Allowed = {
   /** Whether the fault itself may end this pod. */
   readonly ends?: (pod: string) => boolean
-  /** Whether this pod was frozen: once thawed, it reports a capture that may have been redelivered meanwhile. */
+  /** Whether this pod was frozen: once thawed, it reports or naks captures that may have been redelivered meanwhile. */
   readonly thaws?: (pod: string) => boolean
   /** Whether finished or claimed Jobs may reappear. */
   readonly revivesJobs?: boolean
@@ -178,7 +178,8 @@ const endure = async (t: Test, world: World, { fault, allowed }: { fault: () => 
   await queue.allEnded(90_000)
   await untilAtRest(world)
 
-  const wasThawed = (id: string) => fleet.attempts.some((each) => each.id === id && allowed.thaws?.(each.pod))
+  const wasThawed = (id: string) =>
+    allowed.thaws && (fleet.held.has(id) || fleet.attempts.some((each) => each.id === id && allowed.thaws?.(each.pod)))
   const twice = queue.endedTwice().filter(({ id }) => !twiceBefore.has(id) && !wasThawed(id))
   t.strictSame(twice, [], 'no capture has two results')
   const ends = fleet.ends.slice(endsBefore).filter(({ pod, how }) => how !== 'died' && !allowed.ends?.(pod))

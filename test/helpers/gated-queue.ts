@@ -22,8 +22,8 @@ export type GatedQueue = Queue & {
 
 const cutError = () => new AppError('SERVICE_UNAVAILABLE', { message: 'this worker has been killed by a test' })
 
-/** Creates a gate in front of a shared queue. */
-export const gateQueue = (queue: Queue): GatedQueue => {
+/** Creates a gate in front of a shared queue. `onHeld` is called with the subject of each message that arrives while it is frozen. */
+export const gateQueue = (queue: Queue, onHeld: (subject: string) => void): GatedQueue => {
   const gone = new AbortController()
   const subscriptions = new Set<Disposable>()
   let held: (() => void)[] = []
@@ -62,7 +62,10 @@ export const gateQueue = (queue: Queue): GatedQueue => {
     },
     subscribe: (filter, onMessage) => {
       let isOver = false
-      const forward = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
+      const forward = (message: Incoming) => {
+        if (thawed) onHeld(message.subject)
+        pass(() => (isOver ? undefined : onMessage(message)))
+      }
       const subscription = queue.subscribe(filter, forward)
       subscriptions.add(subscription)
       return {

@@ -25,6 +25,8 @@ export type InProcessWorkerOptions = {
   /** Simulates the browser; rejects soon after `gone` aborts. */
   readonly capture: (order: Order, gone: AbortSignal) => Promise<Outcome>
   readonly events: Running['events'] & Pick<Events, 'ended'>
+  /** Called with the subject of each message that arrives while it is frozen. */
+  readonly held: (subject: string) => void
   /** Called when its readiness may have changed. */
   readonly changed: () => void
 }
@@ -52,7 +54,7 @@ const warmMs = 60_000
 /** Starts a pool worker or a single-use worker, depending on its pod. */
 export const startInProcessWorker = (options: InProcessWorkerOptions): InProcessWorker => {
   const { spec } = options
-  const gate = gateQueue(options.queue)
+  const gate = gateQueue(options.queue, options.held)
   const stop = new AbortController()
   const ended = Promise.withResolvers<number>()
   const service = createServiceTime()

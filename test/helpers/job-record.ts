@@ -5,7 +5,7 @@ import { openConnection } from '#shared/kube/connection.ts'
 import { Reflector } from '#controller/kube/reflector.ts'
 import type { TestCluster } from './cluster.ts'
 import type { Fleet } from './cluster-fleet.ts'
-import type { ClusterQueue } from './cluster-queue.ts'
+import type { ClusterQueue, LedgerRow } from './cluster-queue.ts'
 
 /** History of Jobs, from watch events of the API server. */
 export type JobRecord = AsyncDisposable & {
@@ -50,7 +50,9 @@ export const recordJobs = (
       fleet.attempts.flatMap(({ id, pod, outcome }) => (outcome === 'completed' || running.has(pod) ? [id] : [])),
     )
     const free = alive.filter(({ metadata }) => !served.has(metadata.name)).length
-    const waiting = queue.unended().filter(({ pool, id }) => pool === 'proxied' && !held.has(id)).length
+    // The controller knows of a start once the ledger has read it.
+    const isWaiting = ({ id, starts }: LedgerRow) => starts.length === 0 || !held.has(id)
+    const waiting = queue.unended().filter((row) => row.pool === 'proxied' && isWaiting(row)).length
     most = Math.max(most, alive.length)
     if (free > waiting + spares()) excesses.push(`${free} free Jobs for ${waiting} captures`)
   }

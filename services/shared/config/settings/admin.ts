@@ -18,13 +18,12 @@ const adminToken = parsed(
   (value) => (value === '' || value.length >= adminTokenCharactersMin ? value : undefined),
 )
 
-const entryForm = /^(?<name>[\w.@-]{1,64}):(?<token>.+)$/
+const nameForm = /^[\w.@-]{1,64}$/
 
 const readEntry = (entry: string): AdminToken | undefined => {
-  const { name, token } = entryForm.exec(entry)?.groups ?? {}
-  return name === undefined || token === undefined || token.length < adminTokenCharactersMin
-    ? undefined
-    : { name, token }
+  const [name = '', ...rest] = entry.split(':')
+  const token = rest.join(':')
+  return nameForm.test(name) && token.length >= adminTokenCharactersMin ? { name, token } : undefined
 }
 
 const adminTokens: Setting<readonly AdminToken[]> = {

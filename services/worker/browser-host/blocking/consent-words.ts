@@ -148,9 +148,11 @@ const byLanguage: Readonly<
   th: { subject: 'คุกกี้', verbs: 'ยอมรับ|ตกลง|อนุญาต|ปฏิเสธ', context: 'เว็บไซต์|ความเป็นส่วนตัว|ประสบการณ์' },
 }
 
-/** Labels that consent only beside words about the page: by themselves they may close anything. */
+/** Labels, in lower case, that consent only beside words about the page: by themselves they may close anything. */
 const weakLabels =
-  "^(?:ok(?:ay|é)?|got it|understood|i understand|continue|yes|close|dismiss|fine|thanks|settings|preferences|customi[sz]e|alles klar|verstanden|ok, verstanden|einstellungen|d'accord|compris|j'ai compris|personnaliser|entendido|vale|ho capito|chiudi|entendi|fechar|begrepen|sluiten|instellingen|jag förstår|forstået|lukk|jeg forstår|selvä|rozumiem|rozumím|rozumiem|értem|rendben|am înțeles|разбрах|κατάλαβα|εντάξει|razumijem|razumem|sain aru|sapratu|supratau|anladım|tamam|понятно|хорошо|зрозуміло|добре|わかりました|閉じる|知道了|我知道了|关闭|확인|닫기|حسنا|فهمت|הבנתי|סגור|tôi hiểu|đã hiểu|mengerti|oke|เข้าใจแล้ว|[×✕✖x])[.!]*$"
+  "ok|okay|oké|got it|understood|i understand|continue|yes|close|dismiss|fine|thanks|settings|preferences|customise|customize|alles klar|verstanden|ok, verstanden|einstellungen|d'accord|compris|j'ai compris|personnaliser|entendido|vale|ho capito|chiudi|entendi|fechar|begrepen|sluiten|instellingen|jag förstår|forstået|lukk|jeg forstår|selvä|rozumiem|rozumím|értem|rendben|am înțeles|разбрах|κατάλαβα|εντάξει|razumijem|razumem|sain aru|sapratu|supratau|anladım|tamam|понятно|хорошо|зрозуміло|добре|わかりました|閉じる|知道了|我知道了|关闭|확인|닫기|حسنا|فهمت|הבנתי|סגור|tôi hiểu|đã hiểu|mengerti|oke|เข้าใจแล้ว|×|✕|✖|x".split(
+    '|',
+  )
 
 /** Languages that put words together without spaces, or particles before them. */
 const unspaced = new Set(['ar', 'he', 'ja', 'ko', 'th', 'zh'])
@@ -163,7 +165,10 @@ const all = (part: 'subject' | 'verbs' | 'context'): string => {
   return `(?<!\\p{L})(?:${of(false).join('|')})|${of(true).join('|')}`
 }
 
-/** Sources of regular expressions without case, with Unicode: for a banner's text, its labels, and words around weak labels. */
+/**
+ * Sources of regular expressions without case, with Unicode, for a banner's text, its labels, and words around weak labels; and
+ * the weak labels.
+ */
 export const consentWords = {
   subject: all('subject'),
   verbs: all('verbs'),

@@ -6,19 +6,19 @@ import { hideOverlays, overlayElements } from './overlays.ts'
  * consent or refuse, and it has no field to fill in.
  */
 export const consentPredicates = `() => {
-  const pattern = (source) => new RegExp(source, 'iu')
-  const [subject, verbs, weak, context] = ${JSON.stringify([
+  const [subject, verbs, context] = ${JSON.stringify([
     consentWords.subject,
     consentWords.verbs,
-    consentWords.weakLabels,
     consentWords.context,
-  ])}.map(pattern)
+  ])}.map((source) => new RegExp(source, 'iu'))
+  const weak = new Set(${JSON.stringify(consentWords.weakLabels)})
+  const isWeak = (label) => weak.has(label.replace(/[.!]{1,3}$/u, '').toLowerCase())
   const { shownIn, labelsOf, hasField } = (${overlayElements})()
   const asks = (element, text) => {
     const shown = shownIn(element)
     if (hasField(shown)) return false
     const labels = labelsOf(shown)
-    return labels.some((label) => verbs.test(label)) || (context.test(text) && labels.some((label) => weak.test(label)))
+    return labels.some((label) => verbs.test(label)) || (context.test(text) && labels.some(isWeak))
   }
   return { concerns: (text) => subject.test(text), asks }
 }`
