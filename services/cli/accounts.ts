@@ -1,6 +1,6 @@
 import { accountToJson, createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
-import { type Command, dataFlag, requiredText } from './command.ts'
-import { table } from './table.ts'
+import { type Command, dataFlag, requiredText } from './command/command.ts'
+import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
 /** `account create`: creates an account on an existing plan. */

@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, dataFlag, flagText, flagTexts, type ParsedArgs, UsageError } from './command.ts'
+import { type Command, dataFlag, flagText, flagTexts, type ParsedArgs, UsageError } from './command/command.ts'
 import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
 import { findInterface } from './installation.ts'
 

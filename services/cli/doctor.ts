@@ -13,7 +13,14 @@ import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, type CommandContext, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  dataFlag,
+  flagText,
+  type ParsedArgs,
+  UsageError,
+} from './command/command.ts'
 import { dataFolderOf } from './installation.ts'
 
 const runningChecks = (local: LocalFile | undefined): Check[] => {

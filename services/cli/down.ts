@@ -3,7 +3,7 @@ import { lockHolder } from '#local/lock.ts'
 import { isRunning } from '#local/process-start.ts'
 import { waitUntil } from '#local/wait-for.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, dataFlag } from './command.ts'
+import { type Command, dataFlag } from './command/command.ts'
 import { dataFolderOf } from './installation.ts'
 
 /** Longer than the sum of all parts' stop timeouts. */

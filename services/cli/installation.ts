@@ -7,7 +7,7 @@ import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { flagText, type ParsedArgs } from './command.ts'
+import { flagText, type ParsedArgs } from './command/command.ts'
 
 const settings = {
   ...clientSettings,

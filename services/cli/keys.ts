@@ -1,8 +1,8 @@
 import { createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
-import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command.ts'
-import { readDuration } from './duration.ts'
+import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command/command.ts'
+import { readDuration } from './command/duration.ts'
 import { findKeyPepper } from './installation.ts'
-import { table } from './table.ts'
+import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
 /** `key create`: creates an API key; only its hash is stored, so it is shown only here. */

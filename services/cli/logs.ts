@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { pathsOf } from '#local/data-folder.ts'
-import { type Command, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
+import { type Command, dataFlag, flagText, type ParsedArgs, UsageError } from './command/command.ts'
 import { dataFolderOf } from './installation.ts'
 
 const linesMax = 10_000

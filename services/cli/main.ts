@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { runMain } from '#shared/process/run-main.ts'
-import { takeHiddenFlags } from './hidden-flags.ts'
-import { type CommandTable, runCommand } from './run-command.ts'
+import { takeHiddenFlags } from './command/hidden-flags.ts'
+import { type CommandTable, runCommand } from './command/run-command.ts'
 
 const commands: CommandTable = {
   up: async () => (await import('./up.ts')).up,

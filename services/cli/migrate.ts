@@ -5,8 +5,8 @@ import { localSettings } from '#shared/config/settings/local.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { listPlans, replacePlans } from '#shared/db/plans.ts'
-import { type Command, dataFlag, flagText } from './command.ts'
-import { readDuration } from './duration.ts'
+import { type Command, dataFlag, flagText } from './command/command.ts'
+import { readDuration } from './command/duration.ts'
 import { withDatabase } from './with-database.ts'
 
 const pingMs = 2000

@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
-import { type Command, requiredText, type ParsedArgs, UsageError } from './command.ts'
+import { type Command, requiredText, type ParsedArgs, UsageError } from './command/command.ts'
 
 const parallel = 4
 /** Whole objects are buffered in memory, `parallel` of them at a time. */

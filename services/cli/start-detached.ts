@@ -8,7 +8,7 @@ import type { Started } from '#local/run-local.ts'
 import { type Env, prefix } from '#shared/config/read-env.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { failurePrefix } from './run-command.ts'
+import { failurePrefix } from './command/run-command.ts'
 
 /** The last error message in the log, without its prefix; undefined if there is none. */
 const lastFailure = (log: string): string | undefined => {

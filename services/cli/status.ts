@@ -2,9 +2,9 @@ import { pathsOf } from '#local/data-folder.ts'
 import { lockHolder } from '#local/lock.ts'
 import type { LocalProcess } from '#local/local-file.ts'
 import { startTicksOf } from '#local/process-start.ts'
-import { type Command, dataFlag } from './command.ts'
+import { type Command, dataFlag } from './command/command.ts'
 import { dataFolderOf, notRunning, runningInstallation } from './installation.ts'
-import { table } from './table.ts'
+import { table } from './command/table.ts'
 
 const healthMs = 2000
 

@@ -1,6 +1,13 @@
 import { openDatabase } from '#shared/db/connection.ts'
-import { type Command, type CommandContext, dataFlag, flagText, type ParsedArgs, UsageError } from './command.ts'
-import { readDuration } from './duration.ts'
+import {
+  type Command,
+  type CommandContext,
+  dataFlag,
+  flagText,
+  type ParsedArgs,
+  UsageError,
+} from './command/command.ts'
+import { readDuration } from './command/duration.ts'
 import { dataFolderOf, givenDirectUrl, runningInstallation } from './installation.ts'
 import { draw } from './top/draw.ts'
 import { refresh } from './top/refresh.ts'

@@ -1,10 +1,17 @@
 import { resolve } from 'node:path'
 import { type Env, prefix } from '#shared/config/read-env.ts'
-import type { Setting } from '#shared/config/setting.ts'
+import type { Setting } from '#shared/config/settings/setting.ts'
 import { createLocalEvents } from '#local/events.ts'
 import { upFlags } from '#local/local-settings.ts'
 import { runLocal, type Started } from '#local/run-local.ts'
-import { type Command, type CommandContext, flagText, flagTexts, type ParsedArgs, UsageError } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  flagText,
+  flagTexts,
+  type ParsedArgs,
+  UsageError,
+} from './command/command.ts'
 import { startDetached } from './start-detached.ts'
 
 type FlagName = keyof typeof upFlags

@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import type { Env } from '#shared/config/read-env.ts'
-import type { ParsedArgs } from './command.ts'
+import type { ParsedArgs } from './command/command.ts'
 import { findDatabaseUrl } from './installation.ts'
 
 /** Opens the installation's database for the duration of `work`; `statementMs` as for `openDatabase`. */

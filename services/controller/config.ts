@@ -5,7 +5,7 @@ import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { PoolPolicy } from './pool.ts'
+import type { PoolPolicy } from './decide/pool.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...controllerSettings }
 

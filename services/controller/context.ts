@@ -5,11 +5,11 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
-import { createEvents } from './events.ts'
-import { createLoopsHealth } from './health.ts'
-import type { PoolPolicy } from './pool.ts'
+import { createEvents } from './telemetry/events.ts'
+import { createLoopsHealth } from './loop/health.ts'
+import type { PoolPolicy } from './decide/pool.ts'
 import { type LoopParts, openPoolLoop, type WorkerLoop, type PoolLoopOptions } from './pool-loop.ts'
-import { openProxiedLoop } from './proxied/proxied-loop.ts'
+import { openProxiedLoop } from './proxied-loop.ts'
 
 /** Longest time of one step of a tick. */
 const limitMs = 5000

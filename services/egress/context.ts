@@ -1,30 +1,20 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { resolvConfKeyword, type UpstreamProxy } from '#shared/config/settings/egress.ts'
+import { resolvConfKeyword } from '#shared/config/settings/egress.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import type { Connect } from './dial.ts'
-import { createEvents, type Events } from './events.ts'
-import { createAuthorization } from './request-head.ts'
+import type { Outward } from './connections/connect-upstream.ts'
+import { createEvents, type Events } from './telemetry/events.ts'
+import { createAuthorization } from './connections/request-head.ts'
 import { searchDomains } from './target/internal-domains.ts'
 import { createDiscovery } from './target/nat64.ts'
 import { createOwnNetwork } from './target/own-network.ts'
-import type { Resolver, TargetRules } from './target/resolve-target.ts'
 import { createIpv6Query, createResolver } from './target/resolver.ts'
 
-/** Bounds of one connection, in milliseconds and bytes. */
-export type Bounds = { readonly connectMs: number; readonly idleMs: number; readonly connectionBytesMax: number }
-
 /** Dependencies of the egress filter's use cases. */
-export type Egress = {
-  readonly resolver: Resolver
-  readonly rules: TargetRules
-  readonly connect: Connect
-  /** The operator's proxy, through which every connection goes; undefined: directly. */
-  readonly upstream: UpstreamProxy | undefined
-  readonly bounds: Bounds
+export type Egress = Outward & {
   readonly events: Events
   /** Whether a request carries a valid token, or none is required. */
   readonly isAuthorized: (request: IncomingMessage) => boolean

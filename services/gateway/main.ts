@@ -7,10 +7,10 @@ import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { openAdmin } from './admin/admin-app.ts'
 import { createApp } from './app.ts'
 import { trackConnections } from './http/connections.ts'
-import { readConfig } from './config.ts'
-import { openContext } from './context.ts'
+import { readConfig } from './context/config.ts'
+import { openContext } from './context/context.ts'
 import { createObjectsServer } from './http/objects-endpoint.ts'
-import { routes } from './operations/routes.ts'
+import { routes } from './routes.ts'
 
 /** Time to send the last responses, after all waits for captures were ended. */
 const lastResponsesMs = 5000

@@ -12,7 +12,7 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
-import { createEvents, type Events } from './events.ts'
+import { createEvents, type Events } from './telemetry/events.ts'
 import { createIdleMonitor, type IdleMonitor } from './idle-monitor.ts'
 
 /** The settings that the loops read. */

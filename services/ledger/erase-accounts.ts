@@ -1,6 +1,6 @@
 import { finishErasure } from '#shared/db/accounts.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
-import type { Events } from './events.ts'
+import type { Events } from './telemetry/events.ts'
 
 type Dependencies = { readonly database: Database; readonly events: Pick<Events, 'accountErased'> }
 

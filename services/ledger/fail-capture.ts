@@ -3,7 +3,7 @@ import { deleteMessages } from '#shared/queue/streams.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
-import { publishCompletion } from './publish-completion.ts'
+import { publishCompletion } from './reports/publish-completion.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup'>
 

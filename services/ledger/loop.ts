@@ -1,6 +1,6 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
-import type { Events, LoopName } from './events.ts'
+import type { Events, LoopName } from './telemetry/events.ts'
 
 /** Work that the ledger repeats. `turn` bounds itself. */
 export type Loop = {

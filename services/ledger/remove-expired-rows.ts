@@ -1,6 +1,6 @@
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-import type { Events } from './events.ts'
+import type { Events } from './telemetry/events.ts'
 
 type Dependencies = { readonly database: Sql; readonly events: Pick<Events, 'rowsRemoved'> }
 

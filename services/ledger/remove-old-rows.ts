@@ -1,6 +1,6 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
-import type { Events, RemovedRows } from './events.ts'
+import type { Events, RemovedRows } from './telemetry/events.ts'
 import { batchRows, removeExpiredRows } from './remove-expired-rows.ts'
 
 type Dependencies = Pick<Ledger, 'rowRetentionDays'> & {

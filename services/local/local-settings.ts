@@ -1,6 +1,6 @@
 import { type Env, prefix, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
-import { type Setting, type Settings, text } from '#shared/config/setting.ts'
+import { type Setting, type Settings, text } from '#shared/config/settings/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'

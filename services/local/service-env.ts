@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import { type Env, prefix } from '#shared/config/read-env.ts'
-import type { Settings } from '#shared/config/setting.ts'
+import type { Settings } from '#shared/config/settings/setting.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { egressSettings } from '#shared/config/settings/egress.ts'

@@ -9,7 +9,7 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import { createStoreWatch } from '#shared/process/store-watch.ts'
 import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
-import { createEvents } from './events.ts'
+import { createEvents } from './telemetry/events.ts'
 import { ReceiverAgent } from './receiver-agent.ts'
 
 const leaseMs = 10_000

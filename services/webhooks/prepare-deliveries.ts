@@ -4,7 +4,7 @@ import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { handBackDeliveries } from './db/record-attempts.ts'
 import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliveries.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
-import type { Events } from './events.ts'
+import type { Events } from './telemetry/events.ts'
 import { renderBody } from './render-body.ts'
 
 /** Dependencies of `prepareDeliveries`. */

@@ -1,5 +1,5 @@
 import { cleanupLoops } from '#ledger/app.ts'
-import { createEvents } from '#ledger/events.ts'
+import { createEvents } from '#ledger/telemetry/events.ts'
 import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import { runLoop } from '#ledger/loop.ts'
 import type { Database } from '#shared/db/connection.ts'

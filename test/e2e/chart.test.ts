@@ -6,7 +6,7 @@ import t from 'tap'
 import { makeKeys } from '#cli/cluster/make-keys.ts'
 import { readConfig as readOperator } from '#controller/operator/config.ts'
 import { readConfig as readEgress } from '#egress/config.ts'
-import { readConfig as readGateway } from '#gateway/config.ts'
+import { readConfig as readGateway } from '#gateway/context/config.ts'
 import { readConfig as readLedger } from '#ledger/config.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import {

@@ -13,7 +13,7 @@ import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
-import type { Browsers, HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
+import type { Browsers, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
 import { startHost } from '#worker/host/start-host.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openapiDocument } from '#gateway/openapi/document.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { routes } from '#gateway/routes.ts'
 
 /** A response as a client receives it. `body` is undefined if it was not read. */
 export type RecordedResponse = {

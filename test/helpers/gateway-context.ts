@@ -13,15 +13,15 @@ import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.
 import { namedKey } from '#test/helpers/named-key.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { bufferedBytesMax, createBufferedBytes } from '#gateway/capture/read-image.ts'
-import type { Context } from '#gateway/context.ts'
-import { createEvents } from '#gateway/events.ts'
+import { bufferedBytesMax, createBufferedBytes } from '#gateway/images/read-image.ts'
+import type { Context } from '#gateway/context/context.ts'
+import { createEvents } from '#gateway/telemetry/events.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { createLinks } from '#gateway/links/links.ts'
-import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
+import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { routes } from '#gateway/routes.ts'
 
 /** A well-formed API key. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`

@@ -1,4 +1,5 @@
-import { type PodSettings, workerContainer } from '#controller/operator/manifests/worker-pod.ts'
+import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
+import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'

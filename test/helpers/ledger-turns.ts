@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { loopsOf } from '#ledger/app.ts'
 import type { Ledger } from '#ledger/context.ts'
-import type { LoopName } from '#ledger/events.ts'
+import type { LoopName } from '#ledger/telemetry/events.ts'
 import { applyDeliveries } from '#ledger/reports/consume-reports.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { parseReportSubject } from '#shared/queue/subjects.ts'

@@ -1,6 +1,6 @@
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Ledger } from '#ledger/context.ts'
-import { createEvents, type Events } from '#ledger/events.ts'
+import { createEvents, type Events } from '#ledger/telemetry/events.ts'
 import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'

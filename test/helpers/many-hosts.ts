@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
-import type { HostSettings, Shot } from '#worker/browser-host/protocol.ts'
+import type { HostSettings, Shot } from '#worker/protocol/protocol.ts'
 
 /**
  * Serves many host names on one port of loopback, and starts a browser host that can reach all of them, both until the tests

@@ -1,4 +1,4 @@
-import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
+import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
 
 /** An empty backlog. */
 export const emptyBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }

@@ -1,4 +1,4 @@
-import { decide as realDecide } from '#controller/decide.ts'
+import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
   type Backlog,
   blankMemory,
@@ -7,7 +7,7 @@ import {
   type Observation,
   type PoolPolicy,
   type ObservedWorker,
-} from '#controller/pool.ts'
+} from '#controller/decide/pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 
 /** A seeded random generator of numbers in [0, 1) (mulberry32). */

@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Shot } from '#worker/protocol/protocol.ts'
 
 export const blue = [0, 0, 255]
 export const red = [255, 0, 0]

@@ -1,4 +1,4 @@
-import type { Decision, Observation, ObservedWorker } from '#controller/pool.ts'
+import type { Decision, Observation, ObservedWorker } from '#controller/decide/pool.ts'
 
 /** Parameters of a fleet; see the scenario of a simulation. */
 export type FleetOptions = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
-import { publishCompletion } from '#ledger/publish-completion.ts'
+import { publishCompletion } from '#ledger/reports/publish-completion.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import {
   captureCodec,

@@ -11,7 +11,7 @@ import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shar
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { attempt } from '#webhooks/attempt.ts'
-import { createEvents } from '#webhooks/events.ts'
+import { createEvents } from '#webhooks/telemetry/events.ts'
 import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
 import { runSender } from '#webhooks/sender.ts'
 import { type Filter, internet, startFilter } from './egress-filter.ts'

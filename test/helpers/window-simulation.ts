@@ -1,5 +1,5 @@
-import { decide } from '#controller/decide.ts'
-import { blankMemory, type PoolPolicy } from '#controller/pool.ts'
+import { decide } from '#controller/decide/decide.ts'
+import { blankMemory, type PoolPolicy } from '#controller/decide/pool.ts'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
 import { admitWaiting, takeOutbox } from '#ledger/relay.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'

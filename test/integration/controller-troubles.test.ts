@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { decide } from '#controller/decide.ts'
-import type { Decide, Decision, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
+import { decide } from '#controller/decide/decide.ts'
+import type { Decide, Decision, Observation, PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
 import {
   logNormal,
   type Outcome,

@@ -5,7 +5,7 @@ import { captureParameters } from '#shared/capture/options.ts'
 import { createApp } from '#gateway/app.ts'
 import { eventDocs } from '#gateway/openapi/components/events.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { routes } from '#gateway/routes.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { completedCapture, createTestContext, testAccount, testKey } from '#test/helpers/gateway-context.ts'
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
-import type { Connect } from '#egress/dial.ts'
+import type { Connect } from '#egress/connections/dial.ts'
 import type { Resolver } from '#egress/target/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { type SsrfCase, ssrfCases } from '#test/fixtures/ssrf-cases.ts'

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import type { Connect } from '#egress/dial.ts'
+import type { Connect } from '#egress/connections/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import {
   unusedResolver,

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { createEvents as createControllerEvents } from '#controller/events.ts'
-import { createEvents as createEgressEvents, type ConnectionFields } from '#egress/events.ts'
-import { createEvents as createGatewayEvents } from '#gateway/events.ts'
-import { createEvents as createLedgerEvents } from '#ledger/events.ts'
+import { createEvents as createControllerEvents } from '#controller/telemetry/events.ts'
+import { createEvents as createEgressEvents, type ConnectionFields } from '#egress/telemetry/events.ts'
+import { createEvents as createGatewayEvents } from '#gateway/telemetry/events.ts'
+import { createEvents as createLedgerEvents } from '#ledger/telemetry/events.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
-import { createEvents as createWebhookEvents } from '#webhooks/events.ts'
-import { createEvents as createWorkerEvents } from '#worker/events.ts'
+import { createEvents as createWebhookEvents } from '#webhooks/telemetry/events.ts'
+import { createEvents as createWorkerEvents } from '#worker/telemetry/events.ts'
 
 const words = 10_000
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openStandingPull } from '#ledger/standing-pull.ts'
+import { openStandingPull } from '#ledger/reports/standing-pull.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'

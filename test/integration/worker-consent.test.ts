@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Shot } from '#worker/protocol/protocol.ts'
 import { consentBanners, genuine } from '#test/fixtures/consent-banners.ts'
 import { consentPlatforms } from '#test/fixtures/consent-platforms.ts'
 import { framedPlatforms, pageAround } from '#test/fixtures/framed-platforms.ts'

@@ -4,7 +4,7 @@ import t from 'tap'
 import { isRendition } from '#shared/capture/files.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { blue, pixel, red, startCaptures } from '#test/helpers/shots.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Shot } from '#worker/protocol/protocol.ts'
 
 const article = `<!doctype html><html lang="en"><title>Tides</title><body style="margin:0;background:rgb(0,0,255)">
   <h1>Tides</h1><p>Read <a href="/more?token=1">more <b>here</b></a>, or <a href="https://user:secret@example.com/">there</a>.</p>

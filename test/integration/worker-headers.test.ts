@@ -8,7 +8,7 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Shot } from '#worker/protocol/protocol.ts'
 import { makePageTrust } from '#worker/host/page-trust.ts'
 
 // The target is 127.0.0.1; localhost is another host on the same port.

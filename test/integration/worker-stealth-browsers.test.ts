@@ -6,7 +6,7 @@ import { chromiumPath, stealthChromiumPath } from '#test/helpers/bare-browser.ts
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import type { Browsers } from '#worker/browser-host/protocol.ts'
+import type { Browsers } from '#worker/protocol/protocol.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 

@@ -5,7 +5,7 @@ import { stealthChromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { blue, pixel } from '#test/helpers/shots.ts'
-import type { Browsers } from '#worker/browser-host/protocol.ts'
+import type { Browsers } from '#worker/protocol/protocol.ts'
 
 const probe = createIdentityProbe()
 const pages = await startPages(probe.routes)

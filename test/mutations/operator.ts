@@ -19,12 +19,12 @@ const knowledge: readonly Mutation[] = [
     ['now() - sinceMs >= heartbeatMsMax && ', ''],
     ['&& now() - sinceMs < syncMsMax', ''],
   ]),
-  ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [
+  ...against(`${unit}/decide/worker-groups.test.ts`, 'services/controller/decide/worker-groups.ts', [
     ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
     [' < suspectForMs', ' < Infinity'],
     ['if (isSubscriptionSuspect(groups) || isAwaited) return certain', 'if (isAwaited) return certain'],
   ]),
-  ...against(`${unit}/decide.test.ts`, 'services/controller/decide.ts', [
+  ...against(`${unit}/decide/decide.test.ts`, 'services/controller/decide/decide.ts', [
     ["if (seen.backlog === 'unknown' && wanted.wanted <= size) {", "if (seen.backlog === 'unknown') {"],
     [
       "return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)",
@@ -61,7 +61,7 @@ const capacity: readonly Mutation[] = [
     ['hasWaited ? { provisionMs: clock.nowMs() - firstObservedMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
     ['start.hasWaited ||= isWaiting', ''],
   ]),
-  ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [
+  ...against(`${unit}/decide/worker-groups.test.ts`, 'services/controller/decide/worker-groups.ts', [
     ['...starting, ...unscheduled', '...starting'],
     ['if (isNodeLost) return silentMs > lostAfterMs', ''],
   ]),
@@ -102,12 +102,12 @@ const applied: readonly Mutation[] = [
 
 /** Faults in guards, caught by the tests of test/faults. */
 const worlds: readonly Mutation[] = [
-  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/worker-groups.ts', [
+  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/decide/worker-groups.ts', [
     ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
     ['silentMs < missedMs', 'silentMs < lostAfterMs'],
     ['suspectMs < missedMs ? certain : groups.lost', 'groups.lost'],
   ]),
-  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/subscribe-to-pool.ts', [
+  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/loop/subscribe-to-pool.ts', [
     ['Math.max(fromMs, last.sinceMs)', 'fromMs'],
   ]),
   ...against('test/faults/leader-changed.test.ts', `${operator}/scale/run-pool.ts`, [

@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts'
 export const paths: readonly Mutation[] = [
   {
     point: 'Path prefix',
-    file: 'services/gateway/operations/routes.ts',
+    file: 'services/gateway/routes.ts',
     find: "export const prefixes = ['/v1', '/api/v1'] as const",
     replace: "export const prefixes = ['/v1', '/api'] as const",
   },
@@ -58,7 +58,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Image response',
-    file: 'services/gateway/capture/read-image.ts',
+    file: 'services/gateway/images/read-image.ts',
     find: `"default-src 'none'; sandbox"`,
     replace: `"default-src 'none'"`,
   },

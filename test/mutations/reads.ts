@@ -96,7 +96,7 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL errors',
-    file: `${gateway}/capture/read-image.ts`,
+    file: `${gateway}/images/read-image.ts`,
     find: 'expiresAt !== null && Date.parse(expiresAt) <= now.getTime()',
     replace: 'expiresAt !== null && Date.parse(expiresAt) <= 0',
   },

@@ -58,7 +58,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    file: 'services/gateway/operations/webhooks/webhook-store.ts',
+    file: 'services/gateway/db/webhook-store.ts',
     find: 'return webhook && { ...webhook, secret }',
     replace: 'return webhook',
   },

@@ -42,7 +42,7 @@ const handBacks: readonly Mutation[] = [
     [' && !this.#isClosed', ''],
     ["    if (!stop.aborted) holds.release('store')\n", ''],
   ]),
-  ...against('test/integration/sign-images.test.ts', 'services/gateway/capture/sign-images.ts', [
+  ...against('test/integration/sign-images.test.ts', 'services/gateway/queue/sign-images.ts', [
     [" and status in ('pending', 'processing')", ''],
     [' and follows is null', ''],
   ]),
@@ -53,7 +53,7 @@ const handBacks: readonly Mutation[] = [
 
 /** Faults in the bounds on a browser host's output. */
 const frames: readonly Mutation[] = [
-  ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/browser-host/frames.ts', [
+  ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/protocol/frames.ts', [
     ['textLength > textBytesMax || bytesLength > bytesMax', 'bytesLength > bytesMax'],
     ['textLength > textBytesMax || bytesLength > bytesMax', 'textLength > textBytesMax'],
     ['    if (from.destroyed) return\n', ''],

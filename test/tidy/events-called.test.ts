@@ -3,7 +3,7 @@ import { eventsCalled } from './checks/events-called.ts'
 import { readSources } from './source.ts'
 import { testCheck } from './test-check.ts'
 
-const path = 'services/ledger/events.ts'
+const path = 'services/ledger/telemetry/events.ts'
 const declared = `export const createEvents = () => ({
     stopping: () => log.info('stopping'),
     ended: (end: End) => {

@@ -1,6 +1,6 @@
 import { prefix } from '#shared/config/read-env.ts'
-import type { Settings } from '#shared/config/setting.ts'
-import type { Setting } from '#shared/config/setting.ts'
+import type { Settings } from '#shared/config/settings/setting.ts'
+import type { Setting } from '#shared/config/settings/setting.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import { cell } from './schema-table.ts'
 

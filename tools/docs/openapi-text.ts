@@ -1,5 +1,5 @@
 import { openapiDocument } from '#gateway/openapi/document.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { routes } from '#gateway/routes.ts'
 
 /** The text of docs/openapi.json: a gateway's description, with an example base URL. */
 export const openapiText = (): string =>

@@ -1,5 +1,5 @@
 import { type SkipReason, skipReasons } from '#controller/operator/pools/skip-reason.ts'
-import { type Reason, reasons } from '#controller/pool.ts'
+import { type Reason, reasons } from '#controller/decide/pool.ts'
 import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
 
 /** Meaning of each reason of a decision, and the remedy. */

@@ -1,4 +1,4 @@
-import { type Command, flagText, requiredText } from '#cli/command.ts'
+import { type Command, flagText, requiredText } from '#cli/command/command.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { openDatabase } from '#shared/db/connection.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { kinds } from '#cli/cluster-doctor/objects.ts'
-import type { Command } from '#cli/command.ts'
+import type { Command } from '#cli/command/command.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { withCluster } from './cluster-api.ts'

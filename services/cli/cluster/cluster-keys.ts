@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Command, flagText, flagTexts, requiredText, type ParsedArgs, UsageError } from '#cli/command.ts'
+import { type Command, flagText, flagTexts, requiredText, type ParsedArgs, UsageError } from '#cli/command/command.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { fillSecret, withCluster } from './cluster-api.ts'

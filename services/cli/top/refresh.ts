@@ -1,5 +1,5 @@
 import { pause } from '#shared/process/pause.ts'
-import type { Screen } from '#cli/command.ts'
+import type { Screen } from '#cli/command/command.ts'
 
 const escape = '\u001B['
 /** Switches to the alternate screen and hides the cursor; `leave` restores both. */

@@ -1,4 +1,4 @@
-import type { Trouble } from '#controller/pool.ts'
+import type { Trouble } from '#controller/decide/pool.ts'
 
 /** A worker as its runtime lists it. */
 export type ListedWorker = {

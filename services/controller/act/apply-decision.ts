@@ -1,4 +1,4 @@
-import type { Decision } from '#controller/pool.ts'
+import type { Decision } from '#controller/decide/pool.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'

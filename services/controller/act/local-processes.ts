@@ -1,5 +1,5 @@
 import type { Actuator, WorkerNotice } from './actuator.ts'
-import { createStartLatency } from '#controller/start-latency.ts'
+import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { createProcessPool, type ProcessPoolOptions } from './process-pool.ts'
 
 type LocalProcessesOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }

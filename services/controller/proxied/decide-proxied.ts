@@ -1,4 +1,4 @@
-import type { Depth } from '#controller/pool.ts'
+import type { Depth } from '#controller/decide/pool.ts'
 import { recordRetry, followStarts, shouldGiveUp } from './follow-starts.ts'
 import type {
   DecideProxied,

@@ -1,4 +1,4 @@
-import type { PoolSubscriptionDeps } from '#controller/subscribe-to-pool.ts'
+import type { PoolSubscriptionDeps } from '#controller/loop/subscribe-to-pool.ts'
 import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
 /** Reported state of a Job's worker. */

@@ -1,4 +1,4 @@
-import type { Backlog, Depth, Reason, Trouble } from '#controller/pool.ts'
+import type { Backlog, Depth, Reason, Trouble } from '#controller/decide/pool.ts'
 
 /**
  * States of a Job that has not ended. Its worker: starts; cannot start; waits for a capture; exits without having claimed one;

@@ -1,4 +1,4 @@
-import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop.ts'
+import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop/loop.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'

@@ -1,6 +1,6 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 
 /** Dependencies of accepting captures on behalf of an account. */
 export type AcceptDependencies = Pick<

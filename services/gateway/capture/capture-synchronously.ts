@@ -5,14 +5,21 @@ import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
-import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
+import {
+  imageGone,
+  imageHeaders,
+  isImage,
+  readImage,
+  storedImage,
+  type StoredImage,
+} from '#gateway/images/read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type WaitResult, type Prefetch, type Waiter, waitForEnd } from './waiters.ts'
+import { type WaitResult, type Prefetch, type Waiter, waitForEnd } from '#gateway/queue/waiters.ts'
 
 /** `Retry-After` of a 202: when the client may poll the status. */
 const pollAfterSeconds = 2

@@ -4,7 +4,7 @@ import type { Accepted, AcceptOutcome, NewCapture } from '#gateway/db/accept-cap
 import type { Caller, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'

@@ -4,7 +4,7 @@ import { type CaptureRules, parseCapture, type ParsedCapture } from '#gateway/pa
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
 import { refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'

@@ -1,6 +1,6 @@
 import type { Account } from '#gateway/openapi/components/account.ts'
-import { type RequestIdentity, createRefusalCache } from '#gateway/capture/refusal-cache.ts'
-import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
+import { type RequestIdentity, createRefusalCache } from './refusal-cache.ts'
+import { createBatchedLoader } from './batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { findCapture, findLinkedCapture, type FoundCapture } from '#shared/db/find-capture.ts'

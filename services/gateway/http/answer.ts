@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
+import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
 import { toRequestError } from './errors.ts'
 
 const exposed = [

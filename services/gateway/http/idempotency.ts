@@ -8,6 +8,7 @@ import {
   storeResponse,
   type KeyedRequest,
 } from '#gateway/db/idempotency-keys.ts'
+import { keySchema, visibleAscii } from '#gateway/openapi/schema/contract.ts'
 import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { decrypt, encrypt } from '#shared/db/encrypt.ts'
@@ -48,9 +49,6 @@ export const idempotencyStoreIn = (database: Sql, pepper: string) => {
 }
 
 const header = 'Idempotency-Key'
-const visibleAscii = /^[!-~]+$/
-/** Schema of an idempotency key: visible ASCII characters. */
-export const keySchema = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
 /** `Retry-After` while the first request is still being served. */
 const retryAfterSeconds = 1
 

@@ -3,6 +3,7 @@ import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { perPageMax } from '#gateway/openapi/schema/fields.ts'
 import { validationError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -169,8 +170,6 @@ export const readOptionalJson = async (
   return isOptional && bytes.length === 0 ? {} : parseJson(bytes, contentType)
 }
 
-/** Maximum entries of a list page. */
-export const perPageMax = 100
 /** Default entries of a list page. */
 export const perPageDefault = 20
 

@@ -3,7 +3,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
-import type { Events } from '#gateway/events.ts'
+import type { Events } from '#gateway/telemetry/events.ts'
 
 /** Timeout of an upload; enough for the largest image at four megabytes per second. */
 const uploadMs = 120_000

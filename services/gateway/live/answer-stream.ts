@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { identify } from '#gateway/http/identification/identify.ts'
 import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from './event-stream.ts'

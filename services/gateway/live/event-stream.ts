@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Watcher } from '#gateway/capture/waiters.ts'
+import type { Watcher } from '#gateway/queue/waiters.ts'
+import type { StreamEnd } from '#gateway/telemetry/events.ts'
 
 /** Produces the texts of a stream one at a time, only as fast as the client reads. */
 export type EventTexts = (gone: AbortSignal) => AsyncGenerator<string, void>
@@ -79,9 +80,6 @@ export type StreamBounds = {
 
 /** Reads once and yields the changes; returns `over` after the last event. `woken`: the read was triggered by an event, or is the first. */
 export type ChangeReporter = (woken: boolean) => AsyncGenerator<string, 'over' | 'pending'>
-
-/** Why a stream ended. */
-export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
 
 type Dependencies = {
   readonly watcher: Pick<Watcher, 'waitForChange'>

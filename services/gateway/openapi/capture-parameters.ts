@@ -1,7 +1,7 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import type { Parameter } from './contract.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { Parameter } from './schema/contract.ts'
+import type { JsonSchema } from './schema/json-schema.ts'
 
 /** Converts a validation schema to OpenAPI: enums get their type, records `additionalProperties`; error texts are dropped. */
 const translated = (schema: JsonSchema): JsonSchema => {

@@ -5,10 +5,10 @@ import { captureComponents } from './components/captures.ts'
 import { eventDocs, eventSchemas } from './components/events.ts'
 import { recordComponents, recordSchemas } from './components/records.ts'
 import { webhookComponents } from './components/webhooks.ts'
-import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
-import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './errors.ts'
-import { type Component, type JsonSchema, schemaRef } from './json-schema.ts'
-import type { AnswerDoc, Contract } from './contract.ts'
+import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
+import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './schema/errors.ts'
+import { type Component, type JsonSchema, schemaRef } from './schema/json-schema.ts'
+import type { AnswerDoc, Contract } from './schema/contract.ts'
 
 const intro = `Captures web pages and HTML as images.
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Contract } from './contract.ts'
+import type { Contract } from './schema/contract.ts'
 import { openapiDocument } from './document.ts'
 
 /** A static response body with its strong ETag. */

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
@@ -16,8 +16,8 @@ import {
   type Parameter,
   pathParameters,
   queryParameters,
-} from '#gateway/openapi/contract.ts'
-import { commonErrors } from '#gateway/openapi/errors.ts'
+} from '#gateway/openapi/schema/contract.ts'
+import { commonErrors } from '#gateway/openapi/schema/errors.ts'
 
 /** One operation of the HTTP interface: its contract and its handler. */
 export type Operation = Contract & {

@@ -1,14 +1,19 @@
 import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { removeOrphans } from '#ledger/db/object-removals.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
-import type { Ledger } from '#ledger/context.ts'
-import { publishCompletion } from '#ledger/publish-completion.ts'
+import type { Database } from '#shared/db/connection.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import type { Events } from '#ledger/telemetry/events.ts'
+import { publishCompletion } from './publish-completion.ts'
 import { judgeReports, type ReportsJudgement } from './judge-reports.ts'
 import type { Report } from './read-report.ts'
 
-type Dependencies = Pick<Ledger, 'events' | 'relayWakeup'> & {
-  readonly database: Pick<Ledger['database'], 'query' | 'transaction'>
-  readonly queue: Pick<Ledger['queue'], 'publish'>
+type Dependencies = {
+  readonly events: Events
+  readonly relayWakeup: Pick<Wakeup, 'notify'>
+  readonly database: Pick<Database, 'query' | 'transaction'>
+  readonly queue: Pick<Queue, 'publish'>
 }
 
 type Judged = { readonly before: JudgedCapture; readonly judgement: ReportsJudgement }

@@ -1,9 +1,9 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { openStandingPull, type StandingPull } from '#ledger/standing-pull.ts'
+import { openStandingPull, type StandingPull } from './standing-pull.ts'
 import { parseReportSubject } from '#shared/queue/subjects.ts'
 import { ledgerConsumer, reportAckWaitSeconds, resultsStream } from '#shared/queue/topology.ts'
-import type { Ledger } from '#ledger/context.ts'
+import type { Queue } from '#shared/queue/connection.ts'
 import { applyReports } from './apply-reports.ts'
 import { readReport } from './read-report.ts'
 
@@ -56,7 +56,7 @@ export const takeBatch = async (pull: StandingPull, stop: AbortSignal): Promise<
 
 /** Consumes workers' reports in batches until `stop` aborts; the current batch is finished. */
 export const consumeReports = async (
-  ledger: Dependencies & Pick<Ledger, 'queue' | 'idleMonitor'>,
+  ledger: Dependencies & { readonly queue: Queue; readonly idleMonitor: { readonly markBusy: () => void } },
   stop: AbortSignal,
 ): Promise<void> => {
   const from = {

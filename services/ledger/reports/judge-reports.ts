@@ -5,10 +5,8 @@ import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import type { IgnoreReason } from '#ledger/telemetry/events.ts'
 import type { Report } from './read-report.ts'
-
-/** Why a report is ignored: a worker of another pool, another capture's token or object key, or the failure of an earlier attempt. */
-export type IgnoreReason = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** The changes of one capture by its reports. `notifies`: it has ended, and its completion is to be published, again if need be. */
 export type ReportsJudgement = ReturnType<typeof judgeReports>

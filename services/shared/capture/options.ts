@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { devices } from './devices.ts'
+import { devices } from './parameters/devices.ts'
 import { parameterGroups } from './parameters.ts'
 
 /** Image formats that the contract names, with their media types. */

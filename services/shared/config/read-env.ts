@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Setting, Settings } from './setting.ts'
+import type { Setting, Settings } from './settings/setting.ts'
 import { knownNames, secretNames } from './settings/all.ts'
 
 /** Prefix of every environment variable of this project. */

@@ -3,7 +3,7 @@ import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
 import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import type { Emulation } from './capture/plan/plan-capture.ts'
-import { longestStartMs } from './protocol.ts'
+import { longestStartMs } from '#worker/protocol/protocol.ts'
 
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
 

@@ -11,10 +11,10 @@ import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createPageSupply, defaultEmulation } from './page-supply.ts'
-import type { HostSettings } from './protocol.ts'
+import type { HostSettings } from '#worker/protocol/protocol.ts'
 import { serveOrder } from './serve-order.ts'
 import { openSupervisorPipe } from './supervisor-pipe.ts'
-import { createConnectionReviewer } from './traffic.ts'
+import { createConnectionReviewer } from './capture/load/traffic.ts'
 
 /** File mode bit. */
 const readableByOthers = 0o004

@@ -1,8 +1,8 @@
 import { boundWarnings } from '#shared/capture/bound-warnings.ts'
 import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
-import { netErrorIn } from './capture/load/navigation-error.ts'
-import { type Outcome, outcomeCharactersMax } from './protocol.ts'
+import { netErrorIn } from './capture/page/navigation-error.ts'
+import { type Outcome, outcomeCharactersMax } from '#worker/protocol/protocol.ts'
 
 /**
  * The detail of a failed capture for logs. Keeps only names and codes, because the browser's messages quote addresses and

@@ -7,7 +7,7 @@ import type { Browser } from './browser/launch.ts'
 import { emulateSize } from './capture/page/emulate.ts'
 import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
-import type { HostSettings } from './protocol.ts'
+import type { HostSettings } from '#worker/protocol/protocol.ts'
 
 const closeMs = 2000
 

@@ -13,8 +13,8 @@ import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import { truncateOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
-import type { ConnectionReviewer } from './traffic.ts'
+import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
+import type { ConnectionReviewer } from './capture/load/traffic.ts'
 
 type Host = {
   readonly pages: PageSupply

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
-import { readFrames, writeFrame } from './frames.ts'
-import { type HostReport, type Message, pipeFd } from './protocol.ts'
+import { readFrames, writeFrame } from '#worker/protocol/frames.ts'
+import { type HostReport, type Message, pipeFd } from '#worker/protocol/protocol.ts'
 
 /** More than any order with its HTML, CSS and scripts. */
 const textBytesMax = 64 * 2 ** 20

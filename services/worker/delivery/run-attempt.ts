@@ -2,9 +2,10 @@ import { endsBeforeMs, handBacksMax, unendedMax } from '#shared/capture/budget.t
 import { bytesOfFiles } from '#shared/capture/files.ts'
 import { errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
-import type { Fault, Outcome, Shot } from '#worker/browser-host/protocol.ts'
+import type { Outcome, Shot } from '#worker/protocol/protocol.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
+import type { Interruption } from '#worker/telemetry/events.ts'
 import type { NextAttempt } from './read-progress.ts'
 import { ImageUpload, type Store } from './store-image.ts'
 
@@ -15,15 +16,6 @@ export type Attempt = NextAttempt & {
   readonly endsAt: number
   /** The stages before the attempt began. */
   readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
-}
-
-/** A fault of the service that interrupted an attempt. */
-export type Interruption = {
-  readonly by: Fault | 'store'
-  /** For logs. */
-  readonly detail: string
-  /** Whether the attempt is handed back, with how often so far, or lost, so that the next one begins. */
-  readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
 }
 
 /** The result of an attempt; `detail` is for logs. */

@@ -19,11 +19,11 @@ import { publishStored } from '#shared/queue/stored.ts'
 import { resultSubject, accountIdOfCapture, captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 import { traceIdOf } from '#shared/telemetry/trace.ts'
-import type { Events } from '#worker/events.ts'
+import type { Events, Interruption } from '#worker/telemetry/events.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import { readProgress } from './read-progress.ts'
-import { type Interruption, type NotStored, runAttempt } from './run-attempt.ts'
+import { type NotStored, runAttempt } from './run-attempt.ts'
 import type { Store } from './store-image.ts'
 
 /** A day; the longest reported wait. */

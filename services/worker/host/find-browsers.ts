@@ -1,11 +1,13 @@
 import { accessSync, constants } from 'node:fs'
 import type { Pool } from '#shared/capture/lane.ts'
 import { browsersOf } from '#shared/capture/pool-of.ts'
-import { prefix } from '#shared/config/read-env.ts'
+import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Browsers } from '#worker/browser-host/protocol.ts'
-import type { Config } from '#worker/config.ts'
+import type { Browsers } from '#worker/protocol/protocol.ts'
+
+/** The settings of a worker's browsers. */
+export type HostConfig = ValuesOf<typeof workerSettings>
 
 const settingOf = { shell: 'chromium', full: 'stealthChromium' } as const
 
@@ -23,7 +25,7 @@ const isExecutable = (path: string): boolean => {
  * that is kept running is missing; if another is missing, only captures that need it fail.
  */
 export const findBrowsers = (
-  config: Pick<Config, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },
+  config: Pick<HostConfig, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },
 ): Browsers => {
   const [kept] = browsersOf[config.pool]
   const found = browsersOf[config.pool].filter((kind) => isExecutable(config[settingOf[kind]]))

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { provideLists } from '#worker/block-lists/provide-lists.ts'
-import type { Events } from '#worker/events.ts'
+import type { Events } from '#worker/telemetry/events.ts'
 import { makePageTrust } from './page-trust.ts'
 import { createCanary } from './warm-up.ts'
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
-import { readFrames, writeFrame } from '#worker/browser-host/frames.ts'
-import type { DueOrder, HostReport, Message, Outcome } from '#worker/browser-host/protocol.ts'
+import { readFrames, writeFrame } from '#worker/protocol/frames.ts'
+import type { DueOrder, HostReport, Message, Outcome } from '#worker/protocol/protocol.ts'
 import type { TrafficBounds, TrafficOwner } from '#worker/network/capture-traffic.ts'
 import { readHostReport } from './read-host-report.ts'
 

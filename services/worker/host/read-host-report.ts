@@ -8,7 +8,7 @@ import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { warning } from '#shared/queue/messages.ts'
-import { type HostReport, outcomeCharactersMax } from '#worker/browser-host/protocol.ts'
+import { type HostReport, outcomeCharactersMax } from '#worker/protocol/protocol.ts'
 
 const closed = { additionalProperties: false }
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })

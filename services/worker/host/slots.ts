@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
-import { longestStartMs, type Browsers, type BrowserUser } from '#worker/browser-host/protocol.ts'
-import type { Config } from '#worker/config.ts'
-import type { Events } from '#worker/events.ts'
+import { longestStartMs, type Browsers, type BrowserUser } from '#worker/protocol/protocol.ts'
+import type { HostConfig } from './find-browsers.ts'
+import type { Events } from '#worker/telemetry/events.ts'
 import type { BrowserUsers } from '#worker/isolation/browser-users.ts'
 import type { Isolation } from '#worker/isolation/isolated.ts'
 import type { PullGate } from '#worker/lifecycle/pull-gate.ts'
@@ -26,7 +26,7 @@ const starts = { firstMs: 30_000, lastMs: longestStartMs }
 
 /** Which captures may share a host. */
 export type Sharing = {
-  readonly by: Config['shareBrowsers']
+  readonly by: HostConfig['shareBrowsers']
   /** Whether a slot that serves this account needs a spare host, as another capture will not share the first one. */
   readonly needsSpare: (accountId: string) => boolean
 }
@@ -198,7 +198,7 @@ export const holdAfterFailures = (events: HostEvents, holds: Pick<PullGate, 'hol
 
 /** The dependencies of slots and their hosts. */
 export type SlotDependencies = {
-  readonly config: Config
+  readonly config: HostConfig
   readonly isolation: Isolation
   readonly browsers: Browsers
   /** Undefined if browsers run as the worker's own user. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { programPath } from '#shared/process/program-path.ts'
-import type { HostSettings } from '#worker/browser-host/protocol.ts'
+import type { HostSettings } from '#worker/protocol/protocol.ts'
 import { browserHome } from '#worker/isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
 import { type Host, type HostBounds, steerHost } from './steer-host.ts'

@@ -13,7 +13,7 @@ import {
   type Outcome,
   pdfBytesMax,
   pipeFd,
-} from '#worker/browser-host/protocol.ts'
+} from '#worker/protocol/protocol.ts'
 import type { Isolation, NetworkIsolation } from '#worker/isolation/isolated.ts'
 import { watchMemory, childrenOf, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { BrowserUser } from '#worker/browser-host/protocol.ts'
+import type { BrowserUser } from '#worker/protocol/protocol.ts'
 
 /** The users of the browsers of a worker that runs as root, all in one group. */
 export type BrowserUsers = AsyncDisposable & { readonly all: readonly BrowserUser[] }

@@ -1,6 +1,5 @@
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import type { Slot } from '#worker/host/slots.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
 /** Kubernetes should restart a worker whose browsers have failed to start for this long, which the growing bounds of starts need. */
@@ -10,7 +9,7 @@ const coldMs = 900_000
 export const healthOf = (of: {
   queue: Pick<Queue, 'isConnected'>
   lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>
-  slots: readonly Pick<Slot, 'isWarm' | 'coldForMs'>[]
+  slots: readonly { readonly isWarm: () => boolean; readonly coldForMs: () => number }[]
 }): Health => {
   const state = of.lifecycle.state()
   const holds = of.lifecycle.holds()

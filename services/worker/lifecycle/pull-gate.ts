@@ -1,5 +1,4 @@
-/** Why a worker that is not drained may not pull captures. */
-export type HoldCause = 'egress' | 'browser' | 'store'
+import type { HoldCause } from '#worker/telemetry/events.ts'
 
 /** Creates an open gate: the worker may pull captures while it is not draining and has no holds. */
 export const createPullGate = () => {

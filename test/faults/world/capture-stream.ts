@@ -1,5 +1,5 @@
 import type { Pool } from '#shared/capture/lane.ts'
-import type { Depth } from '#controller/pool.ts'
+import type { Depth } from '#controller/decide/pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 

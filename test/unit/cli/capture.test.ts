@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
 import { capture } from '#cli/capture.ts'
-import type { ParsedArgs } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command/command.ts'
 
 const bodies: unknown[] = []
 const server = createServer(async (request, response) => {

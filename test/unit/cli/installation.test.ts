@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import type { ParsedArgs } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command/command.ts'
 import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
 
 const parsedArgs = (flags: ParsedArgs['flags'] = {}): ParsedArgs => ({ flags, operands: [] })

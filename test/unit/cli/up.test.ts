@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import t from 'tap'
-import type { ParsedArgs } from '#cli/command.ts'
+import type { ParsedArgs } from '#cli/command/command.ts'
 import { up, withFlags } from '#cli/up.ts'
 import { upFlags } from '#local/local-settings.ts'
 

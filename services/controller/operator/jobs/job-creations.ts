@@ -1,6 +1,6 @@
 import type { JobManifest } from '#controller/operator/manifests/job.ts'
 import { trimJob } from '#controller/operator/watch/observed-job.ts'
-import type { Trouble } from '#controller/pool.ts'
+import type { Trouble } from '#controller/decide/pool.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
 import type { JobRecords, JobRecordsDeps } from './job-records.ts'

@@ -6,7 +6,8 @@ import type { BrowserPool, BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
 import { ownerOf } from './deployment.ts'
 import { jobs } from '#controller/operator/watch/observed-job.ts'
-import { type PodSettings, workerContainer, workerPod } from './worker-pod.ts'
+import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
+import { type PodSettings, workerPod } from './worker-pod.ts'
 
 /** Input of a Job's manifest. */
 export type JobOptions = {

@@ -7,6 +7,7 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { poolLabels, poolSelector } from '#shared/kube/names.ts'
+import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
 
 /** The operator's settings for worker pods, and for the Deployments and Jobs that run them. */
 export type PodSettings = Pick<
@@ -48,9 +49,6 @@ export type PodTemplate = {
   }
   readonly spec: V1PodSpec
 }
-
-/** Name of the container of a worker's pod. */
-export const workerContainer = 'worker'
 
 type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
 

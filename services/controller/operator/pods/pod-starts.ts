@@ -3,7 +3,7 @@ import type { Clock } from '#controller/kube/clock.ts'
 import { createListeners } from '#controller/kube/listeners.ts'
 import { labelledPool } from '#shared/kube/names.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
-import { createStartLatency, type StartLatency } from '#controller/start-latency.ts'
+import { createStartLatency, type StartLatency } from '#controller/decide/start-latency.ts'
 import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 import {
   isReady,

@@ -1,4 +1,4 @@
-import type { Trouble } from '#controller/pool.ts'
+import type { Trouble } from '#controller/decide/pool.ts'
 import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 import {
   hasEnded,

@@ -1,17 +1,12 @@
-import type { ReceivedHeartbeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat, PoolSubscription } from '#controller/loop/subscribe-to-pool.ts'
 import { type Pool as QueueName, pools as queues } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
+import type { UnservedReason } from '#controller/operator/telemetry/events.ts'
 
 /** Milliseconds without a heartbeat after which a worker does not count as serving. */
 const silentMs = 10_000
-
-/** Why no worker serves a queue and none will be started. */
-export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
-
-/** One of `unservedReasons`. */
-export type UnservedReason = (typeof unservedReasons)[number]
 
 /**
  * Why a queue is not served; undefined if a worker serves it or can be started. Any worker that takes captures counts,

@@ -1,4 +1,4 @@
-import type { PoolPolicy } from '#controller/pool.ts'
+import type { PoolPolicy } from '#controller/decide/pool.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 
 /** The scaling policy of a BrowserPool. */

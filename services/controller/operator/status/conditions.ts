@@ -1,4 +1,4 @@
-import type { Backlog, Trouble } from '#controller/pool.ts'
+import type { Backlog, Trouble } from '#controller/decide/pool.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 

@@ -1,6 +1,6 @@
-import { summarize } from '#controller/events.ts'
+import { summarize } from '#controller/telemetry/events.ts'
 import type { Rollout } from '#controller/operator/apply/rollout.ts'
-import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/pool.ts'
+import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/decide/pool.ts'
 import type { BrowserPoolSpec, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import {
   composeStatus,

@@ -1,4 +1,4 @@
-import { summarizeJobs } from '#controller/proxied/proxied-events.ts'
+import { summarizeJobs } from '#controller/telemetry/proxied-events.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import {

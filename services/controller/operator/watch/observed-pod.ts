@@ -8,7 +8,9 @@ import {
   pick,
   trimCondition,
 } from './observed-object.ts'
-import { workerContainer } from '#controller/operator/manifests/worker-pod.ts'
+
+/** Name of the container of a worker's pod. */
+export const workerContainer = 'worker'
 
 /** The kind Pod. */
 export const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }

@@ -1,5 +1,5 @@
 import { createJobReports, wakeByReports } from '#controller/proxied/job-reports.ts'
-import { type PoolSubscription, subscribeToPool, wakeByState } from '#controller/subscribe-to-pool.ts'
+import { type PoolSubscription, subscribeToPool, wakeByState } from '#controller/loop/subscribe-to-pool.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#controller/kube/clock.ts'
 import { createListeners } from '#controller/kube/listeners.ts'

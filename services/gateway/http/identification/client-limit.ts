@@ -1,4 +1,4 @@
-import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
+import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { Client } from './clients.ts'
 
 /** Maximum of sites in the table; the least recently seen one is evicted. */

@@ -66,10 +66,6 @@ export type Clients = {
   readonly ignoredProxy: () => string | undefined
 }
 
-/** Advice for operators about a proxy whose `X-Forwarded-For` is ignored. */
-export const proxyAdvice = (peer: string): string =>
-  `X-Forwarded-For from ${peer} ignored: if this is a reverse proxy of yours, set SHUTTERFLEET_TRUSTED_PROXIES, else all its clients share one rate limit`
-
 /** `ignored` is called once, with the first address whose `X-Forwarded-For` was not used. */
 export const createClients = (options: {
   readonly trustedProxies: readonly Cidr[]

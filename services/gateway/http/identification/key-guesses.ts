@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { setWithEviction } from '#gateway/http/set-with-eviction.ts'
+import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
 import { keyOf } from './identify.ts'

@@ -1,7 +1,15 @@
 import { featureNames } from '#shared/capture/features.ts'
-import { count, decimal, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
-import { closed, components, inEnvelope, object, partOf, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
-import { exampleIds } from './example-values.ts'
+import { count, decimal, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
+import {
+  closed,
+  components,
+  inEnvelope,
+  object,
+  partOf,
+  typed,
+  type TypeOf,
+} from '#gateway/openapi/schema/json-schema.ts'
+import { exampleIds } from '#gateway/openapi/schema/example-values.ts'
 
 const plan = object({
   name: [text('Human-readable name.'), 'Pro'],

@@ -1,6 +1,6 @@
 import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
-import { count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
+import { count, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
 import {
   components,
   inEnvelope,
@@ -10,9 +10,9 @@ import {
   schemaRef,
   typed,
   type TypeOf,
-} from '#gateway/openapi/json-schema.ts'
+} from '#gateway/openapi/schema/json-schema.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import { exampleIds } from './example-values.ts'
+import { exampleIds } from '#gateway/openapi/schema/example-values.ts'
 import { acceptedExample } from './records.ts'
 
 const member = object({

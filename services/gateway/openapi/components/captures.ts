@@ -1,7 +1,6 @@
-import { perPageMax } from '#gateway/http/input.ts'
-import { address, count, orNull, text } from '#gateway/openapi/fields.ts'
-import { components, list, object, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
-import { exampleAddress } from './example-values.ts'
+import { address, count, orNull, perPageMax, text } from '#gateway/openapi/schema/fields.ts'
+import { components, list, object, typed, type TypeOf } from '#gateway/openapi/schema/json-schema.ts'
+import { exampleAddress } from '#gateway/openapi/schema/example-values.ts'
 import { screenshot } from './records.ts'
 
 const page = object({

@@ -1,6 +1,6 @@
 import { webhookFields } from '#shared/db/record.ts'
-import { toPascalCase } from '#gateway/openapi/errors.ts'
-import { count, id, moment } from '#gateway/openapi/fields.ts'
+import { toPascalCase } from '#gateway/openapi/schema/errors.ts'
+import { count, id, moment } from '#gateway/openapi/schema/fields.ts'
 import {
   closed,
   type Exampled,
@@ -9,9 +9,9 @@ import {
   object,
   schemaRef,
   typed,
-} from '#gateway/openapi/json-schema.ts'
-import { headerParameter, type Parameter } from '#gateway/openapi/contract.ts'
-import { exampleIds, exampleTimes } from './example-values.ts'
+} from '#gateway/openapi/schema/json-schema.ts'
+import { headerParameter, type Parameter } from '#gateway/openapi/schema/contract.ts'
+import { exampleIds, exampleTimes } from '#gateway/openapi/schema/example-values.ts'
 import { acceptedExample, completedExample, recordSchemas } from './records.ts'
 import { type WebhookEvent, webhookEvents } from './webhooks.ts'
 

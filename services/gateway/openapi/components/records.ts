@@ -4,7 +4,7 @@ import { type Status, statuses } from '#shared/capture/status.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
-import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
+import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
 import {
   closed,
   components,
@@ -15,8 +15,8 @@ import {
   type Schema,
   schemaRef,
   typed,
-} from '#gateway/openapi/json-schema.ts'
-import { exampleIds, exampleTimes } from './example-values.ts'
+} from '#gateway/openapi/schema/json-schema.ts'
+import { exampleIds, exampleTimes } from '#gateway/openapi/schema/example-values.ts'
 
 const kept = ['type', 'enum', 'items', 'properties', 'required', 'patternProperties', 'additionalProperties']
 

@@ -1,8 +1,15 @@
 import { type Failure, failures } from '#shared/errors/delivery-failures.ts'
-import { perPageMax } from '#gateway/http/input.ts'
-import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/fields.ts'
-import { components, inEnvelope, list, object, partOf, typed, type TypeOf } from '#gateway/openapi/json-schema.ts'
-import { exampleIds, exampleTimes } from './example-values.ts'
+import { address, count, id, moment, orNull, perPageMax, text, word } from '#gateway/openapi/schema/fields.ts'
+import {
+  components,
+  inEnvelope,
+  list,
+  object,
+  partOf,
+  typed,
+  type TypeOf,
+} from '#gateway/openapi/schema/json-schema.ts'
+import { exampleIds, exampleTimes } from '#gateway/openapi/schema/example-values.ts'
 
 /** Events that a webhook may subscribe to. More may be added; receivers should ignore unknown ones. */
 export const webhookEvents = [

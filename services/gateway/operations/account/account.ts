@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { accountComponents, type Usage } from '#gateway/openapi/components/account.ts'
-import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
 

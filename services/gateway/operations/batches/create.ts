@@ -3,7 +3,7 @@ import { batchUrl } from '#shared/db/record.ts'
 import { createBatch } from '#gateway/capture/create-batch.ts'
 import { batchSchema } from '#gateway/openapi/capture-parameters.ts'
 import { batchComponents } from '#gateway/openapi/components/batches.ts'
-import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 /** Accepts one capture for each of `urls`, all or none, and returns the new batch. */

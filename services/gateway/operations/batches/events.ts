@@ -1,13 +1,13 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
-import { streamContract } from '#gateway/openapi/contract.ts'
-import { count, word } from '#gateway/openapi/fields.ts'
-import { closed, schemaRef, typed } from '#gateway/openapi/json-schema.ts'
+import { streamContract } from '#gateway/openapi/schema/contract.ts'
+import { count, word } from '#gateway/openapi/schema/fields.ts'
+import { closed, schemaRef, typed } from '#gateway/openapi/schema/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Minimum between two reads: each capture of the account that ends triggers one. */

@@ -1,6 +1,6 @@
 import { orNotFound } from '#gateway/http/errors.ts'
 import { batchComponents } from '#gateway/openapi/components/batches.ts'
-import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Returns the current state of a batch and its captures. */

@@ -1,7 +1,7 @@
 import { captureErrorCodes, type ErrorCode } from '#shared/errors/catalog.ts'
 import { recordComponents } from '#gateway/openapi/components/records.ts'
-import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
-import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
+import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
+import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/schema/contract.ts'
 
 /** Errors of operations that may return the result of a capture. */
 export const captureErrors: readonly ErrorCode[] = ['EXPIRED', ...captureErrorCodes]

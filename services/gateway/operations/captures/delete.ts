@@ -1,5 +1,5 @@
 import { orNotFound } from '#gateway/http/errors.ts'
-import { emptyAnswer } from '#gateway/openapi/contract.ts'
+import { emptyAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { etagOf, fileHeaders, imageGone, readImage, storedFile } from '#gateway/capture/read-image.ts'
+import { etagOf, fileHeaders, imageGone, readImage, storedFile } from '#gateway/images/read-image.ts'
 import { isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
-import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
-import { emptyAnswer, fileContent, headerParameter, imageHeaderNames } from '#gateway/openapi/contract.ts'
+import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
+import { emptyAnswer, fileContent, headerParameter, imageHeaderNames } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { readyImage } from './image.ts'
 

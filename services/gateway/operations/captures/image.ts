@@ -10,21 +10,21 @@ import {
   readImage,
   storedImage,
   type StoredImage,
-} from '#gateway/capture/read-image.ts'
-import type { Context } from '#gateway/context.ts'
+} from '#gateway/images/read-image.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
 import { expiresPattern, findLinked, linkOf } from '#gateway/links/links.ts'
-import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
+import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
 import {
   emptyAnswer,
   headerParameter,
   imageContent,
   imageHeaderNames,
   queryParameter,
-} from '#gateway/openapi/contract.ts'
+} from '#gateway/openapi/schema/contract.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [

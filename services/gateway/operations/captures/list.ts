@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { captureComponents, type ScreenshotPage } from '#gateway/openapi/components/captures.ts'
-import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'

@@ -1,9 +1,9 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/contract.ts'
-import { typed } from '#gateway/openapi/json-schema.ts'
+import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/schema/contract.ts'
+import { typed } from '#gateway/openapi/schema/json-schema.ts'
 import type { StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { DeliveriesOf } from '#gateway/db/deliveries.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
-import type { Context } from '#gateway/context.ts'
+import type { Context } from '#gateway/context/context.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { type Delivery, webhookComponents } from '#gateway/openapi/components/webhooks.ts'
-import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(

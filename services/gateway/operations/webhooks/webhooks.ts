@@ -1,6 +1,6 @@
 import { orNotFound } from '#gateway/http/errors.ts'
 import { webhookComponents } from '#gateway/openapi/components/webhooks.ts'
-import { emptyAnswer, jsonAnswer } from '#gateway/openapi/contract.ts'
+import { emptyAnswer, jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
 

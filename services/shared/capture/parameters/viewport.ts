@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { deviceNames, deviceSizes } from '#shared/capture/devices.ts'
+import { deviceNames, deviceSizes } from './devices.ts'
 import { byDefault, flag, integer, withDoc } from './kinds.ts'
 
 /** Viewport and device. */

@@ -1,4 +1,4 @@
-import { entriesOf, port, parsed, type Setting, text } from '#shared/config/setting.ts'
+import { entriesOf, port, parsed, type Setting, text } from './setting.ts'
 
 /** A token for the administration, with its name in the audit log. */
 export type AdminToken = { readonly name: string; readonly token: string }

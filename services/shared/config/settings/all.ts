@@ -1,4 +1,4 @@
-import type { Settings } from '#shared/config/setting.ts'
+import type { Settings } from './setting.ts'
 import { commonSettings } from './common.ts'
 import { controllerSettings } from './controller.ts'
 import { egressSettings } from './egress.ts'

@@ -1,4 +1,4 @@
-import { oneOf, port, text } from '#shared/config/setting.ts'
+import { oneOf, port, text } from './setting.ts'
 
 /** Settings that every service has. */
 export const commonSettings = {

@@ -1,4 +1,4 @@
-import { integer, oneOf, parsed } from '#shared/config/setting.ts'
+import { integer, oneOf, parsed } from './setting.ts'
 import { pools } from '#shared/capture/lane.ts'
 
 const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>

@@ -1,4 +1,4 @@
-import { entriesOf, integer, list, port, parsed, type Setting, text } from '#shared/config/setting.ts'
+import { entriesOf, integer, list, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
 import { isAddress, normalHost } from '#shared/policy/host.ts'

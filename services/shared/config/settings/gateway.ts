@@ -1,4 +1,4 @@
-import { address, integer, port, text } from '#shared/config/setting.ts'
+import { address, integer, port, text } from './setting.ts'
 import { adminSettings } from './admin.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'

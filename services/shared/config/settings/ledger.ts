@@ -1,4 +1,4 @@
-import { integer } from '#shared/config/setting.ts'
+import { integer } from './setting.ts'
 import { admissionSettings } from './gateway.ts'
 
 /** Settings of ledger alone, and those that it shares with others. */

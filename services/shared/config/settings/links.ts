@@ -1,4 +1,4 @@
-import { integer } from '#shared/config/setting.ts'
+import { integer } from './setting.ts'
 import { cidrs } from './egress.ts'
 import { namedKeys } from './named-keys.ts'
 

@@ -1,4 +1,4 @@
-import { address, text } from '#shared/config/setting.ts'
+import { address, text } from './setting.ts'
 
 /** Settings of one-machine operation alone. */
 export const localSettings = {

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { entriesOf, type Setting, text } from '#shared/config/setting.ts'
+import { entriesOf, type Setting, text } from './setting.ts'
 
 /** A symmetric key and its id, which is stored with everything that the key signs or encrypts. */
 export type NamedKey = { readonly id: string; readonly secret: KeyObject }

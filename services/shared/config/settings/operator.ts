@@ -1,4 +1,4 @@
-import { flag, integer, oneOf, parsed, text } from '#shared/config/setting.ts'
+import { flag, integer, oneOf, parsed, text } from './setting.ts'
 import { hostPort } from './worker.ts'
 
 /** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */

@@ -1,4 +1,4 @@
-import { address, integer, oneOf, type Parsed, requiredAddress, text } from '#shared/config/setting.ts'
+import { address, integer, oneOf, type Parsed, requiredAddress, text } from './setting.ts'
 
 /** Connections to PostgreSQL. */
 export const databaseSettings = {

@@ -1,4 +1,4 @@
-import { integer, list, parsed, requiredAddress } from '#shared/config/setting.ts'
+import { integer, list, parsed, requiredAddress } from './setting.ts'
 import { egressToken } from './egress.ts'
 import { recordKeys } from './named-keys.ts'
 import { hostPort } from './worker.ts'

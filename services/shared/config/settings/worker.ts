@@ -1,5 +1,5 @@
 import { pools } from '#shared/capture/lane.ts'
-import { flag, integer, list, oneOf, parsed, type Setting, text } from '#shared/config/setting.ts'
+import { flag, integer, list, oneOf, parsed, type Setting, text } from './setting.ts'
 import { egressToken } from './egress.ts'
 
 /** A TCP address as `host:port`; IPv6 literals stand in brackets. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
-import { longestStartMs } from '#worker/browser-host/protocol.ts'
+import { longestStartMs } from '#worker/protocol/protocol.ts'
 import { keepStderr, processorTicksOf, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type CapturedFile, renditionName } from '#shared/capture/files.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Shot } from '#worker/protocol/protocol.ts'
 import type { ReadOutput } from './inspect/read-outputs.ts'
 import type { ImageOutput } from './plan/plan-capture.ts'
 import type { Image } from './shoot/encode.ts'

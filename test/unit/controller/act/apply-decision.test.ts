@@ -1,6 +1,6 @@
 import t from 'tap'
 import { applyDecision } from '#controller/act/apply-decision.ts'
-import type { Decision } from '#controller/pool.ts'
+import type { Decision } from '#controller/decide/pool.ts'
 
 const common = { wanted: 1, reason: 'steady' } as const
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/loop/subscribe-to-pool.ts'
 import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobList, ListedJob } from '#controller/proxied/job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { adminActors, createTokenCheck } from '#gateway/admin/admin-tokens.ts'
-import { readConfig } from '#gateway/config.ts'
+import { readConfig } from '#gateway/context/config.ts'
 import { adminSettings } from '#shared/config/settings/admin.ts'
 
 const [own, alice, bob] = ['the-only-token-that-was', 'token-of-alice-0001', 'token-of-bob-000002']

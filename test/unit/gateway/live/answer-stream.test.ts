@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { answerStream } from '#gateway/live/answer-stream.ts'
-import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
+import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import type { ChangeReporter } from '#gateway/live/event-stream.ts'
 import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 

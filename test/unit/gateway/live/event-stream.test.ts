@@ -2,13 +2,8 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import {
-  type ChangeReporter,
-  eventStream,
-  type StreamBounds,
-  type StreamEnd,
-  streamUntilEnd,
-} from '#gateway/live/event-stream.ts'
+import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from '#gateway/live/event-stream.ts'
+import type { StreamEnd } from '#gateway/telemetry/events.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { streamBounds } from '#gateway/live/answer-stream.ts'
 

@@ -6,7 +6,7 @@ import { captureParameters } from '#shared/capture/options.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import { webhookEvents } from '#gateway/openapi/components/webhooks.ts'
 import { openapiDocument } from '#gateway/openapi/document.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { routes } from '#gateway/routes.ts'
 import { createContract, documentedPairs } from '#test/helpers/contract.ts'
 import { promisesOf } from '#test/helpers/interface-promises.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deviceNames } from '#shared/capture/devices.ts'
+import { deviceNames } from '#shared/capture/parameters/devices.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'

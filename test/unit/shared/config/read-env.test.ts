@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
-import { address, flag, integer, list, oneOf, text } from '#shared/config/setting.ts'
+import { address, flag, integer, list, oneOf, text } from '#shared/config/settings/setting.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { reasons } from '#controller/pool.ts'
-import type { Setting } from '#shared/config/setting.ts'
+import { reasons } from '#controller/decide/pool.ts'
+import type { Setting } from '#shared/config/settings/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { browserPoolSpec, browserPoolStatus, poolConditions } from '#shared/kube/browser-pool.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { detailOf, truncateOutcome } from '#worker/browser-host/outcome.ts'
-import type { Outcome } from '#worker/browser-host/protocol.ts'
+import type { Outcome } from '#worker/protocol/protocol.ts'
 import { readHostReport } from '#worker/host/read-host-report.ts'
 
 t.test('outcome: keeps codes and names, without text from the request or the browser', async (t) => {

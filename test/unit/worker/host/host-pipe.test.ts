@@ -2,7 +2,7 @@ import { duplexPair, PassThrough } from 'node:stream'
 import t from 'tap'
 import { withDefaults } from '#shared/capture/options.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { writeFrame } from '#worker/browser-host/frames.ts'
+import { writeFrame } from '#worker/protocol/frames.ts'
 import { openHostPipe } from '#worker/host/host-pipe.ts'
 
 const order = { id: 'this', options: withDefaults({ html: 'x' }), online: true, leftMs: 1000 }

@@ -5,9 +5,9 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { deadlineFailure } from '#worker/browser-host/protocol.ts'
-import type { Traffic } from '#worker/browser-host/traffic.ts'
-import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error.ts'
+import { deadlineFailure } from '#worker/protocol/protocol.ts'
+import type { Traffic } from './traffic.ts'
+import { classify, emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture/page/navigation-error.ts'
 
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 type EgressRefusals = Pick<Traffic, 'refusalOf'>

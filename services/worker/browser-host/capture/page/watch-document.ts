@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
-import {
-  classify,
-  emptyErrorPage,
-  abortedError,
-  hostOf,
-  netErrorIn,
-} from '#worker/browser-host/capture/load/navigation-error.ts'
+import { classify, emptyErrorPage, abortedError, hostOf, netErrorIn } from './navigation-error.ts'
 import type { LoadEvent } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { waitUntil } from './wait-until.ts'
 

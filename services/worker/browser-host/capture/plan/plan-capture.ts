@@ -1,6 +1,6 @@
 import { delayMsOf, requestedWaitMs } from '#shared/capture/budget.ts'
 import { type CaptureOptions, type CaptureParameters, type Format, scaleOf } from '#shared/capture/options.ts'
-import { devices } from '#shared/capture/devices.ts'
+import { devices } from '#shared/capture/parameters/devices.ts'
 import { browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 

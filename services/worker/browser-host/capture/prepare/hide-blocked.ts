@@ -4,7 +4,7 @@ import type { ConsentScript } from '#worker/browser-host/blocking/consent-script
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInEveryRoot, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
-import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
+import { consentLeft } from '#worker/browser-host/capture/shoot/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
 import { hideBanners } from './consent-banners.ts'
 import { optOut } from './opt-out.ts'

@@ -3,7 +3,7 @@ import { awaitReaction } from '#worker/browser-host/capture/page/await-reaction.
 import type { CapturePlan, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { measure } from '#worker/browser-host/capture/shoot/measure.ts'
 import { createTallViewport } from '#worker/browser-host/capture/shoot/tall-viewport.ts'
-import type { SizeBounds } from '#worker/browser-host/protocol.ts'
+import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import type { Settled } from './settle.ts'
 
 /** Most times that the viewport is made as high as the subject: it may then load more, and grow. */

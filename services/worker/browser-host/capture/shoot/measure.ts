@@ -3,7 +3,7 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import type { SizeBounds } from '#worker/browser-host/protocol.ts'
+import type { SizeBounds } from '#worker/protocol/protocol.ts'
 
 /** A part of the page in CSS pixels, `x` and `y` from the top left of the document. */
 export type Frame = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }

@@ -4,7 +4,7 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage, PdfPrint } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
+import { pdfBytesMax, type SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
 import { createTallViewport } from './tall-viewport.ts'
 

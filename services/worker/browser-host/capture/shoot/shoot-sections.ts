@@ -4,7 +4,7 @@ import { contains, everyElement, setStyles } from '#worker/browser-host/capture/
 import { awaitObserved, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { finishAnimations } from '#worker/browser-host/capture/prepare/finish-animations.ts'
+import { finishAnimations } from '#worker/browser-host/capture/page/finish-animations.ts'
 import { isFinal } from './encode.ts'
 import { shoot, type ShotSettings } from './shoot.ts'
 

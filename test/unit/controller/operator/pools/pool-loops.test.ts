@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createEvents } from '#controller/events.ts'
+import { createEvents } from '#controller/telemetry/events.ts'
 import { PoolLoops } from '#controller/operator/pools/pool-loops.ts'
 import type { PoolRun } from '#controller/operator/pools/pool-runner.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'

@@ -4,7 +4,7 @@ import {
   type UnservedQueuesDeps,
   unservedReason,
 } from '#controller/operator/pools/unserved-queues.ts'
-import type { ReceivedHeartbeat } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedHeartbeat } from '#controller/loop/subscribe-to-pool.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 import type { WantedSpec } from '#test/helpers/operator-cluster.ts'

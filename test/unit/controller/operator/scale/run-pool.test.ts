@@ -1,6 +1,6 @@
 import t from 'tap'
 import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
-import type { Decision } from '#controller/pool.ts'
+import type { Decision } from '#controller/decide/pool.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import { statusChange } from '#controller/operator/status/status-change.ts'
-import { type Trouble, troubles } from '#controller/pool.ts'
+import { type Trouble, troubles } from '#controller/decide/pool.ts'
 import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { clientAddress, createClients, proxyAdvice } from '#gateway/http/identification/clients.ts'
+import { clientAddress, createClients } from '#gateway/http/identification/clients.ts'
+import { proxyAdvice } from '#gateway/telemetry/events.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 
 const start = (trusted: string) => {

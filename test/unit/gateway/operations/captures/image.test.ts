@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
-import { bufferBytesMax } from '#gateway/capture/read-image.ts'
+import { bufferBytesMax } from '#gateway/images/read-image.ts'
 import {
   completedCapture,
   createTestContext,

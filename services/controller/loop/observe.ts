@@ -1,0 +1,109 @@
+import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
+import { type HeartbeatMessage, heartbeatMs } from '#shared/queue/messages.ts'
+import { boundedRead } from './bounded-read.ts'
+import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts'
+import type { Depth, Observation, ObservedWorker } from '#controller/decide/pool.ts'
+
+/** Workers of other pools without a heartbeat for longer do not count. */
+const staleHeartbeatMs = 2.5 * heartbeatMs
+
+type ObserverDeps = {
+  readonly subscription: Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
+  readonly readDepth: () => Promise<Depth>
+  readonly actuator: Pick<Actuator, 'list'>
+  readonly now: () => number
+  /** Whether a worker of this name exists. Without it, every sender of heartbeats counts. */
+  readonly isWorker?: (pod: string) => boolean
+  /** Whether the pool is sized by its queue, so that other pools' workers on that queue matter. True by default. */
+  readonly isByQueue?: () => boolean
+}
+
+const noSlots = { slots: 0, busy: 0 }
+/** The observation of workers if their list cannot be read. */
+const unlisted = { workers: 'unknown', otherPools: noSlots, refused: undefined, startMs: undefined } as const
+
+const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefined => {
+  const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
+  return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
+}
+
+/** A ready worker counts with all its slots, a draining one with its busy slots, any other with none. */
+const slotsOf = ({ state, slots, busy }: HeartbeatMessage) => {
+  if (state === 'ready') return { slots, busy }
+  return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
+}
+
+/** The runtime's report takes precedence over the worker's heartbeat. */
+const stateOf = (
+  { stopping, trouble, isUnscheduled }: ListedWorker,
+  heartbeat: HeartbeatMessage | undefined,
+): Pick<ObservedWorker, 'state' | 'busy' | 'trouble'> => {
+  if (stopping) return { state: 'stopping', busy: heartbeat?.busy ?? 0 }
+  if (trouble) return { state: 'stuck', trouble, busy: 0 }
+  if (isUnscheduled) return { state: 'unscheduled', busy: 0 }
+  return { state: heartbeat?.state ?? 'starting', busy: heartbeat?.busy ?? 0 }
+}
+
+/**
+ * Creates the observer of a pool. It stamps the time, never throws and returns within a second; `assumed` applies to workers
+ * that have not sent a heartbeat yet.
+ */
+export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }) => {
+  const { subscription, now } = deps
+  const readDepth = boundedRead(deps.readDepth)
+  const list = boundedRead(deps.actuator.list)
+  /** The last heartbeats of this pool's workers: listed ones, and former ones until the subscription forgets them. */
+  const own = new Map<string, ReceivedHeartbeat>()
+  let starts: Observation['starts'] = { ready: 0, failed: 0 }
+  let serviceMs: number | undefined
+
+  const follow = (listed: ReadonlySet<string>) => {
+    for (const pod of listed) {
+      const received = subscription.heartbeats.get(pod)
+      if (received) own.set(pod, received)
+    }
+    for (const pod of own.keys()) if (!listed.has(pod) && !subscription.heartbeats.has(pod)) own.delete(pod)
+  }
+
+  const see = (placed: ListedWorker, nowMs: number): ObservedWorker => {
+    const { pod, ageMs, isNodeLost } = placed
+    const last = own.get(pod)
+    const silentMs = subscription.listeningMs(last?.atMs ?? nowMs - ageMs)
+    const slots = last?.heartbeat.slots ?? assumed.slots()
+    return { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }), ...stateOf(placed, last?.heartbeat) }
+  }
+
+  const observeOtherPools = (nowMs: number): Observation['otherPools'] => {
+    if (deps.isByQueue?.() === false) return noSlots
+    let slots = 0
+    let busy = 0
+    for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {
+      if (own.has(pod) || nowMs - atMs > staleHeartbeatMs || !(deps.isWorker?.(pod) ?? true)) continue
+      const of = slotsOf(heartbeat)
+      slots += of.slots
+      busy += of.busy
+    }
+    return { slots, busy }
+  }
+
+  return async (): Promise<Observation> => {
+    const [seen, depth] = await Promise.all([list(), readDepth()])
+    const nowMs = now()
+    const common = { nowMs, backlog: subscription.backlog(), depth }
+    if (seen === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
+    const listed = new Set(seen.workers.map(({ pod }) => pod))
+    follow(listed)
+    starts = seen.starts
+    serviceMs =
+      meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
+    return {
+      ...common,
+      workers: seen.workers.map((placed) => see(placed, nowMs)),
+      otherPools: observeOtherPools(nowMs),
+      refused: seen.refused,
+      starts,
+      startMs: seen.startMs,
+      serviceMs,
+    }
+  }
+}

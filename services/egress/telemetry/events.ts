@@ -1,0 +1,129 @@
+import type { AppError } from '#shared/errors/app-error.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { End } from '#egress/connections/bound-connection.ts'
+import type { Route } from '#egress/target/parse-target.ts'
+import { refusalOf } from '#egress/connections/refuse.ts'
+
+/** How a request leaves: to its target, or through its caller's proxy; `unknown` if the request could not be read. */
+type RouteKind = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
+
+/** Log fields of a connection. Of targets and proxies only the host is logged: all else is the caller's data. */
+export type ConnectionFields = {
+  readonly kind: 'tunnel' | 'request'
+  readonly capture: string | undefined
+  /** `undefined` if the request names no readable host. */
+  readonly host: string | undefined
+  readonly route: RouteKind
+  /** The proxy's host; `undefined` without a proxy. */
+  readonly proxy: string | undefined
+}
+
+/** The log fields of a route; `undefined`: the route could not be read. */
+export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'host' | 'route' | 'proxy'> => {
+  if (route === undefined) return { host: undefined, route: 'unknown', proxy: undefined }
+  const { target, proxy } = route
+  return { host: target.host, route: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
+}
+
+const overloadedEveryMs = 10_000
+
+/** Logs an overload, once in `overloadedEveryMs`. */
+const warnOfOverload = (log: Logger) => {
+  let warnedAt = -Infinity
+  return (open: number) => {
+    if (performance.now() - warnedAt < overloadedEveryMs) return
+    warnedAt = performance.now()
+    log.warn(
+      { open, setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' },
+      'clients refused: too many connections are open; raise the setting, or start another egress',
+    )
+  }
+}
+
+const declare = (metrics: Metrics) => ({
+  clients: metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' }),
+  cut: metrics.counter({
+    name: 'egress_clients_cut_total',
+    help: 'Clients cut or refused unserved; too_many: above SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
+    labels: ['reason'],
+  }),
+  opened: metrics.counter({
+    name: 'egress_opened_total',
+    help: "Connections made to targets, directly or through a caller's proxy",
+    labels: ['kind', 'route'],
+  }),
+  ended: metrics.counter({
+    name: 'egress_ended_total',
+    help: 'Connections to targets that ended',
+    labels: ['kind', 'end'],
+  }),
+  bytes: metrics.counter({
+    name: 'egress_bytes_total',
+    help: 'Bytes carried, both directions',
+    labels: ['kind'],
+  }),
+  refused: metrics.counter({
+    name: 'egress_refused_total',
+    help: 'Requests for which no connection was made',
+    labels: ['kind', 'route', 'refusal'],
+  }),
+  names: metrics.counter({
+    name: 'egress_names_total',
+    help: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
+    labels: ['outcome'],
+  }),
+})
+
+/** Declares the metrics and creates the events of egress: one function each, log line and metric together. */
+export const createEvents = (log: Logger, metrics: Metrics) => {
+  const warn = warnOfOverload(log)
+  const { clients, cut, opened, ended, bytes, refused, names } = declare(metrics)
+  return {
+    listening: (address: string) => log.info({ address }, 'listening'),
+    clientConnected: () => clients.inc(),
+    clientGone: () => clients.dec(),
+    /** A client above the bound of connections was refused or cut; `open` connections were open. */
+    overloaded: (open: number) => {
+      cut.inc({ reason: 'too_many' })
+      warn(open)
+    },
+    /** A client was cut because it sent no valid request, or none in time. */
+    unreadable: (cause: Error) => {
+      cut.inc({ reason: 'unreadable' })
+      log.debug({ reason: cause.message }, 'client disconnected: malformed request')
+    },
+    unauthorized: () => {
+      cut.inc({ reason: 'unauthorized' })
+      log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
+    },
+    opened: (seen: ConnectionFields) => {
+      opened.inc({ kind: seen.kind, route: seen.route })
+      log.debug(seen, 'connection opened')
+    },
+    ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => {
+      ended.inc({ kind: seen.kind, end: passed.end })
+      bytes.inc({ kind: seen.kind }, passed.bytes)
+      log.debug({ ...seen, ...passed }, 'connection ended')
+    },
+    refused: (seen: ConnectionFields, error: AppError) => {
+      const { refusal } = refusalOf(error)
+      refused.inc({ kind: seen.kind, route: seen.route, refusal })
+      const line = { ...seen, refusal, reason: error.message }
+      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
+      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
+      else log.info(line, 'request refused')
+    },
+    nameLookedUp: (isAnswered: boolean) => names.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
+    /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
+    nat64Unknown: () =>
+      log.warn(
+        { setting: 'SHUTTERFLEET_EGRESS_NAT64_PREFIXES' },
+        'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or set them to nothing if there are none',
+      ),
+    draining: (open: number) => log.info({ open }, 'draining'),
+  }
+}
+
+/** See `createEvents`. */
+export type Events = ReturnType<typeof createEvents>

@@ -1,0 +1,210 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
+import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { type Captures, capturesIn } from '#gateway/db/captures-in.ts'
+import type { Progress } from '#gateway/db/find-progress.ts'
+import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
+import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { readMaintenance } from '#gateway/db/maintenance.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
+import { probeStream } from '#shared/queue/stored.ts'
+import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
+import type { FilesStore } from '#shared/storage/files-store.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { openStore } from '#shared/storage/open-store.ts'
+import { probeStore } from '#shared/storage/probe-store.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import type { Health } from '#shared/telemetry/probe-server.ts'
+import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
+import { createPublisher, type Publisher } from '#gateway/queue/publisher.ts'
+import { signImages } from '#gateway/queue/sign-images.ts'
+import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } from '#gateway/images/read-image.ts'
+import type { Config } from './config.ts'
+import { followMaintenance } from '#gateway/db/follow-maintenance.ts'
+import { type Clients, createClients } from '#gateway/http/identification/clients.ts'
+import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
+import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
+import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
+import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
+import { createEvents, type Events, proxyAdvice } from '#gateway/telemetry/events.ts'
+import { createLinks, type Links } from '#gateway/links/links.ts'
+import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
+import type { Contract } from '#gateway/openapi/schema/contract.ts'
+import { createReference, type Reference } from '#gateway/openapi/reference.ts'
+import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
+import { type Webhooks, webhooksIn } from '#gateway/db/webhook-store.ts'
+
+/** The dependencies of the gateway's operations. */
+export type Context = {
+  readonly captures: Captures
+  readonly webhooks: Webhooks
+  readonly idempotencyStore: IdempotencyStore
+  readonly clients: Clients
+  readonly keyGuesses: KeyGuesses
+  readonly objects: ObjectStore
+  /** Bytes of images that are in memory until they are sent to clients. */
+  readonly bufferedImages: BufferedBytes
+  readonly publisher: Pick<Publisher, 'publish' | 'wakeRelay'>
+  readonly waiters: Pick<Waiters, 'begin' | 'watch' | 'isStopping'>
+  /** Limits status requests that wait for the end of a capture. */
+  readonly waitLimit: ConcurrencyLimit
+  readonly streamLimit: ConcurrencyLimit
+  /** Longest time that an event stream stays open. */
+  readonly streamMs: number
+  readonly loadProgress: BatchedLoader<Progress>
+  readonly events: Events
+  readonly links: Links
+  /** The OpenAPI document and its HTML page. */
+  readonly reference: Reference
+  readonly allowTargets: readonly AllowTarget[]
+  /** The public key to which the captures of each pool are sealed. */
+  readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
+  readonly records: RecordSeal
+  /** Whether the installation serves captures with `stealth`. */
+  readonly hasStealth: boolean
+  readonly longestWaitSeconds: number
+  /** How long a synchronous capture may wait for a worker, in addition to its budget. */
+  readonly queueAllowanceMs: number
+  /** Base URL for clients; unless configured, available only once the gateway listens. */
+  readonly publicUrl: () => string
+  readonly isStopping: () => boolean
+  /** Whether maintenance is on: no captures are accepted. */
+  readonly inMaintenance: () => boolean
+  readonly now: () => Date
+}
+
+/** The context of the operations, and what only the main function and the administration use. */
+export type Gateway = Context &
+  AsyncDisposable & {
+    readonly publisher: Publisher
+    readonly waiters: Waiters
+    readonly database: Database
+    readonly files: FilesStore | undefined
+    readonly pepper: Awaited<ReturnType<typeof watchPepper>>
+    readonly metrics: Metrics
+    readonly health: () => Health
+  }
+
+/** Interval at which maintenance mode is read. */
+const maintenanceReadMs = 1000
+const pepperCheckMs = 1000
+/** Minimum between two reads of the progress of captures that event streams report. */
+const progressReadGapMs = 1000
+
+const nowMs = () => performance.now()
+
+const publisherOf = (database: Database, queue: Queue, events: Events): Publisher =>
+  createPublisher({
+    publishCapture: (capture) => publishCapture(queue, capture),
+    deleteOutbox: (ids) => deleteOutbox(database, ids),
+    wakePool: (pool) => queue.publish(poolWakeupSubject(pool), new Uint8Array()),
+    wakeRelay: () => queue.publish(relayWakeupSubject, new Uint8Array()),
+    events,
+  })
+
+const watchStores = ({
+  database,
+  queue,
+  objects,
+  events,
+}: Pick<Gateway, 'database' | 'objects' | 'events'> & { queue: Queue }) =>
+  createStoreWatch(events, {
+    postgresql: database.probe,
+    nats: () => probeStream(queue, capturesStream.name),
+    object_store: () => probeStore(objects),
+  })
+
+/** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
+const healthOf = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
+  const ignored = clients.ignoredProxy()
+  return {
+    live: true,
+    ready: stores.areUp() && !stop.aborted,
+    detail: { ...stores.detail(), ...(ignored !== undefined && { clients: proxyAdvice(ignored) }) },
+  }
+}
+
+type Lifecycle = {
+  readonly stop: AbortSignal
+  readonly listeningUrl: () => string
+  /** The operations that the reference describes. */
+  readonly operations: readonly Contract[]
+}
+
+const reachable = { openStore, openConfiguredDatabase, connectQueue }
+
+/** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
+export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
+  await using stack = new AsyncDisposableStack()
+  const metrics = createMetrics('gateway')
+  const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
+  const sealingKeys = {
+    standard: readSealingKey(config.sealingKeyStandard),
+    proxied: readSealingKey(config.sealingKeyProxied),
+    // Without stealth workers, a random key seals captures only to check requests that are then rejected.
+    stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
+  }
+  const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
+  const { objects, files } = await by.openStore(config)
+  const database = stack.use(by.openConfiguredDatabase(config))
+  const confirm = () => confirmPepper(database, config.keyPepper, 'record')
+  const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
+  const inboxPrefix = inboxPrefixOf('gateway')
+  const notice = events.queueNotice
+  const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
+  const publisher = stack.use(publisherOf(database, queue, events))
+  stack.use(signImages({ queue, database, objects, events }))
+  const { waitersMax } = config
+  const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
+  const records = createRecordSeal(config.recordKeys)
+  const captures = capturesIn(database, { ...config, records }, nowMs)
+  const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
+  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
+  const bufferedImages = createBufferedBytes(bufferedBytesMax)
+  const reader = { objects, bufferedImages }
+  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
+  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
+  const stores = stack.use(watchStores({ database, queue, objects, events }))
+  stores.start()
+  const owned = stack.move()
+  return {
+    captures,
+    webhooks: webhooksIn(database, webhooksKey),
+    clients,
+    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: captures.isValidKey }),
+    idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
+    objects,
+    bufferedImages,
+    database,
+    files,
+    pepper,
+    publisher,
+    waiters,
+    waitLimit: createConcurrencyLimit(bounds),
+    streamLimit: createConcurrencyLimit(bounds),
+    streamMs: config.streamSeconds * 1000,
+    loadProgress: createBatchedLoader(captures.findProgress, progressReadGapMs),
+    events,
+    metrics,
+    links: createLinks(config),
+    reference: createReference(lifecycle.operations, publicUrl),
+    sealingKeys,
+    records,
+    hasStealth: config.sealingKeyStealth !== '',
+    allowTargets: config.allowTargets,
+    longestWaitSeconds: config.longestWaitSeconds,
+    queueAllowanceMs: config.queueAllowanceMs,
+    publicUrl,
+    isStopping: () => lifecycle.stop.aborted,
+    inMaintenance: maintenance.isOn,
+    now: () => new Date(),
+    health: () => healthOf({ stores, clients }, lifecycle.stop),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

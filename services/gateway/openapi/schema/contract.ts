@@ -1,0 +1,231 @@
+import type { Readable } from 'node:stream'
+import type { TObject } from 'typebox'
+import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
+import { mediaTypes } from '#shared/capture/options.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
+import { type HeaderName, limitHeaders } from './answer-headers.ts'
+import { exampleIds } from './example-values.ts'
+import { id, text } from './fields.ts'
+import { closed, type Component, type Fields, type JsonSchema, type Schema, schemaRef, typed } from './json-schema.ts'
+
+/** An OpenAPI parameter in path, query or header. */
+export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
+
+/** Schema of a body by media type. */
+type Content<Body> = Readonly<Record<string, { readonly schema: Schema<Body>; readonly example?: unknown }>>
+
+/** A response that is not an error, with the type of its body; undefined if it has none. */
+export type AnswerDoc<Body = unknown> = {
+  readonly description: string
+  readonly headers: readonly HeaderName[]
+  readonly content?: Content<Body>
+  /** Component that the content refers to. */
+  readonly component?: Component
+}
+
+/** The request body of an operation, with its name among the document's components. */
+export type RequestBody = {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly isOptional?: boolean | undefined
+  readonly example: unknown
+}
+
+/** The contract of an operation: path, parameters, request body and all responses. */
+export type Contract = {
+  /** Used in metrics, logs and the document. */
+  readonly name: string
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  /** Without the version's prefix. */
+  readonly path: string
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Webhooks' | 'Reference'
+  readonly summary: string
+  readonly description: string
+  /** Required credentials: an API key, a key or a signed link, or none. */
+  readonly access: 'key' | 'link' | 'open'
+  readonly parameters: readonly Parameter[]
+  readonly body?: RequestBody
+  readonly answers: Readonly<Record<number, AnswerDoc>>
+  readonly errors: readonly ErrorCode[]
+}
+
+/** JSON content whose schema is a component. */
+export const jsonContent = <Body>({ name, example }: Component<Body>): Content<Body> => ({
+  'application/json': { schema: schemaRef(name), example },
+})
+
+/** A JSON response to an authenticated caller. */
+export const jsonAnswer = <Body>(
+  description: string,
+  body: Component<Body>,
+  headers: readonly HeaderName[] = [],
+): AnswerDoc<Body> => ({
+  description,
+  headers: [...headers, ...limitHeaders],
+  content: jsonContent(body),
+  component: body,
+})
+
+/** The last event of a stream whose capture or batch was deleted. */
+const deletedEvent = closed({ id: id('Id of the deleted screenshot or batch.') })
+
+/** The last event of a stream whose key is no longer valid. */
+const unauthorizedEvent = closed({
+  code: typed({ type: 'string', const: 'INVALID_API_KEY', description: 'Error code, as in the error envelope.' }),
+  message: text('Human-readable message.'),
+})
+
+/** A response without a body. */
+export const emptyAnswer = (
+  description: string,
+  headers: readonly HeaderName[] = limitHeaders,
+): AnswerDoc<undefined> => ({
+  description,
+  headers,
+})
+
+const binary = typed({ type: 'string', format: 'binary' })
+
+/** The content of an image response, in each of the formats. */
+export const imageContent: Content<unknown> = Object.fromEntries(
+  Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
+)
+
+/** The content of a file's response: of an output, or of a rendition. */
+export const fileContent: Content<unknown> = Object.fromEntries(fileTypes.map((type) => [type, { schema: binary }]))
+
+/** Headers of every response with an image. */
+export const imageHeaderNames: readonly HeaderName[] = [
+  'X-Screenshot-Id',
+  'X-Cache',
+  'X-Target-Status',
+  'ETag',
+  'Content-Disposition',
+  'Cache-Control',
+]
+
+const fileName: Parameter = {
+  name: 'file',
+  in: 'path',
+  required: true,
+  description: `Name of an output, or \`${renditionName(0)}\` and so on for the renditions in the order of the request.`,
+  schema: { type: 'string', enum: fileNames },
+  example: fileNames[0],
+}
+
+/** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
+export const pathParameters = (path: string): Parameter[] =>
+  path.split('/').flatMap((segment, index, segments) => {
+    if (!segment.startsWith(':')) return []
+    if (segment === ':file') return [fileName]
+    const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const schema = { type: 'string', format: 'uuid' }
+    return [
+      {
+        name: segment.slice(1),
+        in: 'path',
+        required: true,
+        description: `Id of the ${noun}.`,
+        schema,
+        example: exampleIds.screenshot,
+      },
+    ]
+  })
+
+const optionalIn =
+  (location: 'query' | 'header') =>
+  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: location, description, schema })
+
+/** An optional parameter of a query. */
+export const queryParameter = optionalIn('query')
+
+/** An optional header of a request. */
+export const headerParameter = optionalIn('header')
+
+/** Visible ASCII characters, the form of an idempotency key. */
+export const visibleAscii = /^[!-~]+$/
+/** Schema of an idempotency key. */
+export const keySchema = { minLength: 1, maxLength: 255, pattern: visibleAscii.source } as const
+
+/** The `Idempotency-Key` header of every POST. */
+export const idempotencyKey = headerParameter(
+  'Idempotency-Key',
+  'Makes retries safe: repeating the same request with the same key within 24 hours returns the result of the first request.',
+  { type: 'string', ...keySchema },
+)
+
+const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => ({
+  description: 'The event stream.',
+  headers: [...limitHeaders, 'Cache-Control'],
+  content: {
+    'text/event-stream': {
+      schema: typed({
+        type: ['string', 'object'],
+        description: 'A string for the whole stream; an object for each event, for tools that parse the stream.',
+        properties: {
+          event: { type: 'string', enum: Object.keys(events) },
+          id: { type: 'string', description: 'Event id, which a reconnecting client sends as `Last-Event-ID`.' },
+          retry: { type: 'integer', description: 'Milliseconds to wait before reconnecting.' },
+          data: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { anyOf: Object.values(events) },
+          },
+        },
+        additionalProperties: false,
+      }),
+      example,
+    },
+  },
+})
+
+/** Parameters and responses of an operation that returns server-sent events. `seen`: description of `Last-Event-ID`. */
+export const streamContract = (events: Fields, example: string, seen: string) => ({
+  parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
+  answers: {
+    200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),
+    204: emptyAnswer('The client has already received the last event and should stop reconnecting.'),
+  },
+})
+
+type Documented = {
+  readonly doc?: JsonSchema
+  readonly items?: JsonSchema
+  readonly required?: readonly string[]
+}
+
+/**
+ * Converts a validation schema for the document: adds `doc`, which contains the document's description and other fields that
+ * only it shows. The schema's own description is for error messages.
+ */
+const documented = (schema: object): JsonSchema => {
+  const { doc, items, ...rest } = schema as Documented
+  return Object.fromEntries([
+    ...('enum' in rest ? [['type', 'string']] : []),
+    ...Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
+      if (name === 'doc')
+        return [...Object.entries(doc ?? {}), ...(items ? [['items', documented(items)] as [string, unknown]] : [])]
+      return name === 'items' || name === 'description' ? [] : [[name, value]]
+    }),
+  ])
+}
+
+/** Converts the schema of a query to OpenAPI parameters. */
+export const queryParameters = ({ properties }: TObject): Parameter[] =>
+  Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = documented(property)
+    return queryParameter(name, String(description), schema)
+  })
+
+/** Converts the schema of a body to OpenAPI. A field with a default is optional. */
+export const bodySchema = (schema: TObject): JsonSchema => {
+  const { properties, required = [], doc } = schema as Pick<TObject, 'properties'> & Documented
+  const needed = required.filter((name) => !('default' in (properties[name] ?? {})))
+  return {
+    type: 'object',
+    ...doc,
+    properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, documented(each)])),
+    ...(needed.length > 0 && { required: needed }),
+    additionalProperties: false,
+  }
+}

@@ -1,0 +1,44 @@
+import { accountOperations } from './operations/account/account.ts'
+import { createScreenshots } from './operations/batches/create.ts'
+import { batchEvents } from './operations/batches/events.ts'
+import { showBatch } from './operations/batches/status.ts'
+import { captureByBody, captureByQuery } from './operations/captures/capture.ts'
+import { createScreenshot } from './operations/captures/create.ts'
+import { deleteScreenshot } from './operations/captures/delete.ts'
+import { captureEvents } from './operations/captures/events.ts'
+import { downloadFile } from './operations/captures/file.ts'
+import { describeImage, downloadImage } from './operations/captures/image.ts'
+import { listScreenshots } from './operations/captures/list.ts'
+import { signUrl } from './operations/captures/sign-url.ts'
+import { showStatus } from './operations/captures/status.ts'
+import type { Operation } from './operations/operation.ts'
+import { showDocs, showOpenapi } from './operations/reference/reference.ts'
+import { webhookOperations } from './operations/webhooks/webhooks.ts'
+import { captureDeliveryOperations, webhookDeliveryOperations } from './operations/webhooks/deliveries.ts'
+
+/** All operations of the HTTP interface, in the order of the OpenAPI document. */
+export const routes: readonly Operation[] = [
+  captureByQuery,
+  captureByBody,
+  listScreenshots,
+  createScreenshot,
+  createScreenshots,
+  showBatch,
+  showStatus,
+  captureEvents,
+  batchEvents,
+  downloadImage,
+  describeImage,
+  downloadFile,
+  deleteScreenshot,
+  signUrl,
+  ...accountOperations,
+  ...captureDeliveryOperations,
+  showOpenapi,
+  showDocs,
+  ...webhookOperations,
+  ...webhookDeliveryOperations,
+]
+
+/** Prefixes under which every operation is served. */
+export const prefixes = ['/v1', '/api/v1'] as const

@@ -1,0 +1,178 @@
+import t from 'tap'
+import { createEvents, summarize } from '#controller/telemetry/events.ts'
+import type { Decision, Observation } from '#controller/decide/pool.ts'
+import type { JobNotice } from '#controller/proxied/job-runner.ts'
+import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
+import { createRecordingLog } from '#test/helpers/recording-log.ts'
+
+const policy = { size: 'by-queue', min: 1, max: 5 } as const
+const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
+const troubled: Partial<Observation> = {
+  backlog: { ...emptyBacklog, pending: 7 },
+  workers: [...observedWorkers(2, { busy: 1 }), ...stuckWorkers(3), ...stuckWorkers(1, { trouble: 'image-pull' })],
+  refused: { count: 2, trouble: 'quota' },
+}
+
+const seenJobs: ProxiedObservation = {
+  nowMs: 0,
+  jobs: [],
+  depth: { waiting: 1, inFlight: 0 },
+  backlog: 'unknown',
+  claims: [],
+  starts: { ready: 0, failed: 0, last: undefined },
+}
+const jobDecision: ProxiedDecision = {
+  create: 1,
+  giveUp: [],
+  claims: [],
+  wanted: 1,
+  reason: 'quota',
+  state: undefined,
+  trouble: { why: 'quota', message: '' },
+}
+
+const jobPolicy = { spares: 1, max: 9 }
+
+const begin = () => {
+  const lines: [unknown, string][] = []
+  const logger = createRecordingLog(({ fields, message }) => lines.push([fields, message]))
+  const metrics = createMetrics('controller')
+  const made = createEvents(logger, metrics)
+  const events = {
+    ...made,
+    of: (browserpool: string) => made.of({ queue: 'standard', browserpool }),
+    jobs: (browserpool: string) => made.jobs({ queue: 'standard', browserpool }),
+  }
+  /** Lines of one metric without those of the process. */
+  const shown = async (name: string) =>
+    (await metrics.text())
+      .split('\n')
+      .filter((line) => line.startsWith(`shutterfleet_${name}{`))
+      .map((line) => line.replace(',service="controller"', '').replace('queue="standard",browserpool', 'pool'))
+      .map((line) => line.replace(`shutterfleet_${name}`, ''))
+  /** Lines of a pool in all metrics. */
+  const all = async (pool: string) =>
+    (await metrics.text()).split('\n').filter((line) => line.includes(`browserpool="${pool}"`))
+  return { events, lines, shown, all }
+}
+
+t.test('events: counts stuck and refused workers by trouble, separately for each pool', async (t) => {
+  const { events, shown } = begin()
+  events.of('a').decided({ seen: observedPool(troubled), decision: hold }, policy)
+  events.of('b').decided({ seen: observedPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
+  const stuck = await shown('pool_workers_stuck')
+  for (const line of [
+    '{pool="a",trouble="unschedulable"} 3',
+    '{pool="a",trouble="image-pull"} 1',
+    '{pool="a",trouble="quota"} 2',
+    '{pool="a",trouble="config-error"} 0',
+    '{pool="b",trouble="unschedulable"} 1',
+  ]) {
+    t.ok(stuck.includes(line), line)
+  }
+  const workers = await shown('pool_workers')
+  t.ok(workers.includes('{pool="a",state="ready"} 2'))
+  t.ok(workers.includes('{pool="a",state="stuck"} 4'))
+})
+
+t.test('events: exports bounds and desired number of workers; a fixed size is both bounds', async (t) => {
+  const { events, shown } = begin()
+  const seen = observedPool(troubled)
+  events.of('a').decided({ seen, decision: hold }, policy)
+  events.of('b').decided({ seen, decision: hold }, { ...policy, size: 3 })
+  t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1', '{pool="b"} 3'])
+  t.strictSame(await shown('pool_workers_max'), ['{pool="a"} 5', '{pool="b"} 3'])
+  t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
+})
+
+t.test('events: exports Jobs with the states of other workers', async (t) => {
+  const { events, shown } = begin()
+  const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
+  const jobs = states.map((state) => ({ name: state, state, revision: '' }))
+  events.jobs('a').decided({ seen: { ...seenJobs, jobs }, decision: jobDecision }, jobPolicy)
+  const workers = await shown('pool_workers')
+  for (const [state, count] of Object.entries({ starting: 1, ready: 3, lost: 1, stuck: 1, draining: 0 })) {
+    t.ok(workers.includes(`{pool="a",state="${state}"} ${count}`), state)
+  }
+  t.strictSame(await shown('pool_slots_busy'), ['{pool="a"} 2'])
+  t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1'])
+  t.strictSame(await shown('pool_workers_max'), ['{pool="a"} 9'])
+  t.ok((await shown('pool_workers_stuck')).includes('{pool="a",trouble="quota"} 1'))
+  t.strictSame(await shown('pool_decisions_total'), ['{pool="a",decision="freeze",reason="quota"} 1'])
+})
+
+t.test('events: removes the series of a deleted pool', async (t) => {
+  const { events, all } = begin()
+  const worker = { pod: 'w', ageMs: 1000 }
+  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { why: 'quota', message: '' } } as const
+  const ends = ['succeeded', 'failed', 'vanished'] as const
+  const sayAll = (pool: string) => {
+    const of = events.of(pool)
+    of.decided({ seen: observedPool(troubled), decision: hold }, policy)
+    of.decided(
+      {
+        seen: observedPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
+        decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
+      },
+      policy,
+    )
+    of.reconciled(5)
+    of.tickFailed(new AppError('SERVER_ERROR'))
+    of.worker({ ...worker, kind: 'ready' })
+    for (const asked of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', asked })
+    const jobs = events.jobs(pool)
+    jobs.decided({ seen: seenJobs, decision: jobDecision }, jobPolicy)
+    jobs.decided({ seen: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision }, jobPolicy)
+    for (const [kind, more] of Object.entries(noticed)) jobs.noticed({ kind, job: 'j', ...more } as JobNotice)
+    for (const how of ends) jobs.noticed({ kind: 'ended', job: 'j', how })
+    return [of, jobs]
+  }
+  const gone = sayAll('a')
+  sayAll('b')
+  const before = await all('b')
+  t.equal((await all('a')).length, before.length)
+  t.ok(before.length > 50)
+  for (const each of gone) each[Symbol.dispose]()
+  t.strictSame(await all('a'), [])
+  t.strictSame(await all('b'), before)
+})
+
+t.test('events: counts failed reads, and exports no value for them', async (t) => {
+  const { events, shown } = begin()
+  const seen = observedPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
+  events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
+  t.strictSame(await shown('pool_reads_unknown_total'), [
+    '{pool="a",source="workers"} 1',
+    '{pool="a",source="backlog"} 1',
+  ])
+  for (const gauge of ['pool_workers', 'pool_workers_stuck', 'pool_slots_busy', 'pool_captures_waiting']) {
+    t.strictSame(await shown(gauge), [], gauge)
+  }
+})
+
+t.test('events: logs a decision that acts or differs from the last, with the name of the pool', (t) => {
+  const { events, lines } = begin()
+  const of = events.of('a')
+  const seen = observedPool(troubled)
+  const drain: Decision = { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' }
+  for (const decision of [hold, hold, drain, drain, hold]) of.decided({ seen, decision }, policy)
+  t.strictSame(
+    lines.map(([, words]) => words),
+    ['hold steady', 'drain excess', 'drain excess', 'hold steady'],
+  )
+  t.match(lines[1], [{ pool: 'a', decision: 'drain', pods: ['w1'], ready: 2, stuck: 6, busy: 2, queue: 7 }])
+  t.end()
+})
+
+t.test('events: summarizes unknown values as unknown', (t) => {
+  t.strictSame(summarize(observedPool({ workers: 'unknown', backlog: 'unknown' })), {
+    ready: 'unknown',
+    stuck: 'unknown',
+    busy: 'unknown',
+    queue: 'unknown',
+  })
+  t.end()
+})

@@ -1,0 +1,228 @@
+import t from 'tap'
+import type { Incoming } from '#shared/queue/connection.ts'
+import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
+import { eventFilter, eventSubject, resultFilter, resultSubject } from '#shared/queue/subjects.ts'
+import { createWaiters, waitForEnd } from '#gateway/queue/waiters.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
+
+const id = '22222222-2222-4222-8222-222222222222'
+const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
+const reported = resultSubject({ pool: 'standard', id })
+const longMs = 60_000
+
+const start = (waitersMax = 10) => {
+  const listeners = new Map<string, (message: Incoming) => void>()
+  const reads: string[] = []
+  const waiters = createWaiters({
+    queue: {
+      subscribe: (filter, onMessage) => {
+        listeners.set(filter, onMessage)
+        return { [Symbol.dispose]: () => listeners.delete(filter) }
+      },
+    },
+    readSmall: async (key) => {
+      reads.push(key)
+      return Buffer.from('image')
+    },
+    waitersMax,
+  })
+  const deliver = (filter: string, subject: string, data: Uint8Array) =>
+    listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  const result = (changes: object = {}) =>
+    resultCodec.encode({
+      id,
+      attempt: 1,
+      token: 't',
+      outcome: 'completed',
+      objectKey,
+      bytes: 5,
+      sha256: 'a'.repeat(64),
+      width: 1,
+      height: 1,
+      timings: {},
+      warnings: [],
+      ...changes,
+    })
+  return { waiters, listeners, reads, deliver, result }
+}
+
+t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
+  const { waiters, deliver } = start()
+  using waiter = waiters.begin(id)
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await waiter?.waitForChange(longMs)
+  const again = waiter?.waitForChange(longMs)
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await again
+  t.equal(waiters.count(), 1)
+})
+
+t.test('waiters: a result starts to read its object, once, and wakes no waiter', async (t) => {
+  const { waiters, reads, deliver, result } = start()
+  using waiter = waiters.begin(id)
+  deliver(resultFilter, reported, result())
+  deliver(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  t.same(reads, [objectKey])
+  t.equal(waiter?.prefetch()?.objectKey, objectKey)
+  t.same(await waiter?.prefetch()?.bytes, Buffer.from('image'))
+})
+
+t.test(
+  'waiters: ignores malformed results and events, and results that name the object of another capture',
+  async (t) => {
+    const { waiters, reads, deliver, result } = start()
+    using waiter = waiters.begin(id)
+    const other = id.replace(/2$/, '3')
+    deliver(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+    deliver(resultFilter, reported, result({ id: other }))
+    deliver(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+    deliver(resultFilter, reported, Buffer.from('{'))
+    deliver(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+    deliver(
+      resultFilter,
+      resultSubject({ pool: 'standard', id: other }),
+      result({ id: other, objectKey: objectKey.replace(id, other) }),
+    )
+    t.same([reads, waiter?.prefetch()], [[], undefined])
+  },
+)
+
+t.test('waiters: a wait without an event ends at its timeout', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  t.equal(await waiter?.waitForChange(1), false)
+})
+
+t.test('waiters: stopping wakes all waiters, and later waits end immediately', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  const waiting = waiter?.waitForChange(longMs)
+  waiters.stop()
+  await waiting
+  await waiter?.waitForChange(longMs)
+  t.equal(waiters.isStopping(), true)
+})
+
+t.test('waiters: the number of waiters is bounded, and disposing of one frees its slot', async (t) => {
+  const { waiters } = start(1)
+  const first = waiters.begin(id)
+  t.equal(first?.takeSlot('a'), true)
+  t.equal(waiters.begin('other')?.takeSlot('b'), false)
+  const unknown = [waiters.begin('third'), waiters.begin('fourth')]
+  t.same(
+    unknown.map((waiter) => waiter !== undefined),
+    [true, false],
+    'waiters of unknown accounts are bounded too',
+  )
+  first?.[Symbol.dispose]()
+  t.equal(waiters.begin('other')?.takeSlot('b'), true)
+})
+
+t.test('waiters: disposing ends both subscriptions', async (t) => {
+  const { waiters, listeners } = start()
+  t.equal(listeners.size, 2)
+  waiters[Symbol.dispose]()
+  t.equal(listeners.size, 0)
+})
+
+t.test('waiters: an event wakes all followers of its capture or its account, and no others', async (t) => {
+  const { waiters, reads, deliver, result } = start(1)
+  using capture = waiters.watch(id)
+  using again = waiters.watch(id)
+  using account = waiters.watch('a')
+  using other = waiters.watch('b')
+  let others = 0
+  void other.waitForChange(longMs).then(() => (others += 1))
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
+  t.equal(others, 0)
+  deliver(resultFilter, reported, result())
+  t.same(reads, [], 'followers read no image')
+  t.ok(waiters.begin(id), 'followers take no slot of a synchronous capture')
+  other.wake()
+})
+
+t.test('waiters: one of several followers of a capture can unsubscribe', async (t) => {
+  const { waiters, deliver } = start()
+  using stays = waiters.watch(id)
+  const goes = waiters.watch(id)
+  goes[Symbol.dispose]()
+  goes[Symbol.dispose]()
+  t.equal(waiters.count(), 1)
+  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await stays.waitForChange(longMs)
+})
+
+t.test('waiters: accounts share the slots; each leaves free slots for others', async (t) => {
+  const { waiters } = start(12)
+  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.takeSlot(accountId) === true
+  const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
+  t.same([fill('busy'), fill('second'), fill('third')], [6, 4, 2])
+  t.equal(hold('busy'), false)
+})
+
+t.test('waiters: a slot is released once, even if disposed of twice', async (t) => {
+  const { waiters } = start(2)
+  using first = waiters.begin(id)
+  t.equal(first?.takeSlot('a'), true)
+  t.equal(first?.takeSlot('a'), true, 'a second call keeps the slot')
+  const second = waiters.begin(id)
+  t.equal(second?.takeSlot('a'), false)
+  second?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  t.equal(waiters.count(), 0)
+  t.same([waiters.begin(id)?.takeSlot('a'), waiters.begin(id)?.takeSlot('b')], [true, true])
+})
+
+const of = { id: completedCapture.id, accountId: completedCapture.accountId }
+
+const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
+  const waits: number[] = []
+  const deps = {
+    captures: { find: async () => looks.shift()?.() },
+    waiters: { isStopping: () => false },
+  }
+  const waiter = {
+    waitForChange: async (ms: number) => {
+      waits.push(ms)
+    },
+  }
+  return { deps, waiter, waits }
+}
+
+t.test('wait for end: only the row ends the wait, however often it is woken', async (t) => {
+  const { deps, waiter, waits } = startLooks([
+    () => pendingCapture,
+    () => ({ ...pendingCapture, status: 'processing' }),
+    () => completedCapture,
+  ])
+  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+  t.same(waits, [1000, 1000, 1000], 'it reads the row at least every second')
+})
+
+t.test('wait for end: continues while the database is temporarily unavailable', async (t) => {
+  const away = () => {
+    throw new AppError('SERVICE_UNAVAILABLE')
+  }
+  const { deps, waiter } = startLooks([away, away, () => completedCapture])
+  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+})
+
+t.test('wait for end: ends when the capture is deleted, or on any other error', async (t) => {
+  const gone = startLooks([() => undefined])
+  await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
+  const broken = startLooks([
+    () => {
+      throw new TypeError('broken')
+    },
+  ])
+  await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
+})
+
+t.test('wait for end: returns accepted at the timeout or when the gateway stops', async (t) => {
+  const { deps, waiter } = startLooks([])
+  t.equal(await waitForEnd(deps, waiter, of, 0), 'accepted')
+  t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'accepted')
+})
