@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 
 /** Longer than the service holds a synchronous request: capture budget plus queue allowance. */
@@ -86,7 +86,7 @@ const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<Ca
         `capture ${id} is still ${record.status} and continues; 'bin/shutterfleet status' shows the queue`,
       )
     }
-    await sleep(pauseMs, undefined, { signal: at.stop })
+    await delay(pauseMs, undefined, { signal: at.stop })
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readPlansFile } from '#local/read-plans-file.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
@@ -15,7 +15,7 @@ const pauseMs = 500
 /** Waits at most `waitMs` for PostgreSQL; does not throw then, the next query does. */
 const waitForDatabase = async (database: Database, waitMs: number, stop: AbortSignal): Promise<void> => {
   const end = performance.now() + waitMs
-  while (!stop.aborted && performance.now() < end && !(await database.ping(pingMs))) await pause(pauseMs)
+  while (!stop.aborted && performance.now() < end && !(await database.ping(pingMs))) await delay(pauseMs)
 }
 
 /** `migrate`: migrates the database to this version's schema; loads the given plans, or the default ones if it has none. */

@@ -58,7 +58,7 @@ export const status: Command = {
     const folder = dataFolderOf(env, args)
     const local = await runningInstallation(folder, '')
     const holder = await lockHolder(pathsOf(folder))
-    if (!holder) throw notRunning(`'up' on ${folder} ended without stopping; it is not running`)
+    if (!holder) throw notRunning(`'up' for ${folder} is no longer running and did not shut down cleanly`)
     const states = await Promise.all(local.services.map(stateOf))
     // The controller reports all workers, those for proxied captures included, and the backlog that the ledger counts.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}

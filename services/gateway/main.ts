@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { openAdmin } from './admin/admin-app.ts'
@@ -51,9 +51,9 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   gateway.waiters.wake()
   const closed = app.close()
   closeConnections()
-  await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
+  await Promise.race([closed, delay(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()
-  await Promise.race([closed, pause(lastResponsesMs, undefined, { ref: false })])
+  await Promise.race([closed, delay(lastResponsesMs, undefined, { ref: false })])
   app.server.closeAllConnections()
   objects?.close()
   objects?.closeAllConnections()

@@ -18,8 +18,8 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
 }
 
 /**
- * All tables with a column `account_id`, except `capture`, whose deletion includes `outbox`, `deletion`, which the ledger
- * still has to process, and `api_key`.
+ * Tables with a column `account_id`, except four: `capture` and `outbox`, whose rows go with their captures; `deletion`, which
+ * the ledger still has to process; and `api_key`.
  */
 const tablesOf = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
@@ -41,8 +41,8 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
 }
 
 /**
- * Erases one batch of what belongs to the account that has waited longest for its erasure, and at the end the account.
- * Resolves to whether there may be more.
+ * Erases one batch of rows of the account that has waited longest for erasure, and finally the account itself. Resolves to
+ * whether there may be more to erase.
  */
 export const eraseAccounts = async ({ database, events }: Dependencies): Promise<boolean> => {
   const [account] = await database.query<{ id: string }>(

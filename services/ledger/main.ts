@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { runLedger } from './app.ts'
@@ -15,5 +15,5 @@ await runMain('ledger', async ({ env, stop, announce }) => {
   const running = runLedger(ledger, stop, () => announce({ probeUrl: probe.url }))
   await Promise.race([running, untilStopped(stop)])
   ledger.events.stopping()
-  await Promise.race([running, pause(finishMs, undefined, { ref: false })])
+  await Promise.race([running, delay(finishMs, undefined, { ref: false })])
 })

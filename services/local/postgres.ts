@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chown, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Child, startChild, startError, stopChild } from './child.ts'
 import { asUser, findUser, type SystemUser } from './system-user.ts'
@@ -80,7 +80,7 @@ const initialise = async (options: PostgresOptions, owner: SystemUser | undefine
     logPath,
     descriptors: [folder.fd, password.fd],
   })
-  const ended = await Promise.race([child.exited, sleep(initMs, undefined, { ref: false })])
+  const ended = await Promise.race([child.exited, delay(initMs, undefined, { ref: false })])
   await stopChild(child, 'SIGKILL', 0)
   await rm(passwordFile, { force: true })
   if (ended === 'exit code 0') return

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { type Child, stopChild } from './child.ts'
@@ -60,7 +60,7 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
       const waitMs = backOffMs(backOff, failures)
       stopping.signal.throwIfAborted()
       watcher.down(plan.name, why, waitMs)
-      await sleep(waitMs, undefined, { signal: stopping.signal })
+      await delay(waitMs, undefined, { signal: stopping.signal })
       try {
         running = await plan.start(stopping.signal)
         if (stopping.signal.aborted) await stopChild(running.child, plan.stopSignal, plan.stopMs)

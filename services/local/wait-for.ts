@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 const pollMs = 25
 
@@ -7,7 +7,7 @@ export const waitUntil = async (withinMs: number, condition: () => Promise<boole
   const end = performance.now() + withinMs
   while (!(await condition())) {
     if (performance.now() >= end) return false
-    await sleep(pollMs)
+    await delay(pollMs)
   }
   return true
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { statfs } from 'node:fs/promises'
 import { get } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 /** Sends one health check; rejects if the process does not respond, or when `signal` aborts. */
@@ -54,7 +54,7 @@ const untilFailing = async (
   const { everyMs, failuresMax, mayEnd = async () => true } = of
   for (let failures = 0; failures < failuresMax || !(await mayEnd());) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
-    const [responded] = await Promise.all([succeeds(probe(within)), sleep(everyMs, undefined, { signal })])
+    const [responded] = await Promise.all([succeeds(probe(within)), delay(everyMs, undefined, { signal })])
     failures = responded ? 0 : failures + 1
   }
 }

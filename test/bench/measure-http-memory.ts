@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '#shared/db/connection.ts'
 import { hourPrefix } from '#shared/storage/objects.ts'
 import { pssBytes } from '#test/helpers/process-tree.ts'
@@ -78,7 +78,7 @@ const sip = (port: number, request: string): Socket => {
 
 const mostOver = async (pid: number, ms: number): Promise<number> => {
   let most = 0
-  for (const end = performance.now() + ms; performance.now() < end; await pause(lookMs)) {
+  for (const end = performance.now() + ms; performance.now() < end; await delay(lookMs)) {
     most = Math.max(most, pssBytes(pid))
   }
   return most
@@ -102,7 +102,7 @@ export const measureGatewayMemory = async (effort: MemoryEffort): Promise<Gatewa
       imageBytes: effort.imageBytes,
     })
     const { pid, baseUrl } = served.gateway
-    await pause(effort.settleMs)
+    await delay(effort.settleMs)
     const before = pssBytes(pid)
     const port = Number(new URL(baseUrl).port)
     const sockets = Array.from({ length: effort.downloads }, () => sip(port, getRequest(first.key, path)))

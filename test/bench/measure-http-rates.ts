@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LoadResult } from './load.ts'
 import { type Cost, createClients, createRequest, type Served } from './served.ts'
 
@@ -19,7 +19,7 @@ const unknownKey = `sk_live_${'a1B2'.repeat(10)}`
 /** So that a measurement of `seconds` lies in one minute. */
 const awaitMinute = async (seconds: number) => {
   const left = minuteMs - (Date.now() % minuteMs)
-  if (left < (seconds + 1) * 1000) await pause(left + 100)
+  if (left < (seconds + 1) * 1000) await delay(left + 100)
 }
 
 const measureRefusals = async ({ gateway, send }: Served, keys: readonly string[], seconds: number) => {

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { ownCpuSeconds } from './cpu-seconds.ts'
 import { partOf } from './part-of.ts'
@@ -15,9 +15,9 @@ export const measureIdle = async (
   { burst, settleMs, watchedMs }: IdleEffort,
 ): Promise<{ parts: Part[]; total: Part }> => {
   await Promise.all(Array.from({ length: burst }, capture))
-  await pause(settleMs)
+  await delay(settleMs)
   const before = new Map(processTree(system.pid).map(({ pid }) => [pid, ownCpuSeconds(pid)]))
-  await pause(watchedMs)
+  await delay(watchedMs)
   const parts = new Map<string, Part>()
   for (const { pid, command } of processTree(system.pid)) {
     const name = partOf(command)

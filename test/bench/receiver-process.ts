@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { hookNames, startReceiverFilter } from '#test/helpers/webhook-sender.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
@@ -7,7 +7,7 @@ import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.t
 // those below /slow after 200 ms.
 const behave = async (path: string) => {
   if (path.startsWith('/hang')) return 'hang'
-  if (path.startsWith('/slow')) await pause(200)
+  if (path.startsWith('/slow')) await delay(200)
   return 200
 }
 await using certificate = await makeCertificate(hookNames)

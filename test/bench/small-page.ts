@@ -6,7 +6,7 @@ import { startSystem, type System } from '#test/helpers/system.ts'
 export type SmallPage = {
   readonly system: System
   readonly url: string
-  /** Captures the page once; answers the id of its record. */
+  /** Captures the page once; returns the id of its record. */
   readonly capture: () => Promise<string>
 }
 
@@ -22,7 +22,7 @@ export const smallPageOf = (system: System, url: string): SmallPage => ({
   },
 })
 
-/** Starts a system, with more arguments and environment, beside a server of the small page. */
+/** Starts a server for the small page, and a system with additional arguments and environment variables. */
 export const startSmallPage = async (
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},

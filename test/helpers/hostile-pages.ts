@@ -32,7 +32,7 @@ const pathOf = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-
 const endOf = (result: ResultMessage | undefined): End | undefined =>
   result?.outcome === 'failed' ? result.code : result?.outcome
 
-/** A worker of one slot with a memory limit that test machines have, and its reports of each capture. */
+/** A worker with one slot and a memory limit that fits test machines, and its result messages. */
 const startHostileWorker = async (t: Test, pagesHost: string) => {
   // Enough connections for one capture, so that none is handed back for lack of connections.
   const filter = await startFilter({ rules: rulesOf(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })

@@ -167,10 +167,10 @@ t.test(
   'accept sharing: a result is shared for the shorter of both cache times, while the record and its object exist',
   async (t) => {
     const tenant = await createTenant(database)
-    const [own, asked] = [100, 50]
+    const [storedSeconds, requestSeconds] = [100, 50]
     const aged = async (seconds: number, change = '') => {
       const text = randomUUID()
-      const { id } = await accept(tenant, sharing(text, own))
+      const { id } = await accept(tenant, sharing(text, storedSeconds))
       await end(id)
       await database.query(`update capture set completed_at = completed_at - $2 * interval '1 second' where id = $1`, [
         id,
@@ -180,7 +180,7 @@ t.test(
       return async (within: number) => (await accept(tenant, sharing(text, within))).shared
     }
     t.same(
-      [await (await aged(40))(asked), await (await aged(60))(asked)],
+      [await (await aged(40))(requestSeconds), await (await aged(60))(requestSeconds)],
       ['hit', 'own'],
       'the cache time of the request',
     )
@@ -189,16 +189,16 @@ t.test(
       ['hit', 'own'],
       'the cache time of the stored capture',
     )
-    t.equal(await (await aged(0, 'update capture set expires_at = now() where id = $1'))(asked), 'own')
+    t.equal(await (await aged(0, 'update capture set expires_at = now() where id = $1'))(requestSeconds), 'own')
     const objectOf = 'where key = (select object_key from capture where id = $1)'
-    t.equal(await (await aged(0, `delete from stored_object ${objectOf}`))(asked), 'own')
-    t.equal(await (await aged(0, `update stored_object set expires_at = now() ${objectOf}`))(asked), 'own')
+    t.equal(await (await aged(0, `delete from stored_object ${objectOf}`))(requestSeconds), 'own')
+    t.equal(await (await aged(0, `update stored_object set expires_at = now() ${objectOf}`))(requestSeconds), 'own')
   },
 )
 
 // Contract: Delete
 t.test(
-  'accept sharing: a deleted capture is no source for hits, and its hit does not become one; the hit keeps its image',
+  'accept sharing: neither a deleted capture nor a hit on it serves further hits; the hit keeps its image',
   async (t) => {
     const tenant = await createTenant(database)
     const first = await accept(tenant, sharing('gone'))
@@ -213,27 +213,27 @@ t.test(
 
 // Contract: Cache key
 t.test('accept sharing: an expired object is removed once, after its last owner has expired', async (t) => {
-  const own = await server.createDatabase()
-  const tenant = await createTenant(own)
+  const isolatedDatabase = await server.createDatabase()
+  const tenant = await createTenant(isolatedDatabase)
   const one = async () => {
     const capture = tenant.capture(sharing('kept'))
-    await acceptCapture(own, capture, { windowSize: 16 })
+    await acceptCapture(isolatedDatabase, capture, { windowSize: 16 })
     return capture.id
   }
   const first = await one()
-  await changeCaptures(own, [first], () => ({
+  await changeCaptures(isolatedDatabase, [first], () => ({
     change: { attempts: 1, unendedStarts: 0, begins: true, end: completedEnd(first) },
   }))
-  await own.query(`update stored_object set expires_at = now() + interval '1 second'`)
-  await own.query(`update capture set expires_at = now() + interval '1 second'`)
+  await isolatedDatabase.query(`update stored_object set expires_at = now() + interval '1 second'`)
+  await isolatedDatabase.query(`update capture set expires_at = now() + interval '1 second'`)
   const hit = await one()
-  await own.query('update capture set expires_at = now() where id = $1', [first])
-  t.equal(await expireObjects(own, 10), 0)
-  await own.query(
+  await isolatedDatabase.query('update capture set expires_at = now() where id = $1', [first])
+  t.equal(await expireObjects(isolatedDatabase, 10), 0)
+  await isolatedDatabase.query(
     "update stored_object set expires_at = (select expires_at - interval '1 hour' from capture where id = $1)",
     [hit],
   )
-  t.equal(await expireObjects(own, 10), 1)
+  t.equal(await expireObjects(isolatedDatabase, 10), 1)
 })
 
 t.test('accept sharing: followers count against the queue bound and advance only with their capture', async (t) => {

@@ -193,7 +193,7 @@ t.test('cli: status reports a crashed `up` as not running', async (t) => {
   t.match(await run(['status', '--data', folder]), {
     code: 1,
     out: '',
-    errors: /ended without stopping; it is not running: start it with 'bin\/shutterfleet up'/,
+    errors: /is no longer running and did not shut down cleanly: start it with 'bin\/shutterfleet up'/,
   })
 })
 

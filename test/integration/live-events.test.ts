@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#local/default-plans.ts'
@@ -150,7 +150,7 @@ t.test('live events: streams end with `unauthorized` within 30 s of key revocati
   await eventually(() => [...streams, kept].every(({ seen }) => seen.length > 0))
   await revokeKey(database, account.keyId)
   const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
-  t.equal(await Promise.race([ended, pause(30_000, 'open', { ref: false })]), 'ended')
+  t.equal(await Promise.race([ended, delay(30_000, 'open', { ref: false })]), 'ended')
   for (const { seen } of streams) {
     const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
     t.same(seen.at(-1), { name: 'unauthorized', id: '', data })

@@ -2,7 +2,7 @@
 // under load for `seconds`.
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readDashboards } from '#test/helpers/dashboard-queries.ts'
 import { startMonitoredSystem } from '#test/helpers/monitored-system.ts'
 import { withoutRealProxies } from '#test/helpers/real-proxies.ts'
@@ -15,7 +15,7 @@ const absent = withoutRealProxies()
 if (absent !== false) throw new Error(absent)
 await using world = await startMonitoredSystem()
 const { system, prometheus } = world
-await pause(seconds * 1000)
+await delay(seconds * 1000)
 for (const { name, title, panels } of readDashboards({ isKubernetes: false })) {
   const drawn = await Promise.all(
     panels.map(async (panel) => {

@@ -191,7 +191,7 @@ export const paths: readonly Mutation[] = [
   {
     point: 'Versioning',
     file: 'services/gateway/openapi/components/account.ts',
-    find: '  period_end: [moment(',
-    replace: '  resets_at: [moment(',
+    find: '  period_end: [timestamp(',
+    replace: '  resets_at: [timestamp(',
   },
 ]

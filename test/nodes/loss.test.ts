@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { holdCaptures } from '#test/helpers/nodes/held-captures.ts'
@@ -64,7 +64,7 @@ const keepBusy = async (happened: Promise<unknown>) => {
   for (let isOver = false; !isOver;) {
     const captures = holdCaptures(release, outside)
     await captures.create(6)
-    isOver = await Promise.race([happened.then(() => true), wait(heldMs, false)])
+    isOver = await Promise.race([happened.then(() => true), delay(heldMs, false)])
     ends.push(...(await captures.finish()))
   }
   return ends

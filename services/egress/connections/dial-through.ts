@@ -19,9 +19,9 @@ type ProxyOptions = DialOptions & {
 /** The proxy's refusal of an address is the target's error; an unreachable proxy or rejected credentials are our own fault. */
 const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
   const { code, message } = toAppError(thrown)
-  const isOurs = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
-  // No cause, so that a refused tunnel never becomes a plain request, whose host the proxy would resolve itself.
-  return new AppError(isOurs ? 'SERVICE_UNAVAILABLE' : code, {
+  const isUpstreamProxyFault = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
+  // Omits `cause`: if it were a TunnelRefused, `connectTunnel` would serve plain requests, whose host the proxy would resolve itself.
+  return new AppError(isUpstreamProxyFault ? 'SERVICE_UNAVAILABLE' : code, {
     message: `the upstream proxy (SHUTTERFLEET_EGRESS_UPSTREAM_PROXY): ${message}`,
   })
 }

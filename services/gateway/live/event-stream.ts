@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Watcher } from '#gateway/queue/waiters.ts'
 import type { StreamEnd } from '#gateway/telemetry/events.ts'
@@ -181,7 +181,7 @@ const streamAll = async function* streamAll(
     }
     yield* writer.heartbeat()
     woken = await watcher.waitForChange(Math.min(bounds.pollMs, end - nowMs()))
-    if (!gone.aborted) await pause(bounds.gapMs)
+    if (!gone.aborted) await delay(bounds.gapMs)
   }
   return 'gone'
 }

@@ -14,7 +14,7 @@ const outputTypes = {
 /** Extension of each output's file. */
 const extensions = { html: 'html', text: 'txt', markdown: 'md', links: 'json', accessibility: 'json', mhtml: 'mhtml' }
 
-/** Content of the page that a capture can bring besides its image. */
+/** Content of the page that a capture can return in addition to its image. */
 export type OutputName = (typeof outputNames)[number]
 
 /** Name of a capture's rendition by its place in the request, from 0. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 import type { ValuesOf } from '#shared/config/read-env.ts'
@@ -210,7 +210,7 @@ const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
       return await work()
     } catch (error) {
       if (!isRepeatable(error) || tries === triesMax) throw classifyDatabaseError(error)
-      await pause(tries * retryMs * (0.5 + Math.random()))
+      await delay(tries * retryMs * (0.5 + Math.random()))
     }
   }
 }
@@ -271,7 +271,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
         () => true,
         () => false,
       )
-      return Promise.race([answered, pause(timeoutMs, false, { ref: false })])
+      return Promise.race([answered, delay(timeoutMs, false, { ref: false })])
     },
     probe: () => withPool((pool) => runOnce(pool, begin, writeAndRemove)),
     [Symbol.asyncDispose]: async () => {

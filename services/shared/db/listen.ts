@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 const reopenMs = 1000
 
@@ -50,6 +50,6 @@ export const keepListening = async (
   while (!stop.aborted) {
     await listen().catch(() => {})
     notified(false)
-    await pause(reopenMs, undefined, { signal: stop }).catch(() => {})
+    await delay(reopenMs, undefined, { signal: stop }).catch(() => {})
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
@@ -41,7 +41,7 @@ const lockAlone = async (sql: Sql): Promise<void> => {
   for (let tries = 0; tries < lockTries; tries += 1) {
     const lock = `select pg_try_advisory_xact_lock(hashtext('shutterfleet migrate')) as locked`
     if (onlyRow(await sql.query<{ locked: boolean }>(lock)).locked) return
-    await pause(lockPauseMs)
+    await delay(lockPauseMs)
   }
   throw new AppError('SERVICE_UNAVAILABLE', { message: 'PostgreSQL: another migration has been running for a minute' })
 }

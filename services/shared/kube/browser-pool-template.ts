@@ -3,7 +3,7 @@ import { prefix } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { apiGroup } from './names.ts'
-import { int32, listMapOf, mapOf, partial, type Rule, text, withRules, word } from './schema-parts.ts'
+import { int32, listMapOf, mapOf, partial, type Rule, text, withRules, enumSchema } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
@@ -89,7 +89,7 @@ const variable = Type.Object({
 })
 
 const setting = Type.Object({
-  name: word(
+  name: enumSchema(
     'Name of the setting.',
     poolSettings.map(({ name }) => prefix + name),
   ),
@@ -98,9 +98,9 @@ const setting = Type.Object({
 
 const toleration = partial({
   key: text('Name of the taint; without it every taint.', 317),
-  operator: word('How `value` is compared; default Equal.', ['Exists', 'Equal']),
+  operator: enumSchema('How `value` is compared; default Equal.', ['Exists', 'Equal']),
   value: text('Value of the taint, with the operator Equal.', 63),
-  effect: word('Effect of the taint; without it every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+  effect: enumSchema('Effect of the taint; without it every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
   tolerationSeconds: Type.Integer({
     format: 'int64',
     description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
@@ -112,7 +112,7 @@ const spread = Type.Object({
     minLength: 1,
   }),
   maxSkew: int32('Largest difference in workers between two domains.', { minimum: 1, maximum: 1000, default: 1 }),
-  whenUnsatisfiable: word(
+  whenUnsatisfiable: enumSchema(
     'What happens to a worker that would exceed `maxSkew`.',
     ['ScheduleAnyway', 'DoNotSchedule'],
     { default: 'ScheduleAnyway' },
@@ -136,7 +136,7 @@ const volume = Type.Object({
   emptyDir: Type.Optional(
     Type.Object(
       {
-        medium: Type.Optional(word('Memory instead of disk.', ['Memory'])),
+        medium: Type.Optional(enumSchema('Memory instead of disk.', ['Memory'])),
         sizeLimit: text('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
       },
       { description: 'A folder of the pod, empty at its start.' },
@@ -200,7 +200,7 @@ const dnsConfig = partial(
   {
     options: Type.Array(
       Type.Object({
-        name: word('Name of the option.', ['ndots', 'timeout', 'attempts', 'rotate', 'single-request', 'use-vc']),
+        name: enumSchema('Name of the option.', ['ndots', 'timeout', 'attempts', 'rotate', 'single-request', 'use-vc']),
         value: Type.Optional(text('Its value.', 63)),
       }),
       { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
@@ -221,7 +221,7 @@ export const podTemplate = partial(
       minLength: 1,
       pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
     }),
-    imagePullPolicy: word('When nodes fetch the image.', ['IfNotPresent', 'Always', 'Never']),
+    imagePullPolicy: enumSchema('When nodes fetch the image.', ['IfNotPresent', 'Always', 'Never']),
     imagePullSecrets: listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
       keys: ['name'],
       maxItems: 10,
@@ -286,7 +286,7 @@ export const podTemplate = partial(
         "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
       ...withRules(ownContainerRule),
     }),
-    dnsPolicy: word("Where the pods resolve names: in the cluster, or by their node's resolver.", [
+    dnsPolicy: enumSchema("Where the pods resolve names: in the cluster, or by their node's resolver.", [
       'ClusterFirst',
       'Default',
     ]),

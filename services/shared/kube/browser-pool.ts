@@ -4,7 +4,7 @@ import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, int32, listMapOf, partial, text, withRules, word } from './schema-parts.ts'
+import { countOrPercent, group, int32, listMapOf, partial, text, withRules, enumSchema } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -132,7 +132,7 @@ const jobs = group(
 /** Schema of a pool's spec, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
 export const browserPoolSpec = Type.Object(
   {
-    pool: word(
+    pool: enumSchema(
       "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
         'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
       pools,
@@ -221,7 +221,7 @@ const count = (description: string) => Type.Integer({ description, format: 'int6
 
 const condition = Type.Object({
   type: text('Type of the condition.', 316, { pattern: '^[A-Za-z]+$' }),
-  status: word('Whether the condition holds.', ['True', 'False', 'Unknown']),
+  status: enumSchema('Whether the condition holds.', ['True', 'False', 'Unknown']),
   reason: text('Reason, in one word.', 1024, { minLength: 1, pattern: '^[A-Za-z]+$' }),
   message: text('Explanation for people.', 4096),
   lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),

@@ -32,7 +32,7 @@ export const text = (description: string, maxLength: number, more: { minLength?:
   Type.String({ description, maxLength, ...more })
 
 /** One of `values`. */
-export const word = <const Word extends string>(
+export const enumSchema = <const Word extends string>(
   description: string,
   values: readonly Word[],
   more: { default?: Word } & Partial<ReturnType<typeof withRules>> = {},

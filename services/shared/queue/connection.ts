@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -146,7 +146,7 @@ export const connectQueue = async (options: {
       isClosing = true
       // Rejects while disconnected: there is no server to flush to, and only the reconnecting has to stop.
       const drained = connection.drain().catch(() => {})
-      await Promise.race([drained, pause(flushMs, undefined, { ref: false })])
+      await Promise.race([drained, delay(flushMs, undefined, { ref: false })])
       await connection.close()
     },
   }

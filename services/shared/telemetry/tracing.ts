@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
 import { createLogger } from './logger.ts'
 
@@ -55,7 +55,7 @@ export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Pro
   sdk.start()
   return {
     [Symbol.asyncDispose]: async () => {
-      await Promise.race([sdk.shutdown().catch(() => {}), pause(shutdownMs, undefined, { ref: false })])
+      await Promise.race([sdk.shutdown().catch(() => {}), delay(shutdownMs, undefined, { ref: false })])
     },
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { partOf } from '#test/bench/part-of.ts'
@@ -101,7 +101,7 @@ const captureIn = (name: string, format: string): RunningPart => ({
 
 const measureIdle = async ({ system }: Running, idleMs: number): Promise<Measured> => {
   const before = cpuSeconds(system.pid)
-  await sleep(idleMs)
+  await delay(idleMs)
   const share = (cpuSeconds(system.pid) - before) / (idleMs / 1000)
   const bytes = processTree(system.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
   return { 'idle: % of a core': share * 100, 'idle: MiB': bytes / 2 ** 20 }

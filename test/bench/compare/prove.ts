@@ -33,7 +33,7 @@ const compareOften = async (trees: Pair<string>) => {
   return measures
 }
 
-/** Adds work to each accept. Unlike a fixed time, it takes longer where the rest does: cores may change their speed by half. */
+/** Adds hashing to each accept. A fixed delay would not do: core speed may vary by half, and the added work must vary with it. */
 const plant = ([base, copy]: Pair<string>, hashes: number) => {
   const source = readFileSync(join(base, accepting), 'utf8')
   if (!source.includes(statement)) throw new Error(`${accepting} has no place to plant processor time`)
@@ -42,7 +42,7 @@ const plant = ([base, copy]: Pair<string>, hashes: number) => {
   writeFileSync(join(copy, accepting), head + source.replace(statement, work + statement))
 }
 
-/** Plants the number of hashes that take a tenth of an accept, by a comparison with more of them. */
+/** Plants as many hashes as make an accept 10 % slower, calibrated by a comparison with `trialHashes` of them. */
 const plantTenth = async (trees: Pair<string>) => {
   plant(trees, trialHashes)
   await using opened = await openSides(trees)

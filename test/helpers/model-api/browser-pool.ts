@@ -12,9 +12,9 @@ type Schema = TSchema & {
 }
 
 /** Applies a schema's defaults and prunes unknown fields, as kube-apiserver does for custom resources. */
-const applyDefaultsAndPrune = (schema: TSchema, given: unknown): unknown => {
+const applyDefaultsAndPrune = (schema: TSchema, input: unknown): unknown => {
   const { properties, items, default: fallback } = schema as Schema
-  const value = given === undefined ? fallback : given
+  const value = input === undefined ? fallback : input
   if (Array.isArray(value) && items) return value.map((item) => applyDefaultsAndPrune(items, item))
   if (!isPlainObject(value) || !properties) return value
   const filled = Object.entries(properties).map(

@@ -42,7 +42,8 @@ const directions = [
 type Direction = (typeof directions)[number]
 
 const isSelected = ({ matchLabels = {}, matchExpressions }: Selector, labels: Labels): boolean => {
-  if (matchExpressions !== undefined) throw new Error('matchExpressions of a NetworkPolicy are not translated')
+  if (matchExpressions !== undefined)
+    throw new Error('matchExpressions in a NetworkPolicy podSelector or namespaceSelector is not supported')
   return Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { OutsideServices } from './outside-services.ts'
 import type { Release } from './release.ts'
@@ -40,7 +40,7 @@ export const captureSteadily = (release: Release, outside: OutsideServices): Ste
   const running = (async () => {
     for (let index = 0; !stop.signal.aborted; index += 1) {
       requests.push(request(index).catch((error: unknown) => failures.push(`request ${index}: ${String(error)}`)))
-      await wait(everyMs)
+      await delay(everyMs)
     }
   })()
   const isOver = async () => {

@@ -1,5 +1,5 @@
 import { featureNames } from '#shared/capture/features.ts'
-import { count, decimal, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
+import { count, decimal, id, timestamp, orNull, text, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import {
   closed,
   components,
@@ -21,7 +21,7 @@ const plan = object({
     typed<readonly string[]>({
       type: 'array',
       uniqueItems: true,
-      items: word(featureNames, 'A feature that is not part of every plan.'),
+      items: enumSchema(featureNames, 'A feature that is not part of every plan.'),
       description: 'Features of the plan beyond the basic ones.',
     }),
     ['retina', 'pdf', 'webhooks', 'batch'],
@@ -37,7 +37,10 @@ const plan = object({
 })
 
 const subscription = {
-  ...closed({ status: text('Status of the subscription.'), current_period_end: moment('Time of the next renewal.') }),
+  ...closed({
+    status: text('Status of the subscription.'),
+    current_period_end: timestamp('Time of the next renewal.'),
+  }),
   type: ['object', 'null'],
   description: 'Subscription of the account; null if there is none.',
 }
@@ -63,8 +66,8 @@ const usage = object({
     }),
     8.02,
   ],
-  period_start: [moment('Start of the period.'), '2026-03-01T00:00:00.000000Z'],
-  period_end: [moment('End of the period, when the count is reset.'), '2026-04-01T00:00:00.000000Z'],
+  period_start: [timestamp('Start of the period.'), '2026-03-01T00:00:00.000000Z'],
+  period_end: [timestamp('End of the period, when the count is reset.'), '2026-04-01T00:00:00.000000Z'],
   overage: [count('Number of screenshots beyond the quota.'), 0],
   overage_cost: [decimal('Cost of the screenshots beyond the quota.'), '0.000'],
 })

@@ -1,6 +1,6 @@
 import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
-import { count, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
+import { count, id, timestamp, orNull, text, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import {
   components,
   inEnvelope,
@@ -18,16 +18,16 @@ import { acceptedExample } from './records.ts'
 const member = object({
   index: [count('Index of the URL in the request, starting at 0.'), 0],
   id: [id('Id of the screenshot.'), acceptedExample.id],
-  status: [word(statuses, 'Status of the screenshot.'), acceptedExample.status],
+  status: [enumSchema(statuses, 'Status of the screenshot.'), acceptedExample.status],
   url: [orNull(text('URL of the source, with its password masked.')), acceptedExample.url],
   options: [
     typed<EchoedOptions>({ anyOf: [schemaRef('ScreenshotOptions'), schemaRef('CompletedScreenshotOptions')] }),
     acceptedExample.options,
   ],
-  created_at: [moment('Time of acceptance.'), acceptedExample.created_at],
+  created_at: [timestamp('Time of acceptance.'), acceptedExample.created_at],
 })
 
-const status = word(
+const status = enumSchema(
   ['pending', 'processing', 'completed'],
   '`pending`: no screenshot has started. `completed`: all have ended; some may have failed.',
 )
@@ -40,7 +40,7 @@ const batch = object({
   processing: [count('Number of screenshots being processed.'), 0],
   completed: [count('Number of completed screenshots.'), 0],
   failed: [count('Number of failed screenshots.'), 0],
-  created_at: [moment('Time of acceptance.'), acceptedExample.created_at],
+  created_at: [timestamp('Time of acceptance.'), acceptedExample.created_at],
   screenshots: list(
     partOf('BatchMember', member),
     urlsMax,

@@ -1,6 +1,6 @@
 import { webhookFields } from '#shared/db/record.ts'
 import { toPascalCase } from '#gateway/openapi/schema/errors.ts'
-import { count, id, moment } from '#gateway/openapi/schema/fields.ts'
+import { count, id, timestamp } from '#gateway/openapi/schema/fields.ts'
 import {
   closed,
   type Exampled,
@@ -59,7 +59,7 @@ const batch = object({
   total: [count('Number of screenshots in the batch.', 1), 20],
   completed: [count('Number of completed screenshots.'), 19],
   failed: [count('Number of failed screenshots.'), 1],
-  created_at: [moment('Time of acceptance.'), created_at],
+  created_at: [timestamp('Time of acceptance.'), created_at],
 })
 
 const quota = object({
@@ -70,7 +70,7 @@ const quota = object({
   ],
   screenshots_used: [count('Number of screenshots used in this period.', 1), 12_000],
   screenshots_limit: [count('Monthly quota of screenshots.', 1), 15_000],
-  period_start: [moment('Start of the period.'), '2026-03-01T00:00:00.000000Z'],
+  period_start: [timestamp('Start of the period.'), '2026-03-01T00:00:00.000000Z'],
 })
 
 const test = object({
@@ -124,7 +124,7 @@ const bodyOf = (event: WebhookEvent): Exampled<unknown> =>
   object({
     event: [typed({ type: 'string', const: event, description: 'Name of the event.' }), event],
     data: events[event].data,
-    sent_at: [moment('Start time of the first attempt; the same for all attempts.'), exampleTimes.sent],
+    sent_at: [timestamp('Start time of the first attempt; the same for all attempts.'), exampleTimes.sent],
   })
 
 /** Schemas of webhook bodies. */

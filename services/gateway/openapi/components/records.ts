@@ -4,7 +4,7 @@ import { type Status, statuses } from '#shared/capture/status.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
-import { address, count, id, moment, orNull, text, word } from '#gateway/openapi/schema/fields.ts'
+import { url, count, id, timestamp, orNull, text, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import {
   closed,
   components,
@@ -37,7 +37,7 @@ const echoed = (schema: unknown): unknown => {
 const { url: _url, html: _html, markdown: _markdown, ...echoedParameters } = captureParameters.properties
 
 const sourceFields: Fields = {
-  source: word(['html', 'markdown'], 'Type of a source that is not a URL. Its text is never returned.'),
+  source: enumSchema(['html', 'markdown'], 'Type of a source that is not a URL. Its text is never returned.'),
   source_bytes: count('Size of the HTML or Markdown source as UTF-8, in bytes.'),
   source_sha256: typed({
     type: 'string',
@@ -61,7 +61,7 @@ const common = (optionsName: string) => ({
   id: id('Id of the screenshot.'),
   url: orNull(text('URL of the source, with its password masked; null if the source is HTML or Markdown.')),
   options: schemaRef<EchoedOptions>(optionsName),
-  created_at: moment('Time of acceptance.'),
+  created_at: timestamp('Time of acceptance.'),
 })
 
 const stateOf = (state: Status): Fields => ({
@@ -71,7 +71,7 @@ const stateOf = (state: Status): Fields => ({
 const inBatch: Fields = { batch_id: id('Id of the batch, if the screenshot belongs to one.') }
 
 const begun: Fields = {
-  started_at: moment('Start time of the latest attempt.'),
+  started_at: timestamp('Start time of the latest attempt.'),
   timings: typed({
     type: 'object',
     description:
@@ -82,13 +82,13 @@ const begun: Fields = {
 }
 
 const image: Fields = {
-  completed_at: moment('End time of the capture.'),
+  completed_at: timestamp('End time of the capture.'),
   file_size: count('Size of the image in bytes.'),
-  mime_type: word(Object.values(mediaTypes), 'Media type of the image.'),
+  mime_type: enumSchema(Object.values(mediaTypes), 'Media type of the image.'),
   width: count('Width of the image in pixels.'),
   height: count('Height of the image in pixels; a full-page capture may be higher than the viewport.'),
   processing_time_ms: count('Duration of the capture in milliseconds.'),
-  image_url: address('URL of the image. It requires the API key; a signed URL does not.'),
+  image_url: url('URL of the image. It requires the API key; a signed URL does not.'),
   cached: typed({
     type: 'boolean',
     description: 'Whether the result was reused from an earlier capture, at no charge.',
@@ -108,7 +108,7 @@ const socialTags = (prefix: string, example: string) =>
   })
 
 const stored = {
-  url: address('URL of the file. It requires the API key.'),
+  url: url('URL of the file. It requires the API key.'),
   mime_type: text('Media type of the file.'),
   file_size: count('Size of the file in bytes.'),
 }
@@ -125,7 +125,7 @@ const imageMore: Fields = {
     items: schemaRef('StoredRendition'),
   }),
   metadata: schemaRef('PageMetadata'),
-  expires_at: moment('End of the retention of the image. Afterwards the image returns 410; the record remains.'),
+  expires_at: timestamp('End of the retention of the image. Afterwards the image returns 410; the record remains.'),
   target_status: count('HTTP status of the page. A page that returns 404 is captured like any other.'),
   final_url: text('URL of the page after all redirects, with its password masked.'),
 }
@@ -162,19 +162,19 @@ export const recordSchemas: Fields = {
     {
       title: text('Title of the page, at most 500 characters.'),
       description: text('Description of the page, at most 1,000 characters.'),
-      canonical: address('Canonical URL of the page.'),
+      canonical: url('Canonical URL of the page.'),
       language: text('`lang` attribute of the root element.'),
-      favicon: address('URL of the icon, if the page declares one.'),
+      favicon: url('URL of the icon, if the page declares one.'),
       og: socialTags('og', '`image` and `image:width`'),
       twitter: socialTags('twitter', '`card`'),
     },
     'Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https.',
   ),
   CaptureError: closed({
-    code: word(captureErrorCodes, 'Reason for the failure.'),
+    code: enumSchema(captureErrorCodes, 'Reason for the failure.'),
     message: text('Human-readable message.'),
   }),
-  StoredOutput: closed({ name: word(outputNames, 'Name of the output.'), ...stored }),
+  StoredOutput: closed({ name: enumSchema(outputNames, 'Name of the output.'), ...stored }),
   StoredRendition: closed({
     ...stored,
     width: count('Width of the image in pixels.'),
@@ -188,7 +188,7 @@ export const recordSchemas: Fields = {
   ),
   FailedScreenshot: closed(
     { ...common('ScreenshotOptions'), ...stateOf('failed'), error: schemaRef('CaptureError') },
-    { ...inBatch, ...begun, completed_at: moment('End time of the capture.') },
+    { ...inBatch, ...begun, completed_at: timestamp('End time of the capture.') },
   ),
   Screenshot: inOneOf(statuses, 'A screenshot. Fields that its state has not reached are absent, not null.'),
   EndedScreenshot: inOneOf(['completed', 'failed'], 'A completed or failed screenshot.'),
@@ -262,7 +262,7 @@ type ScreenshotRecord = Readonly<Record<string, unknown>>
 /** A screenshot in any state, which determines its fields. */
 export const screenshot: Exampled<ScreenshotRecord> = [schemaRef('Screenshot'), completedExample]
 
-const stateNow = word(
+const stateNow = enumSchema(
   statuses,
   '`pending`; if the request repeats an earlier one, the current status of its screenshot.',
 )
@@ -281,9 +281,9 @@ export const recordComponents = components({
         id: id('Id of the screenshot.'),
         status: stateNow,
         url: orNull(text('URL of the source; null if the source is HTML or Markdown.')),
-        created_at: moment('Time of acceptance.'),
+        created_at: timestamp('Time of acceptance.'),
       },
-      { webhook_url: address('URL that is notified on completion, as given in the request.') },
+      { webhook_url: url('URL that is notified on completion, as given in the request.') },
       'A capture that has not ended; `Location` is the URL of its status.',
     ),
     {

@@ -1,5 +1,5 @@
 import { type Failure, failures } from '#shared/errors/delivery-failures.ts'
-import { address, count, id, moment, orNull, perPageMax, text, word } from '#gateway/openapi/schema/fields.ts'
+import { url, count, id, timestamp, orNull, perPageMax, text, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import {
   components,
   inEnvelope,
@@ -31,19 +31,19 @@ export const attemptsMax = 100
 
 const fields = {
   id: [id('Id of the webhook.'), exampleIds.webhook],
-  url: [address('URL that events are sent to.'), 'https://hooks.example.com/shots'],
+  url: [url('URL that events are sent to.'), 'https://hooks.example.com/shots'],
   events: [
     typed<readonly WebhookEvent[]>({
       type: 'array',
-      items: word(webhookEvents, 'Name of an event.'),
+      items: enumSchema(webhookEvents, 'Name of an event.'),
       description: 'Events that are sent to the webhook.',
     }),
     ['screenshot.completed', 'screenshot.failed'],
   ],
   description: [text('Free-text description.'), 'Production'],
   active: [typed<boolean>({ type: 'boolean', description: 'Whether events are sent to the webhook.' }), true],
-  created_at: [moment('Time of creation.'), exampleTimes.created],
-  last_delivery_at: [orNull(moment('End time of the latest attempt; null before the first.')), null],
+  created_at: [timestamp('Time of creation.'), exampleTimes.created],
+  last_delivery_at: [orNull(timestamp('End time of the latest attempt; null before the first.')), null],
 } as const
 
 const secret = typed<string>({
@@ -56,7 +56,7 @@ const webhook = object(fields)
 
 const attempt = object({
   number: [count('Number of the attempt, starting at 1.', 1), 1],
-  at: [moment('Start time of the attempt.'), exampleTimes.sent],
+  at: [timestamp('Start time of the attempt.'), exampleTimes.sent],
   status: [orNull(count('HTTP status of the response; null if there was none.')), 200],
   ms: [count('Duration of the attempt in milliseconds.'), 84],
   error: [
@@ -71,7 +71,7 @@ const attempt = object({
 
 const delivery = object({
   id: [id('Id of the delivery, sent as `webhook-id`; the same for all attempts.'), exampleIds.delivery],
-  event: [word(webhookEvents, 'Name of the event.'), 'screenshot.completed'],
+  event: [enumSchema(webhookEvents, 'Name of the event.'), 'screenshot.completed'],
   screenshot_id: [
     orNull(id('Id of the screenshot that the event is about; null if there is none.')),
     exampleIds.screenshot,
@@ -81,10 +81,10 @@ const delivery = object({
     exampleIds.webhook,
   ],
   url: [text('URL of the receiver, with secrets masked.'), 'https://hooks.example.com/shots'],
-  status: [word(['pending', 'delivered', 'failed'], '`failed`: no further attempt is scheduled.'), 'delivered'],
-  created_at: [moment('Time at which the delivery was queued.'), exampleTimes.completed],
-  sent_at: [orNull(moment('Start time of the first attempt.')), exampleTimes.sent],
-  next_attempt_at: [orNull(moment('Time at which the next attempt is due; null if none is scheduled.')), null],
+  status: [enumSchema(['pending', 'delivered', 'failed'], '`failed`: no further attempt is scheduled.'), 'delivered'],
+  created_at: [timestamp('Time at which the delivery was queued.'), exampleTimes.completed],
+  sent_at: [orNull(timestamp('Start time of the first attempt.')), exampleTimes.sent],
+  next_attempt_at: [orNull(timestamp('Time at which the next attempt is due; null if none is scheduled.')), null],
   attempts: list(partOf('DeliveryAttempt', attempt), attemptsMax, `The latest ${attemptsMax} attempts, oldest first.`),
 })
 

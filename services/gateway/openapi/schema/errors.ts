@@ -1,5 +1,5 @@
 import { captureErrorCodes, catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { count, id, text, word } from './fields.ts'
+import { count, id, text, enumSchema } from './fields.ts'
 import { type Fields, type JsonSchema, typed } from './json-schema.ts'
 
 const ofTarget = captureErrorCodes.filter((code) => catalog[code].status === 422)
@@ -79,7 +79,7 @@ const details = typed({
 /** The schema of the error envelope for a set of errors. */
 export const errorSchema = ({ status, codes }: ErrorSet): JsonSchema => {
   const fields: Fields = {
-    code: word(codes, 'Machine-readable code.'),
+    code: enumSchema(codes, 'Machine-readable code.'),
     message: text('Human-readable message.'),
     status: typed({ type: 'integer', const: status, description: 'HTTP status of the response.' }),
     request_id: text('Id of the request, as in `X-Request-Id`.'),

@@ -7,7 +7,7 @@ export const perPageMax = 100
 export const text = (description: string): Schema<string> => typed({ type: 'string', description })
 
 /** A string enum. */
-export const word = <const Word extends string>(values: readonly Word[], description: string): Schema<Word> =>
+export const enumSchema = <const Word extends string>(values: readonly Word[], description: string): Schema<Word> =>
   typed({ type: 'string', enum: values, description })
 
 /** An integer from `minimum`. */
@@ -21,7 +21,7 @@ export const orNull = <T>(schema: Schema<T>): Schema<T | null> => typed({ ...sch
 export const id = (description: string): Schema<string> => typed({ type: 'string', format: 'uuid', description })
 
 /** A time: ISO 8601 UTC with microseconds and a trailing `Z`. */
-export const moment = (description: string): Schema<string> =>
+export const timestamp = (description: string): Schema<string> =>
   typed({
     type: 'string',
     format: 'date-time',
@@ -30,7 +30,7 @@ export const moment = (description: string): Schema<string> =>
   })
 
 /** An absolute URI. */
-export const address = (description: string): Schema<string> => typed({ type: 'string', format: 'uri', description })
+export const url = (description: string): Schema<string> => typed({ type: 'string', format: 'uri', description })
 
 /** An exact decimal as a string. */
 export const decimal = (description: string): Schema<string> =>

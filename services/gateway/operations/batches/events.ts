@@ -6,7 +6,7 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/schema/contract.ts'
-import { count, word } from '#gateway/openapi/schema/fields.ts'
+import { count, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import { closed, schemaRef, typed } from '#gateway/openapi/schema/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
@@ -23,7 +23,7 @@ const counts = {
 
 const events = {
   status: closed({
-    status: word(['pending', 'processing', 'completed'], 'Status of the batch.'),
+    status: enumSchema(['pending', 'processing', 'completed'], 'Status of the batch.'),
     ...counts,
   }),
   screenshot: typed({

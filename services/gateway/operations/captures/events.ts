@@ -6,17 +6,17 @@ import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/schema/contract.ts'
-import { count, moment, word } from '#gateway/openapi/schema/fields.ts'
+import { count, timestamp, enumSchema } from '#gateway/openapi/schema/fields.ts'
 import { closed, schemaRef } from '#gateway/openapi/schema/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
 const events = {
   status: closed(
-    { status: word(['pending', 'processing'], 'Status of the screenshot.') },
+    { status: enumSchema(['pending', 'processing'], 'Status of the screenshot.') },
     { position: count('Number of captures waiting ahead of this one.') },
   ),
-  started: closed({ started_at: moment('Start time of the attempt.') }),
+  started: closed({ started_at: timestamp('Start time of the attempt.') }),
   result: schemaRef('EndedScreenshot'),
 }
 

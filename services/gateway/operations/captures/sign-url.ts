@@ -5,7 +5,7 @@ import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
 import { exampleAddress, exampleIds } from '#gateway/openapi/schema/example-values.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
-import { address, moment, orNull } from '#gateway/openapi/schema/fields.ts'
+import { url, timestamp, orNull } from '#gateway/openapi/schema/fields.ts'
 import { components, inEnvelope, object, typed } from '#gateway/openapi/schema/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
@@ -26,11 +26,11 @@ const parameters = Type.Object(
 
 const signedUrl = object({
   url: [
-    address('Link to the image, usable by anyone who has it.'),
+    url('Link to the image, usable by anyone who has it.'),
     `${exampleAddress}/${exampleIds.screenshot}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
   ],
   expires_at: [
-    orNull(moment('Time at which the link expires; null for a permanent link.')),
+    orNull(timestamp('Time at which the link expires; null for a permanent link.')),
     '2026-03-01T10:30:00.000000Z',
   ],
   expires_in: [
@@ -66,7 +66,7 @@ export const signUrl = forCaller({
     if (!key) throw new AppError('SERVER_ERROR', { message: 'no link signing key is configured' })
     const expires = minutes === 0 ? undefined : Math.floor(context.now().getTime() / 1000) + minutes * 60
     const expiresAt = expires === undefined ? null : new Date(expires * 1000).toISOString().replace('Z', '000Z')
-    const url = `${captureUrls(context.publicUrl(), id).image}?${signLink(key, id, expires)}`
-    return { status: 200, body: { data: { url, expires_at: expiresAt, expires_in: minutes } } }
+    const linkUrl = `${captureUrls(context.publicUrl(), id).image}?${signLink(key, id, expires)}`
+    return { status: 200, body: { data: { url: linkUrl, expires_at: expiresAt, expires_in: minutes } } }
   },
 })

@@ -8,7 +8,7 @@ export const injection = {
   headers: withDoc(Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 }), {
     description: 'HTTP headers that the browser sends to the host of the target. Values are never returned.',
     example: { 'X-Token': 'abc' },
-    more: 'The headers are not sent to other hosts, even after a redirect; credentials (`Authorization`, `Cookie`, keys and tokens) not to other ports of the host either, nor from https to http.',
+    more: 'The headers are not sent to other hosts, even after a redirect; credentials (`Authorization`, `Cookie`, keys and tokens) are not sent to other ports of the host either, nor from https to http.',
     appliesTo: 'url',
   }),
   cookies: withDoc(Type.Array(cookie, { maxItems: 20 }), {

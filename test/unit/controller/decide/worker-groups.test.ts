@@ -42,7 +42,7 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
 })
 
 t.test(
-  'worker groups: a start that fails gives the next ones twice the time; a worker that reports has a quarter of an hour',
+  'worker groups: each failed start doubles the start limit; a worker that sends heartbeats has 15 minutes',
   async (t) => {
     const silent = (ms: number) => worker(String(ms), { state: 'starting', ageMs: ms, silentMs: ms })
     const reporting = (ms: number) => worker(`r${ms}`, { state: 'starting', ageMs: ms })

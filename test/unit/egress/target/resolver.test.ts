@@ -39,19 +39,19 @@ t.test('resolver: a name that times out or does not exist has no addresses', asy
 })
 
 t.test(
-  'resolver: reports whether a server answered, which a name that does not exist or cannot be queried is',
+  'resolver: reports whether a server responded; a name that does not exist or cannot be queried counts as a response',
   async (t) => {
     const reported: boolean[] = []
-    const look = async (address: string, name: string) => {
+    const reportsFor = async (address: string, name: string) => {
       reported.length = 0
       await createResolver({ dnsMs: 300, servers: [address] }, (isAnswered) => reported.push(isAnswered)).resolve(name)
       return [...reported]
     }
     await using server = await startDnsServer({ 'late.test': 'silent', 'a.test': ['1.1.1.1'] })
     for (const name of ['a.test', 'nowhere.test', `${'a'.repeat(70)}.test`])
-      t.same(await look(server.address, name), [true], name)
-    t.same(await look(server.address, 'late.test'), [false])
-    t.same(await look('127.0.0.9:1', 'a.test'), [false], 'no server listens there')
+      t.same(await reportsFor(server.address, name), [true], name)
+    t.same(await reportsFor(server.address, 'late.test'), [false])
+    t.same(await reportsFor('127.0.0.9:1', 'a.test'), [false], 'no server listens there')
   },
 )
 

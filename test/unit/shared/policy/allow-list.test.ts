@@ -16,7 +16,7 @@ t.test('allow list: allows a host on every port, or on the given one', async (t)
   t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'subdomains are not included')
 })
 
-t.test('allow list: allows addresses and blocks of both families', async (t) => {
+t.test('allow list: allows addresses and CIDR blocks of both families', async (t) => {
   const list = listOf(['127.0.0.1:8000', '10.1.0.0/16', '[::1]:8000', 'fd00::/8', '192.168.1.1'])
   for (const [ip, port] of [
     ['127.0.0.1', 8000],
@@ -39,7 +39,7 @@ t.test('allow list: allows addresses and blocks of both families', async (t) => 
   }
 })
 
-t.test('allow list: a block allows no name, and a name no address', async (t) => {
+t.test('allow list: a CIDR block allows no host name, and a host name allows no address', async (t) => {
   const list = listOf(['0.0.0.0/0', 'a.test'])
   t.notOk(allowsHost(list, 'b.test', 80))
   t.notOk(allowsAddress(listOf(['a.test']), '127.0.0.1', 80))

@@ -20,7 +20,7 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const { stderr } = child
-  if (!stderr) throw new Error('no standard error')
+  if (!stderr) throw new Error('the child has no stderr')
   return { child, errors: text(stderr), ended: once(child, 'exit').then(([code]: number[]) => code) }
 }
 

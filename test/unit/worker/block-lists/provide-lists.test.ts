@@ -35,7 +35,7 @@ t.test('provideLists: copies precompiled lists, and compiles others', async (t) 
   t.match(JSON.parse(readFileSync(join(compiled.folder, 'lists.json'), 'utf8')), { lists: compiled.lists })
 })
 
-t.test('provideLists: a missing folder of the operator is a configuration error', async (t) => {
+t.test('provideLists: a missing operator folder is a configuration error', async (t) => {
   const folder = t.testdir({})
   const into = join(folder, 'into')
   await t.rejects(provideLists(join(folder, 'none'), { into }), { code: 'CONFIGURATION' })

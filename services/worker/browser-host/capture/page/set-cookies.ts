@@ -13,7 +13,7 @@ const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boole
   value,
   domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
   path: '/',
-  // HTML and Markdown sources have an opaque origin: all their requests are cross-site, and only send such cookies.
+  // HTML and Markdown sources have an opaque origin: all their requests are cross-site and carry only `SameSite=None` cookies.
   ...(isSource && { sameSite: 'None', secure: true }),
 })
 

@@ -32,9 +32,9 @@ const readMessages = (received: unknown): Messages => {
 }
 
 /**
- * Runs autoconsent's snippets in the main world, where the consent platform has its interface; false for one that throws. Runs
- * none in a frame that shares its parent's process: the id of its main world requires `Runtime.enable`, which pages can
- * detect, and only one rule for frames has a snippet, for a detail.
+ * Runs autoconsent's snippets in the main world, where the consent management platform exposes its API; a snippet that throws
+ * yields false. Runs none in a frame that shares its parent's process: the id of its main world requires `Runtime.enable`, which
+ * pages can detect, and only one rule for frames has a snippet, which handles a minor detail.
  */
 const runSnippets = async (
   { session, hasOwnProcess }: CandidateFrame,

@@ -1,6 +1,6 @@
 import highlighter from 'highlight.js/lib/common'
 
-/** Bounds of the code that is highlighted, in one block and in a page: the highlighter's time can grow by the square of the size. */
+/** Bounds of the code that is highlighted, in one block and in a page: the highlighter's time can grow quadratically with the size. */
 const blockCharactersMax = 10_000
 const pageCharactersMax = 50_000
 
