@@ -44,7 +44,7 @@ export type PoolLoopOptions = {
 type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
 
 /** Whether there is nothing to do until a capture arrives or a worker changes; both wake the loop. */
-const isIdle = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
+const isIdle = ({ decision, observation: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
   if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
     return false
   return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
@@ -77,7 +77,7 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): Worker
     decided: (tick) => {
       isCalm = isIdle(tick)
       const { wanted, reason, kind } = tick.decision
-      reportTick({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
+      reportTick({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.observation), wanted, reason }) })
       events.decided(tick, policy)
     },
     failed: (error) => {

@@ -63,7 +63,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
           policy: () => policy,
           decided: (tick) => {
             isCalm = tick.decision.reason === 'steady' && tick.decision.wanted === spares
-            reportTick({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
+            reportTick({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.observation)) })
             events.decided(tick, policy)
           },
           failed: (error) => {

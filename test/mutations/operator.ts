@@ -25,11 +25,8 @@ const knowledge: readonly Mutation[] = [
     ['if (isSubscriptionSuspect(groups) || isAwaited) return certain', 'if (isAwaited) return certain'],
   ]),
   ...against(`${unit}/decide/decide.test.ts`, 'services/controller/decide/decide.ts', [
-    ["if (seen.backlog === 'unknown' && wanted.wanted <= size) {", "if (seen.backlog === 'unknown') {"],
-    [
-      "return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)",
-      'return scaled(next, wanted)',
-    ],
+    ["if (observation.backlog === 'unknown' && wanted.wanted <= size) {", "if (observation.backlog === 'unknown') {"],
+    ['? { decision: scaleUp(next, wanted), memory: next.memory }', '? scaled(next, wanted)'],
   ]),
   ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [
     [' && each.downMs() <= staleAfterMs', ''],

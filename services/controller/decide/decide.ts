@@ -36,10 +36,10 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Without a backlog report, JetStream's depth alone counts. */
 const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const wantedOf = ({ seen, policy, groups }: ScalingInput): WantedSize => {
-  const backlog = seen.backlog === 'unknown' ? noBacklog : seen.backlog
+const wantedOf = ({ observation, policy, groups }: ScalingInput): WantedSize => {
+  const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const need = requiredCapacity({ ...seen, backlog, active: groups.active, busy }, policy)
+  const need = requiredCapacity({ ...observation, backlog, active: groups.active, busy }, policy)
   const wanted = clamp(need.workers, policy)
   if (need.workers > policy.max) return { wanted, reason: 'at-maximum' }
   return { wanted, reason: wanted === policy.min && groups.active.length < wanted ? 'below-minimum' : need.reason }
@@ -48,36 +48,40 @@ const wantedOf = ({ seen, policy, groups }: ScalingInput): WantedSize => {
 /** Scales, and remembers when workers were last drained. */
 const scaled = (input: ScalingInput, wanted: WantedSize): ReturnType<Decide> => {
   const decision = scale(input, wanted)
-  const { memory, seen } = input
-  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
+  const { memory, observation } = input
+  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: observation.nowMs } : memory }
 }
 
 /** A fixed size applies at once, without a hold window. */
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
-  const wants = [{ atMs: input.seen.nowMs, size }]
-  const memory = { ...input.memory, wants, lastWantMs: input.seen.nowMs }
+  const wants = [{ atMs: input.observation.nowMs, size }]
+  const memory = { ...input.memory, wants, lastWantMs: input.observation.nowMs }
   return scaled({ ...input, memory }, { wanted: size, reason: 'fixed' })
 }
 
 const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
-  const { seen, policy, memory, groups } = input
+  const { observation, policy, memory, groups } = input
   const size = groups.active.length
   const wanted = wantedOf(input)
-  if (seen.backlog === 'unknown' && wanted.wanted <= size) {
+  if (observation.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...input, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
+  const next = { ...input, memory: remember(memory, policy, observation.nowMs, wanted.wanted) }
   // Only a known backlog allows removing workers, stuck ones included.
-  return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)
+  return observation.backlog === 'unknown'
+    ? { decision: scaleUp(next, wanted), memory: next.memory }
+    : scaled(next, wanted)
 }
 
 /** Freezes the pool, and remembers its present size as the wanted one. */
-const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
+const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
   const size =
-    seen.workers === 'unknown' ? undefined : classifyWorkers(seen.workers, policy, memory.failures).active.length
+    observation.workers === 'unknown'
+      ? undefined
+      : classifyWorkers(observation.workers, policy, memory.failures).active.length
   return {
     decision: { kind: 'freeze', wanted: size ?? lastWanted(memory), reason: 'paused' },
-    memory: size === undefined ? memory : remember(memory, policy, seen.nowMs, size),
+    memory: size === undefined ? memory : remember(memory, policy, observation.nowMs, size),
   }
 }
 
@@ -108,24 +112,27 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * With minimum 0, one worker is held until none has been wanted for `zeroAfterMs`. Scaling up first undrains leaving workers, and
  * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
-export const decide: Decide = (seen, policy, before) => {
-  const followed = followStarts(before, seen)
-  if (policy.isPaused) return pause(seen, policy, followed)
-  if (seen.workers === 'unknown') {
+export const decide: Decide = (observation, policy, before) => {
+  const followed = followStarts(before, observation)
+  if (policy.isPaused) return pause(observation, policy, followed)
+  if (observation.workers === 'unknown') {
     return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
-  const groups = classifyWorkers(seen.workers, policy, followed.failures)
+  const groups = classifyWorkers(observation.workers, policy, followed.failures)
   const size = groups.active.length
-  const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
-  const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: seen.nowMs } : seeded
-  const input = { seen, policy, memory, groups }
+  const seeded = followed.wants ? followed : remember(followed, policy, observation.nowMs, size)
+  const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: observation.nowMs } : seeded
+  const input = { observation, policy, memory, groups }
 
   if (groups.lost.length > 0) {
-    const since = { replaceMs: seen.nowMs - memory.lastReplaceMs, suspectMs: seen.nowMs - memory.lastSuspectMs }
+    const since = {
+      replaceMs: observation.nowMs - memory.lastReplaceMs,
+      suspectMs: observation.nowMs - memory.lastSuspectMs,
+    }
     const pods = replaceableOf(groups, since).map(({ pod }) => pod)
     if (pods.length > 0) {
       const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
-      return { decision, memory: { ...memory, lastReplaceMs: seen.nowMs } }
+      return { decision, memory: { ...memory, lastReplaceMs: observation.nowMs } }
     }
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
@@ -133,10 +140,10 @@ export const decide: Decide = (seen, policy, before) => {
 }
 
 /** Returns a function that decides by the current policy and keeps the memory between calls. */
-export const createDecider = (policyNow: () => PoolPolicy): ((seen: Observation) => Decision) => {
+export const createDecider = (policyNow: () => PoolPolicy): ((observation: Observation) => Decision) => {
   let memory = blankMemory
-  return (seen) => {
-    const next = decide(seen, policyNow(), memory)
+  return (observation) => {
+    const next = decide(observation, policyNow(), memory)
     memory = next.memory
     return next.decision
   }

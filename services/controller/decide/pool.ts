@@ -157,9 +157,9 @@ export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 
-/** Decides the size of a pool. Pure: the time is in `seen`, the history in `memory`. */
+/** Decides the size of a pool. Pure: the time is in `observation`, the history in `memory`. */
 export type Decide = (
-  seen: Observation,
+  observation: Observation,
   policy: PoolPolicy,
   memory: PoolMemory,
 ) => { decision: Decision; memory: PoolMemory }

@@ -18,7 +18,7 @@ export type WantedSize = { readonly wanted: number; readonly reason: Reason }
 
 /** Input of scaling; `memory` already contains the current wanted size. */
 export type ScalingInput = {
-  readonly seen: Observation
+  readonly observation: Observation
   readonly policy: PoolPolicy
   readonly memory: PoolMemory
   readonly groups: WorkerGroups
@@ -27,17 +27,18 @@ export type ScalingInput = {
 const podsOf = (workers: readonly ObservedWorker[]): string[] => workers.map(({ pod }) => pod)
 
 /** Number of requested workers that take no captures: stuck and refused ones. */
-const unavailableOf = ({ seen, groups }: ScalingInput): number => groups.stuck.length + (seen.refused?.count ?? 0)
+const unavailableOf = ({ observation, groups }: ScalingInput): number =>
+  groups.stuck.length + (observation.refused?.count ?? 0)
 
 /** The most urgent trouble; undefined without any. */
-const troubleOf = ({ seen, groups }: ScalingInput): Trouble | undefined =>
-  troubles.find((each) => seen.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
+const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =>
+  troubles.find((each) => observation.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
 /** The largest size wanted within the hold window; the pool does not shrink below it. */
-const heldOf = ({ seen, policy, memory }: ScalingInput): number => {
+const heldOf = ({ observation, policy, memory }: ScalingInput): number => {
   const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
   if (policy.size !== 'by-queue') return held
-  const lastStays = policy.min === 0 && seen.nowMs < memory.lastWantMs + policy.zeroAfterMs
+  const lastStays = policy.min === 0 && observation.nowMs < memory.lastWantMs + policy.zeroAfterMs
   return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
 }
 
@@ -49,8 +50,8 @@ const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly Observed
  * Keeps stuck ones while others are starting, because a starting one might be removed instead.
  */
 const withdraw = (input: ScalingInput, wanted: number): Decision | undefined => {
-  const { groups, seen } = input
-  const refused = seen.refused?.count ?? 0
+  const { groups, observation } = input
+  const refused = observation.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
   const size = groups.active.length + unavailableOf(input)
   const excess = Math.min(refused + idle.length, size - heldOf(input))
@@ -60,15 +61,15 @@ const withdraw = (input: ScalingInput, wanted: number): Decision | undefined => 
 
 /** Scales up to the wanted number, counting stuck and refused workers as started; one at a time while starts fail. */
 export const scaleUp = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
-  const { seen, memory, groups } = input
+  const { observation, memory, groups } = input
   const missing = wanted - groups.active.length
   const undrain = podsOf(groups.leaving.slice(0, missing))
   const starts = Math.max(0, missing - undrain.length - unavailableOf(input))
-  const requested = groups.present + (seen.refused?.count ?? 0)
+  const requested = groups.present + (observation.refused?.count ?? 0)
   if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(input) ?? reason }
   if (memory.failures === 0 || starts === 0)
     return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
-  const mayTry = seen.nowMs >= memory.retryAtMs && groups.starting.length === 0
+  const mayTry = observation.nowMs >= memory.retryAtMs && groups.starting.length === 0
   if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
   return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
 }
@@ -78,7 +79,7 @@ const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
   podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
 const scaleDown = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
-  const { seen, policy, memory, groups } = input
+  const { observation, policy, memory, groups } = input
   const size = groups.active.length
   const held = heldOf(input)
   if (size <= held) {
@@ -88,7 +89,7 @@ const scaleDown = (input: ScalingInput, { wanted, reason }: WantedSize): Decisio
   // In a large pool some workers are always starting; they do not replace ready ones yet.
   const ready = groups.active.filter(({ state }) => state === 'ready')
   if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
-  if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
+  if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepShare))
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), wanted, reason: 'excess' }
 }

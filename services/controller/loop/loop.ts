@@ -3,18 +3,18 @@ import type { Wakeup } from '#shared/process/wakeup.ts'
 import { within } from '#shared/process/within.ts'
 
 /** Observation and decision of one tick. */
-export type Tick<Seen, Decision> = { readonly seen: Seen; readonly decision: Decision }
+export type Tick<Observed, Decision> = { readonly observation: Observed; readonly decision: Decision }
 
 /**
  * `observe` returns what it cannot read as unknown; `decide` keeps its state between calls; `act` is idempotent; every tick
  * calls `decided`, `failed` or both.
  */
-export type LoopDeps<Seen, Decision> = {
-  readonly observe: () => Promise<Seen>
-  readonly decide: (seen: Seen) => Decision
+export type LoopDeps<Observed, Decision> = {
+  readonly observe: () => Promise<Observed>
+  readonly decide: (observation: Observed) => Decision
   readonly act: (decision: Decision) => Promise<void>
   readonly wakeup: Wakeup
-  readonly decided: (tick: Tick<Seen, Decision>) => void
+  readonly decided: (tick: Tick<Observed, Decision>) => void
   readonly failed: (error: AppError) => void
   /** Called with the duration of each tick in milliseconds, failed ticks included. */
   readonly took?: (ms: number) => void
@@ -47,8 +47,8 @@ export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
  * Observes, decides and acts, one tick at a time, every `tickMs` and on wakeup, until `stop` aborts. A step longer than `limitMs`
  * is abandoned and retried by the next tick, because acting is idempotent.
  */
-export const runLoop = async <Seen, Decision>(
-  deps: LoopDeps<Seen, Decision>,
+export const runLoop = async <Observed, Decision>(
+  deps: LoopDeps<Observed, Decision>,
   timing: LoopTiming,
   stop: AbortSignal,
 ): Promise<void> => {
@@ -56,10 +56,10 @@ export const runLoop = async <Seen, Decision>(
   while (!stop.aborted) {
     const began = performance.now()
     try {
-      const seen = await limited(deps.observe(), limitMs)
+      const observation = await limited(deps.observe(), limitMs)
       if (stop.aborted) return
-      const decision = deps.decide(seen)
-      deps.decided({ seen, decision })
+      const decision = deps.decide(observation)
+      deps.decided({ observation, decision })
       await limited(deps.act(decision), limitMs)
     } catch (thrown) {
       deps.failed(toAppError(thrown))

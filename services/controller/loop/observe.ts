@@ -87,22 +87,22 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
   }
 
   return async (): Promise<Observation> => {
-    const [seen, depth] = await Promise.all([list(), readDepth()])
+    const [observation, depth] = await Promise.all([list(), readDepth()])
     const nowMs = now()
     const common = { nowMs, backlog: subscription.backlog(), depth }
-    if (seen === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
-    const listed = new Set(seen.workers.map(({ pod }) => pod))
+    if (observation === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
+    const listed = new Set(observation.workers.map(({ pod }) => pod))
     follow(listed)
-    starts = seen.starts
+    starts = observation.starts
     serviceMs =
       meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
     return {
       ...common,
-      workers: seen.workers.map((placed) => see(placed, nowMs)),
+      workers: observation.workers.map((placed) => see(placed, nowMs)),
       otherPools: observeOtherPools(nowMs),
-      refused: seen.refused,
+      refused: observation.refused,
       starts,
-      startMs: seen.startMs,
+      startMs: observation.startMs,
       serviceMs,
     }
   }

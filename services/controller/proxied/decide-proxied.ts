@@ -23,17 +23,21 @@ const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
 }
 
 type JobGroups = ReturnType<typeof classifyJobs>
-type JobsInput = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
+type JobsInput = {
+  readonly observation: ProxiedObservation
+  readonly policy: ProxiedPolicy
+  readonly groups: JobGroups
+}
 type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
 
-const verdictOf = ({ seen, policy, groups }: JobsInput, memory: ProxiedMemory, depth: Depth): Verdict => {
+const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMemory, depth: Depth): Verdict => {
   const waiting = Math.max(0, depth.waiting + depth.inFlight - groups.serving)
   const missing = Math.max(0, waiting + policy.spares - groups.free)
   const room = Math.max(0, policy.max - groups.unfinished)
   const create = Math.min(missing, room)
   const wanted = Math.min(policy.max, waiting + groups.serving + policy.spares)
   if (memory.trouble) {
-    const mayTry = seen.nowMs >= memory.retryAtMs && groups.coming === 0
+    const mayTry = observation.nowMs >= memory.retryAtMs && groups.coming === 0
     return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.why }
   }
   if (missing > room) return { create, wanted, reason: 'at-maximum' }
@@ -62,26 +66,32 @@ const verdictOf = ({ seen, policy, groups }: JobsInput, memory: ProxiedMemory, d
  * has not started them); once they have ended, others replace them. `state` is undefined while the Jobs are unknown or the pool
  * is paused.
  */
-export const decideProxied: DecideProxied = (seen, policy, before) => {
-  const nothing = { create: 0, giveUp: [], claims: seen.claims, state: undefined, trouble: before.trouble } as const
+export const decideProxied: DecideProxied = (observation, policy, before) => {
+  const nothing = {
+    create: 0,
+    giveUp: [],
+    claims: observation.claims,
+    state: undefined,
+    trouble: before.trouble,
+  } as const
   const sinceUnknown: ProxiedMemory = { ...before, sinceMs: undefined }
-  if (seen.jobs === 'unknown')
+  if (observation.jobs === 'unknown')
     return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
 
-  const groups = classifyJobs(seen.jobs, policy)
+  const groups = classifyJobs(observation.jobs, policy)
   const wanted = Math.min(policy.max, groups.unfinished)
   if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: sinceUnknown }
 
-  const memory = followStarts(before, { ...seen, jobs: seen.jobs, policy })
+  const memory = followStarts(before, { ...observation, jobs: observation.jobs, policy })
   const { trouble } = memory
   const verdict: Verdict =
-    seen.depth === 'unknown'
+    observation.depth === 'unknown'
       ? { create: 0, wanted, reason: 'backlog-unknown' }
-      : verdictOf({ seen, policy, groups }, memory, seen.depth)
-  const forMs = Math.round(seen.nowMs - (memory.sinceMs ?? seen.nowMs))
+      : verdictOf({ observation, policy, groups }, memory, observation.depth)
+  const forMs = Math.round(observation.nowMs - (memory.sinceMs ?? observation.nowMs))
   const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
   return {
     decision: { ...nothing, ...verdict, giveUp: groups.toGiveUp, state, trouble },
-    memory: trouble && verdict.create > 0 ? recordRetry(memory, seen.nowMs) : memory,
+    memory: trouble && verdict.create > 0 ? recordRetry(memory, observation.nowMs) : memory,
   }
 }

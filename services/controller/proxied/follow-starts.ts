@@ -32,13 +32,13 @@ const troubleOf = (memory: ProxiedMemory, { nowMs, starts, jobs, policy }: Start
 }
 
 /** Tracks whether Jobs start. A trouble lasts from its first sign until a Job becomes ready or the revision changes. */
-export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMemory => {
-  const { nowMs, policy, jobs } = seen
-  const { ready, failed } = seen.starts
+export const followStarts = (memory: ProxiedMemory, observation: StartsSeen): ProxiedMemory => {
+  const { nowMs, policy, jobs } = observation
+  const { ready, failed } = observation.starts
   const isUp = ready > memory.starts.ready
   const known = { ...memory, readyAtMs: isUp ? nowMs : memory.readyAtMs }
   const before = isUp || policy.revision !== memory.revision ? undefined : memory.trouble
-  const trouble = troubleOf(known, seen) ?? before
+  const trouble = troubleOf(known, observation) ?? before
   const followed = { ...known, starts: { ready, failed }, revision: policy.revision, trouble, unfinished: jobs.length }
   if (!trouble) return { ...followed, sinceMs: (memory.trouble ? undefined : memory.sinceMs) ?? nowMs }
   if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + retries.firstMs }

@@ -80,9 +80,9 @@ export type ProxiedDecision = {
   readonly trouble: JobTrouble | undefined
 }
 
-/** Decides which Jobs to create and give up. Pure: the time is in `seen`, the history in `memory`. */
+/** Decides which Jobs to create and give up. Pure: the time is in `observation`, the history in `memory`. */
 export type DecideProxied = (
-  seen: ProxiedObservation,
+  observation: ProxiedObservation,
   policy: ProxiedPolicy,
   memory: ProxiedMemory,
 ) => { decision: ProxiedDecision; memory: ProxiedMemory }

@@ -65,13 +65,13 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
   return runLoop(
     {
       ...deps,
-      decide: (seen) => {
-        const next = decideProxied(seen, deps.policy(), memory)
+      decide: (observation) => {
+        const next = decideProxied(observation, deps.policy(), memory)
         memory = next.memory
         return next.decision
       },
       decided: (tick) => {
-        publish(tick.decision.state, tick.seen.nowMs)
+        publish(tick.decision.state, tick.observation.nowMs)
         deps.decided(tick)
       },
       act: (decision) => applyDecision(deps, decision),

@@ -25,30 +25,36 @@ const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number
 }
 
 /** Counts of a pool for status, logs and metrics; `'unknown'` if they could not be read. */
-export const summarize = (seen: Observation) => ({
-  ready: seen.workers === 'unknown' ? seen.workers : seen.workers.filter(({ state }) => state === 'ready').length,
-  stuck: inTrouble(seen),
-  busy: seen.workers === 'unknown' ? seen.workers : seen.workers.reduce((sum, { busy }) => sum + busy, 0),
-  queue: seen.backlog === 'unknown' ? seen.backlog : seen.backlog.pending,
+export const summarize = (observation: Observation) => ({
+  ready:
+    observation.workers === 'unknown'
+      ? observation.workers
+      : observation.workers.filter(({ state }) => state === 'ready').length,
+  stuck: inTrouble(observation),
+  busy:
+    observation.workers === 'unknown'
+      ? observation.workers
+      : observation.workers.reduce((sum, { busy }) => sum + busy, 0),
+  queue: observation.backlog === 'unknown' ? observation.backlog : observation.backlog.pending,
 })
 
-const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
-  const { busy, queue } = summarize(seen)
+const measure = (on: PoolMetrics, pool: PoolLabels, observation: Observation) => {
+  const { busy, queue } = summarize(observation)
   if (busy !== 'unknown') on.busy.set(pool, busy)
   if (queue !== 'unknown') on.waiting.set(pool, queue)
   for (const source of readSources) {
-    if (seen[source] === 'unknown') on.unknown.inc({ ...pool, source })
+    if (observation[source] === 'unknown') on.unknown.inc({ ...pool, source })
   }
-  if (seen.workers === 'unknown') return
-  const serving = seen.workers.filter(({ state }) => state === 'ready' || state === 'draining')
+  if (observation.workers === 'unknown') return
+  const serving = observation.workers.filter(({ state }) => state === 'ready' || state === 'draining')
   on.slots.set(
     pool,
     serving.reduce((sum, { slots }) => sum + slots, 0),
   )
   for (const state of workerStates) {
-    on.workers.set({ ...pool, state }, seen.workers.filter((worker) => worker.state === state).length)
+    on.workers.set({ ...pool, state }, observation.workers.filter((worker) => worker.state === state).length)
   }
-  for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(seen, trouble)))
+  for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(observation, trouble)))
 }
 
 /** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
@@ -57,11 +63,11 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
   let lastMessage = ''
   return {
     decided: (
-      { seen, decision }: Tick<Observation, Decision>,
+      { observation, decision }: Tick<Observation, Decision>,
       { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
     ) => {
       const { kind, reason, wanted, ...what } = decision
-      measure(on, labels, seen)
+      measure(on, labels, observation)
       on.desired.set(labels, wanted)
       on.min.set(labels, size === 'by-queue' ? min : size)
       on.max.set(labels, size === 'by-queue' ? max : size)
@@ -69,7 +75,7 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
-        logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(seen) }, message)
+        logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(observation) }, message)
       lastMessage = message
     },
     tickFailed: (error: AppError) => {

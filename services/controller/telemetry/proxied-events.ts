@@ -60,14 +60,18 @@ const countJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], 
   }
 }
 
-const measure = (on: PoolMetrics, pool: PoolLabels, { seen, decision }: Tick<ProxiedObservation, ProxiedDecision>) => {
-  const { waiting } = summarizeJobs(seen)
+const measure = (
+  on: PoolMetrics,
+  pool: PoolLabels,
+  { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
+) => {
+  const { waiting } = summarizeJobs(observation)
   on.desired.set(pool, decision.wanted)
   on.decisions.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
   if (waiting !== 'unknown') on.waiting.set(pool, waiting)
-  if (seen.depth === 'unknown') on.unknown.inc({ ...pool, source: 'depth' })
-  if (seen.jobs === 'unknown') on.unknown.inc({ ...pool, source: 'workers' })
-  else countJobs(on, pool, seen.jobs, decision)
+  if (observation.depth === 'unknown') on.unknown.inc({ ...pool, source: 'depth' })
+  if (observation.jobs === 'unknown') on.unknown.inc({ ...pool, source: 'workers' })
+  else countJobs(on, pool, observation.jobs, decision)
 }
 
 const count = (jobs: JobMetrics, on: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
@@ -103,7 +107,7 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMe
         on.max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
           const why = { reason, ...(trouble && { trouble: trouble.message }) }
-          logger.info({ pool, create, giveUp, wanted, ...why, ...summarizeJobs(tick.seen) }, `jobs ${reason}`)
+          logger.info({ pool, create, giveUp, wanted, ...why, ...summarizeJobs(tick.observation) }, `jobs ${reason}`)
         }
         lastReason = reason
       },

@@ -94,7 +94,7 @@ export const runPool: RunPool<RunPoolDeps> = async (deps, run, stop) => {
         await children.reconcile(run.pool())
         return observe()
       },
-      decide: (seen) => holdDuringRollout(decide(seen), facts),
+      decide: (observation) => holdDuringRollout(decide(observation), facts),
       act: (decision) => {
         lastReason = decision.reason
         if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))

@@ -61,7 +61,7 @@ export type StatusCommon = {
   /** The pool with the status written last. */
   readonly pool: BrowserPool
   readonly instance: string
-  readonly seen: { readonly backlog: Backlog | 'unknown' }
+  readonly observation: { readonly backlog: Backlog | 'unknown' }
   readonly decision: { readonly wanted: number; readonly reason: NonNullable<BrowserPoolStatus['reason']> }
   readonly at: Date
 }
@@ -74,16 +74,16 @@ export const composeStatus = (
   replicas: Replicas | false,
   conditions: { readonly [T in PoolConditionType]: Condition<T> },
 ): BrowserPoolStatus => {
-  const { pool, instance, seen, decision } = common
+  const { pool, instance, observation, decision } = common
   const stampedOf = <T extends PoolConditionType>([type, found]: readonly [T, Condition<T>]) =>
     withTransitionTime(common, type, found)
   return {
     observedGeneration: pool.metadata.generation,
     ...replicas,
     desiredReplicas: decision.wanted,
-    ...(seen.backlog !== 'unknown' && {
-      queue: seen.backlog.pending,
-      oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),
+    ...(observation.backlog !== 'unknown' && {
+      queue: observation.backlog.pending,
+      oldestWaitSeconds: Math.floor(observation.backlog.oldestMs / 1000),
     }),
     reason: decision.reason,
     selector: selectorOf(poolSelector(instance, pool.metadata.name)),

@@ -15,7 +15,7 @@ import {
 
 /** Input of the status of a pool that runs a Deployment. */
 export type StatusParts = StatusCommon & {
-  readonly seen: Observation
+  readonly observation: Observation
   readonly decision: Decision
   /** Messages by trouble, including those of pods that do not count for the size. */
   readonly troubles: ReadonlyMap<Trouble, string>
@@ -31,8 +31,8 @@ export type StatusParts = StatusCommon & {
 const workers = (count: number, one: string, several: string): string =>
   count === 1 ? `1 worker ${one}` : `${count} workers ${several}`
 
-const inState = (seen: Observation, state: ObservedWorker['state']): number =>
-  seen.workers === 'unknown' ? 0 : seen.workers.filter((worker) => worker.state === state).length
+const inState = (observation: Observation, state: ObservedWorker['state']): number =>
+  observation.workers === 'unknown' ? 0 : observation.workers.filter((worker) => worker.state === state).length
 
 const unknownWorkers = 'The API server cannot be read: the workers are unknown, so nothing is changed.'
 
@@ -55,9 +55,9 @@ const pausedWithoutWorkers =
 
 /** Whether enough workers take captures. */
 const readyCondition = (parts: StatusParts): Condition<'Ready'> => {
-  const { seen, rollout } = parts
-  if (seen.workers === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownWorkers)
-  const ready = inState(seen, 'ready')
+  const { observation, rollout } = parts
+  if (observation.workers === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownWorkers)
+  const ready = inState(observation, 'ready')
   const required = requiredOf(parts)
   if (rollout === 'failed') return condition('False', 'RolloutFailed', failedRollout)
   if (rollout !== 'complete') return condition('False', 'RollingOut', 'The template is not yet that of all workers.')
@@ -93,15 +93,15 @@ const stalledCondition = ({ problem, rollout }: StatusParts): Condition<'Stalled
 
 /** Whether workers are starting or leaving. */
 const progressingCondition = ({
-  seen,
+  observation,
   isRollingOut,
   decision,
   troubles,
   provisionMs,
 }: StatusParts): Condition<'Progressing'> => {
-  const starting = inState(seen, 'starting')
-  const unscheduled = inState(seen, 'unscheduled')
-  const leaving = inState(seen, 'draining') + inState(seen, 'drained')
+  const starting = inState(observation, 'starting')
+  const unscheduled = inState(observation, 'unscheduled')
+  const leaving = inState(observation, 'draining') + inState(observation, 'drained')
   if (isRollingOut) return condition('True', 'Replacing', troubles.size > 0 ? stalledRollout : replacing)
   if (decision.kind === 'replace') return condition('True', 'Replacing', 'Silent workers are replaced.')
   if (unscheduled > 0) return condition('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
@@ -114,13 +114,13 @@ const progressingCondition = ({
 }
 
 /** Whether queue and workers can be read. */
-const metricsAvailableCondition = ({ seen, decision }: StatusParts): Condition<'MetricsAvailable'> => {
-  if (seen.workers === 'unknown') return condition('False', 'WorkersUnknown', unknownWorkers)
+const metricsAvailableCondition = ({ observation, decision }: StatusParts): Condition<'MetricsAvailable'> => {
+  if (observation.workers === 'unknown') return condition('False', 'WorkersUnknown', unknownWorkers)
   if (decision.reason === 'missing-heartbeats') {
     const message = 'No heartbeat of most workers over NATS for more than 10 s, so nothing is changed yet.'
     return condition('False', 'MissingHeartbeats', message)
   }
-  if (seen.backlog !== 'unknown') return condition('True', 'MetricsRead', 'Queue and workers are read.')
+  if (observation.backlog !== 'unknown') return condition('True', 'MetricsRead', 'Queue and workers are read.')
   return condition(
     'False',
     'BacklogUnknown',
@@ -166,10 +166,10 @@ const degradedCondition = ({ troubles, problem }: StatusParts): Condition<'Degra
 
 /** Status of a pool of a Deployment after a reconciliation. */
 export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
-  const { workers: seen } = parts.seen
-  const { ready, busy } = summarize(parts.seen)
-  const replicas = seen !== 'unknown' && {
-    replicas: seen.filter(({ state }) => state !== 'stopping').length,
+  const { workers: observed } = parts.observation
+  const { ready, busy } = summarize(parts.observation)
+  const replicas = observed !== 'unknown' && {
+    replicas: observed.filter(({ state }) => state !== 'stopping').length,
     readyReplicas: Number(ready),
     busySlots: Number(busy),
   }

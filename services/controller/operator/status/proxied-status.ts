@@ -12,7 +12,10 @@ import {
 } from './conditions.ts'
 
 /** Input of the status of a pool that runs Jobs. */
-type ProxiedStatusParts = StatusCommon & { readonly seen: ProxiedObservation; readonly decision: ProxiedDecision }
+type ProxiedStatusParts = StatusCommon & {
+  readonly observation: ProxiedObservation
+  readonly decision: ProxiedDecision
+}
 
 /** Predicates for a sentence about Jobs, by trouble. */
 const jobTroubleWords = {
@@ -24,8 +27,8 @@ const jobTroubleWords = {
 
 /** Status of a pool of Jobs after a reconciliation. Of the conditions only ScalingLimited changes with the number of captures. */
 export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
-  const { jobs, ready, busy } = summarizeJobs(parts.seen)
-  const isKnown = parts.seen.jobs !== 'unknown'
+  const { jobs, ready, busy } = summarizeJobs(parts.observation)
+  const isKnown = parts.observation.jobs !== 'unknown'
   const replicas = isKnown && { replicas: Number(jobs), readyReplicas: Number(ready), busySlots: Number(busy) }
   return composeStatus(parts, replicas, {
     Ready: readyCondition(parts),
@@ -44,16 +47,16 @@ const unknownJobs = 'The API server cannot be read: the Jobs are unknown, so non
 const troubled = ({ why, message }: NonNullable<ProxiedDecision['trouble']>): string =>
   withCause(`Jobs ${jobTroubleWords[why]}`, message)
 
-const readyCondition = ({ seen, decision, pool }: ProxiedStatusParts): Condition<'Ready'> => {
-  if (seen.jobs === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownJobs)
+const readyCondition = ({ observation, decision, pool }: ProxiedStatusParts): Condition<'Ready'> => {
+  if (observation.jobs === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownJobs)
   if (pool.spec.paused) return condition('False', 'WorkersMissing', 'No Job is created: the pool is paused.')
   if (decision.trouble) return condition('False', 'WorkersMissing', troubled(decision.trouble))
   return condition('True', 'WorkersReady', 'Each capture gets a Job.')
 }
 
-const metricsAvailableCondition = ({ seen }: ProxiedStatusParts): Condition<'MetricsAvailable'> => {
-  if (seen.jobs === 'unknown') return condition('False', 'WorkersUnknown', unknownJobs)
-  if (seen.depth !== 'unknown') return condition('True', 'MetricsRead', 'Queue and Jobs are read.')
+const metricsAvailableCondition = ({ observation }: ProxiedStatusParts): Condition<'MetricsAvailable'> => {
+  if (observation.jobs === 'unknown') return condition('False', 'WorkersUnknown', unknownJobs)
+  if (observation.depth !== 'unknown') return condition('True', 'MetricsRead', 'Queue and Jobs are read.')
   const message = 'The depth of the queue cannot be read from NATS, so no Job is created.'
   return condition('False', 'BacklogUnknown', message)
 }

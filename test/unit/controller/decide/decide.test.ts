@@ -15,18 +15,17 @@ import {
   poolPolicy,
   emptyBacklog as quiet,
   observedWorkers as groups,
-  observedPool as seen,
+  observedPool as observed,
   observedWorker as worker,
   stuckWorkers as stuckOnes,
 } from '#test/helpers/observed-pool.ts'
 
-const { nowMs } = seen()
-const policy = poolPolicy()
+const [{ nowMs }, policy] = [observed(), poolPolicy()]
 const calm: PoolMemory = { ...blankMemory, wants: [{ atMs: nowMs - 1000, size: 0 }] }
 
 type Case = {
   name: string
-  seen: Partial<Observation>
+  observation: Partial<Observation>
   policy?: Partial<PoolPolicy>
   memory?: Partial<PoolMemory>
   want: Decision
@@ -35,24 +34,24 @@ type Case = {
 const cases: Case[] = [
   {
     name: 'freezes at the last required size when the list of workers is unknown',
-    seen: { workers: 'unknown' },
+    observation: { workers: 'unknown' },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
     want: { kind: 'freeze', wanted: 3, reason: 'workers-unknown' },
   },
   {
     name: 'holds the pool when the backlog is unknown',
-    seen: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: groups(5) },
+    observation: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: groups(5) },
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
   },
   {
     name: 'scales up by the depth of JetStream when the backlog is unknown',
-    seen: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
+    observation: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
     policy: { min: 0 },
     want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
     name: 'changes nothing while paused',
-    seen: {
+    observation: {
       backlog: { ...quiet, pending: 500 },
       workers: [worker('w1'), worker('w2', { silentMs: 99_000 }), worker('w3', { state: 'drained' })],
     },
@@ -61,7 +60,7 @@ const cases: Case[] = [
   },
   {
     name: 'a pause takes precedence over unknown reads',
-    seen: { workers: 'unknown', backlog: 'unknown' },
+    observation: { workers: 'unknown', backlog: 'unknown' },
     policy: { isPaused: true },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
     want: { kind: 'freeze', wanted: 3, reason: 'paused' },
@@ -69,7 +68,7 @@ const cases: Case[] = [
   {
     name: 'does not start workers for captures that draining workers still serve',
     // Two wait; four run in workers that take no more. If these four counted as waiting, six would be required.
-    seen: {
+    observation: {
       backlog: { ...quiet, pending: 2, processing: 4 },
       workers: [worker('idle'), ...groups(4, { state: 'draining', busy: 1 })],
       serviceMs: 10_000,
@@ -78,124 +77,126 @@ const cases: Case[] = [
   },
   {
     name: 'scales up to a fixed size when the backlog is unknown',
-    seen: { backlog: 'unknown', workers: groups(1) },
+    observation: { backlog: 'unknown', workers: groups(1) },
     policy: { size: 3, min: 0, max: 2 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'fixed' },
   },
   {
     name: 'stays at a fixed size, whatever the backlog',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(3) },
+    observation: { backlog: { ...quiet, pending: 500 }, workers: groups(3) },
     policy: { size: 3 },
     want: { kind: 'hold', wanted: 3, reason: 'fixed' },
   },
   {
     name: 'drains to a fixed size without a hold window',
-    seen: { backlog: 'unknown', workers: groups(3) },
+    observation: { backlog: 'unknown', workers: groups(3) },
     policy: { size: 2, holdMs: 3_600_000 },
     memory: { wants: undefined },
     want: { kind: 'drain', pods: ['w1'], wanted: 2, reason: 'excess' },
   },
   {
     name: 'stops drained workers above a fixed size',
-    seen: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
+    observation: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
     policy: { size: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs },
     want: { kind: 'stop', pods: ['w1'], wanted: 0, reason: 'drained' },
   },
   {
     name: 'drains the last worker of a fixed size of zero at once',
-    seen: { workers: groups(1) },
+    observation: { workers: groups(1) },
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 1 },
     want: { kind: 'drain', pods: ['w1'], wanted: 0, reason: 'excess' },
   },
   {
     name: 'never replaces a starting worker if the limit is infinite',
-    seen: { workers: [worker('w1', { ...starting, ageMs: 9_000_000, silentMs: 9_000_000 })] },
+    observation: { workers: [worker('w1', { ...starting, ageMs: 9_000_000, silentMs: 9_000_000 })] },
     policy: { startLimitMs: Infinity, startMaxMs: Infinity },
     want: { kind: 'hold', wanted: 1, reason: 'steady' },
   },
   {
     name: 'ignores the silence of stuck workers',
-    seen: { workers: [worker('w1'), ...stuckOnes(5, { silentMs: 99_000 })] },
+    observation: { workers: [worker('w1'), ...stuckOnes(5, { silentMs: 99_000 })] },
     policy: { min: 6 },
     want: { kind: 'hold', wanted: 6, reason: 'unschedulable' },
   },
   {
     name: 'freezes when most of the workers that are not stuck are silent',
-    seen: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 })), ...stuckOnes(5)] },
+    observation: {
+      workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 })), ...stuckOnes(5)],
+    },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'stops no stuck worker when the backlog is unknown',
-    seen: { backlog: 'unknown', workers: [worker('w1'), ...stuckOnes(4)] },
+    observation: { backlog: 'unknown', workers: [worker('w1'), ...stuckOnes(4)] },
     policy: { min: 3 },
     want: { kind: 'hold', wanted: 3, reason: 'unschedulable' },
   },
   {
     name: 'requires no workers for captures that other workers serve',
-    seen: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: { slots: 5, busy: 3 } },
+    observation: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: { slots: 5, busy: 3 } },
     policy: { min: 0 },
     want: { kind: 'hold', wanted: 0, reason: 'steady' },
   },
   {
     name: 'adds a buffer of several to the load',
-    seen: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
+    observation: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
     policy: { buffer: 3 },
     want: { kind: 'scale-up', to: 5, undrain: [], wanted: 5, reason: 'load' },
   },
   {
     name: 'keeps drained workers when the backlog is unknown',
-    seen: { backlog: 'unknown', workers: [worker('w1'), worker('w2', { state: 'drained' })] },
+    observation: { backlog: 'unknown', workers: [worker('w1'), worker('w2', { state: 'drained' })] },
     want: { kind: 'freeze', wanted: 1, reason: 'backlog-unknown' },
   },
   {
     name: 'starts the minimum even when the backlog is unknown',
-    seen: { backlog: 'unknown' },
+    observation: { backlog: 'unknown' },
     policy: { min: 2 },
     want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
   },
   {
     name: 'starts a worker that is missing from the minimum',
-    seen: { workers: groups(1) },
+    observation: { workers: groups(1) },
     policy: { min: 2 },
     want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
   },
   {
     name: 'freezes when most of several workers fall silent at once',
-    seen: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 }))] },
+    observation: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 }))] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces one of several silent workers after thirty seconds',
-    seen: { workers: [...groups(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
+    observation: { workers: [...groups(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
     want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other for ten seconds after a replacement',
-    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 9999 },
     want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces the next one after ten seconds, even if the previous one is still stopping',
-    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 10_000 },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other while the replacement has not reported',
-    seen: { workers: [...groups(1, { silentMs: 40_000 }), worker('w3', starting)] },
+    observation: { workers: [...groups(1, { silentMs: 40_000 }), worker('w3', starting)] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces all silent workers if as many report',
-    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
+    observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
     want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 3, reason: 'lost' },
   },
   {
     name: 'replaces late starts even if other workers are silent',
-    seen: {
+    observation: {
       workers: [
         worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 }),
         ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 40_000 })),
@@ -207,76 +208,76 @@ const cases: Case[] = [
   },
   {
     name: 'replaces a worker that is silent for more than ten seconds',
-    seen: { workers: [worker('w1'), worker('w2', { silentMs: 10_001, busy: 1 })] },
+    observation: { workers: [worker('w1'), worker('w2', { silentMs: 10_001, busy: 1 })] },
     want: { kind: 'replace', pods: ['w2'], wanted: 1, reason: 'lost' },
   },
   {
     name: 'replaces a worker that is starting for longer than its limit',
-    seen: { workers: [worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 })] },
+    observation: { workers: [worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 })] },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'does not count a stopping worker',
-    seen: { workers: [worker('w1', { state: 'stopping', silentMs: 99_000 })] },
+    observation: { workers: [worker('w1', { state: 'stopping', silentMs: 99_000 })] },
     want: { kind: 'scale-up', to: 1, undrain: [], wanted: 1, reason: 'below-minimum' },
   },
   {
     name: 'scales directly to the size that the backlog requires',
-    seen: { backlog: { ...quiet, pending: 14 }, workers: [] },
+    observation: { backlog: { ...quiet, pending: 14 }, workers: [] },
     policy: { min: 0 },
     want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
     name: 'scales up to the maximum at most, with the reason at-maximum',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(1) },
+    observation: { backlog: { ...quiet, pending: 500 }, workers: groups(1) },
     want: { kind: 'scale-up', to: 10, undrain: [], wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'holds at the maximum with the reason at-maximum while more would be required',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(10) },
+    observation: { backlog: { ...quiet, pending: 500 }, workers: groups(10) },
     want: { kind: 'hold', wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'follows the load',
-    seen: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
+    observation: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
     // 2 busy slots and 2 in reserve, 4 captures known; the backlog term requires less.
     want: { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
   },
   {
     name: 'waits a second after the first failed start',
-    seen: { starts: { ready: 0, failed: 1 } },
+    observation: { starts: { ready: 0, failed: 1 } },
     want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
   },
   {
     name: 'does not count a starting worker as capacity while starts fail',
-    seen: { workers: [worker('w1', starting)], starts: { ready: 0, failed: 5 } },
+    observation: { workers: [worker('w1', starting)], starts: { ready: 0, failed: 5 } },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs - 1 },
     want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
   },
   {
     name: 'starts all missing workers once a start has succeeded',
-    seen: { workers: groups(1), starts: { ready: 1, failed: 5 } },
+    observation: { workers: groups(1), starts: { ready: 1, failed: 5 } },
     policy: { min: 3 },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs + 60_000 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'below-minimum' },
   },
   {
     name: 'drops sizes older than the hold window',
-    seen: { workers: groups(4) },
+    observation: { workers: groups(4) },
     memory: { wants: [{ atMs: nowMs - 30_000, size: 4 }] },
     want: { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' },
   },
   {
     name: 'initialises the hold window with the current size',
-    seen: { workers: groups(4) },
+    observation: { workers: groups(4) },
     memory: { wants: undefined },
     want: { kind: 'hold', wanted: 1, reason: 'holding' },
   },
 ]
 
-for (const { name, seen: given, policy: rules, memory, want } of cases) {
+for (const { name, observation: given, policy: rules, memory, want } of cases) {
   t.test(`decide: ${name}`, (t) => {
-    t.strictSame(decide(seen(given), { ...policy, ...rules }, { ...calm, ...memory }).decision, want)
+    t.strictSame(decide(observed(given), { ...policy, ...rules }, { ...calm, ...memory }).decision, want)
     t.end()
   })
 }
@@ -285,7 +286,7 @@ t.test('decide: doubles the wait after each failed start, up to a minute', (t) =
   let memory = calm
   const waitsMs: number[] = []
   for (let failed = 1; failed <= 9; failed += 1) {
-    memory = decide(seen({ starts: { ready: 0, failed } }), policy, memory).memory
+    memory = decide(observed({ starts: { ready: 0, failed } }), policy, memory).memory
     waitsMs.push(memory.retryAtMs - nowMs)
   }
   t.strictSame(waitsMs, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
@@ -293,9 +294,9 @@ t.test('decide: doubles the wait after each failed start, up to a minute', (t) =
 })
 
 t.test('decide: records when it replaced a worker, and when it drained', (t) => {
-  t.equal(decide(seen({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
-  t.equal(decide(seen({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
-  t.equal(decide(seen({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
+  t.equal(decide(observed({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
+  t.equal(decide(observed({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
+  t.equal(decide(observed({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 
@@ -303,15 +304,15 @@ t.test('decide: records at most one size for each size of the pool', (t) => {
   let memory = blankMemory
   for (let tick = 0; tick < 1000; tick += 1) {
     const pending = (tick * 7) % 13
-    memory = decide(seen({ nowMs: nowMs + tick, backlog: { ...quiet, pending } }), policy, memory).memory
+    memory = decide(observed({ nowMs: nowMs + tick, backlog: { ...quiet, pending } }), policy, memory).memory
   }
   t.ok((memory.wants ?? []).length <= policy.max + 1)
   t.end()
 })
 
 t.test('decide: after a pause, holds the size found during the pause', (t) => {
-  const paused = decide(seen({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
-  const later = seen({ nowMs: nowMs + 29_999, workers: groups(6) })
+  const paused = decide(observed({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
+  const later = observed({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
   t.match(decide({ ...later, nowMs: nowMs + 30_000 }, policy, paused).decision, { kind: 'drain' })
   t.end()
@@ -319,19 +320,19 @@ t.test('decide: after a pause, holds the size found during the pause', (t) => {
 
 t.test('decide: idle time starts when a worker was last required, and at first if workers exist', (t) => {
   const none = { ...policy, min: 0 }
-  t.equal(decide(seen({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
-  t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
-  t.equal(decide(seen({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
+  t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
+  t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
+  t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
   t.end()
 })
 
 t.test('decide: follows a changing policy, and keeps its memory', (t) => {
   let size: PoolPolicy['size'] = 3
   const decideNow = createDecider(() => ({ ...policy, size }))
-  t.match(decideNow(seen({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
+  t.match(decideNow(observed({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
   size = 'by-queue'
-  t.match(decideNow(seen({ workers: groups(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
-  t.match(decideNow(seen({ workers: groups(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
+  t.match(decideNow(observed({ workers: groups(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
+  t.match(decideNow(observed({ workers: groups(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
   t.end()
 })
 
@@ -349,7 +350,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
   const max = 1 + upTo(11)
   const refused = often(0.3) ? ({ count: 1 + upTo(3), trouble: 'quota' } as const) : undefined
   return [
-    seen({
+    observed({
       workers,
       refused,
       backlog: often(0.1) ? 'unknown' : backlog,

@@ -39,7 +39,7 @@ const momentOf = ({ workers, refused, wanted, held, policy: rules, memory: befor
   const older = held === undefined ? [] : [{ atMs: nowMs - 1000, size: held }]
   const memory = { ...blankMemory, wants: [...older, { atMs: nowMs, size: wanted }], ...before }
   return {
-    seen: observedPool({ workers, refused }),
+    observation: observedPool({ workers, refused }),
     policy,
     memory,
     groups: classifyWorkers(workers, policy, memory.failures),

@@ -6,7 +6,7 @@ import { createWakeup } from '#shared/process/wakeup.ts'
 /** Runs a loop that observes 1, 2, 3 … and decides the double, without pause until `ticks` have ended. */
 const run = async (ticks: number, of: { act?: (decision: number) => Promise<void> } = {}) => {
   const stop = new AbortController()
-  const ticked: { seen: number; decision: number }[] = []
+  const ticked: { observation: number; decision: number }[] = []
   const failures: AppError[] = []
   let turn = 0
   let ended = 0
@@ -17,7 +17,7 @@ const run = async (ticks: number, of: { act?: (decision: number) => Promise<void
   await runLoop<number, number>(
     {
       observe: async () => (turn += 1),
-      decide: (seen) => seen * 2,
+      decide: (observation) => observation * 2,
       act: of.act ?? (async () => {}),
       wakeup: { ...createWakeup(), wait: async () => end() },
       decided: (tick) => ticked.push(tick),
@@ -33,9 +33,9 @@ t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   const acted: number[] = []
   const { ticked } = await run(3, { act: async (decision) => void acted.push(decision) })
   t.strictSame(ticked, [
-    { seen: 1, decision: 2 },
-    { seen: 2, decision: 4 },
-    { seen: 3, decision: 6 },
+    { observation: 1, decision: 2 },
+    { observation: 2, decision: 4 },
+    { observation: 3, decision: 6 },
   ])
   t.strictSame(acted, [2, 4, 6])
 })
@@ -51,7 +51,7 @@ t.test('loop: reads the interval again for each tick', async (t) => {
   await runLoop<number, number>(
     {
       observe: async () => 1,
-      decide: (seen) => seen,
+      decide: (observation) => observation,
       act: async () => {},
       wakeup: { ...createWakeup(), wait },
       decided: () => (tickMs += 500),
@@ -91,7 +91,7 @@ t.test('loop: does not act on an observation made while stopping', async (t) => 
         stop.abort()
         return 1
       },
-      decide: (seen) => seen,
+      decide: (observation) => observation,
       act: async (decision) => void acted.push(decision),
       wakeup: createWakeup(),
       decided: () => {},

@@ -22,7 +22,7 @@ const stuck = (count: number, forMs: number, given: Partial<SeenJob & JobTrouble
   const { why = pull.why, message = pull.message, ...job } = given
   return jobs('stuck', count, { trouble: { why, message, forMs }, ...job })
 }
-const seen = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
+const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs,
   jobs: [],
   depth: { waiting: 0, inFlight: 0 },
@@ -35,7 +35,7 @@ const waiting = (count: number, inFlight = 0) => ({ waiting: count, inFlight })
 
 type Case = {
   name: string
-  seen: Partial<ProxiedObservation>
+  observation: Partial<ProxiedObservation>
   policy?: Partial<ProxiedPolicy>
   memory?: ProxiedMemory
   want: Partial<ProxiedDecision>
@@ -44,18 +44,18 @@ type Case = {
 const cases: Case[] = [
   {
     name: 'creates no Jobs and publishes no state while the Jobs are unknown',
-    seen: { jobs: 'unknown', depth: waiting(5) },
+    observation: { jobs: 'unknown', depth: waiting(5) },
     want: { create: 0, reason: 'workers-unknown', state: undefined },
   },
   {
     name: 'creates no Jobs and publishes no state while the pool is paused',
-    seen: { depth: waiting(5), jobs: jobs('idle', 1) },
+    observation: { depth: waiting(5), jobs: jobs('idle', 1) },
     policy: { isPaused: true },
     want: { create: 0, wanted: 1, reason: 'paused', state: undefined },
   },
   {
     name: 'creates no Jobs while the depth of JetStream is unknown',
-    seen: { depth: 'unknown', jobs: jobs('serving', 2) },
+    observation: { depth: 'unknown', jobs: jobs('serving', 2) },
     policy: { spares: 3 },
     want: {
       create: 0,
@@ -66,70 +66,70 @@ const cases: Case[] = [
   },
   {
     name: 'creates one Job for each waiting capture',
-    seen: { depth: waiting(3) },
+    observation: { depth: waiting(3) },
     want: { create: 3, wanted: 3, reason: 'backlog' },
   },
   {
     name: 'counts captures in flight that no Job is known to serve',
-    seen: { depth: waiting(0, 2) },
+    observation: { depth: waiting(0, 2) },
     want: { create: 2, reason: 'backlog' },
   },
   {
     name: 'creates none for captures that Jobs serve',
-    seen: { depth: waiting(0, 4), jobs: jobs('serving', 4) },
+    observation: { depth: waiting(0, 4), jobs: jobs('serving', 4) },
     want: { create: 0, wanted: 4, reason: 'steady' },
   },
   {
     name: 'creates none for captures that starting, idle or leaving Jobs will take',
-    seen: { depth: waiting(3), jobs: [...jobs('coming', 1), ...jobs('idle', 1), ...jobs('leaving', 1)] },
+    observation: { depth: waiting(3), jobs: [...jobs('coming', 1), ...jobs('idle', 1), ...jobs('leaving', 1)] },
     want: { create: 0, wanted: 3, reason: 'starting' },
   },
   {
     name: 'does not count spent or lost Jobs as capacity',
-    seen: { depth: waiting(2), jobs: [...jobs('spent', 3), ...jobs('lost', 1)] },
+    observation: { depth: waiting(2), jobs: [...jobs('spent', 3), ...jobs('lost', 1)] },
     want: { create: 2, wanted: 2, reason: 'backlog' },
   },
   {
     name: 'never exceeds the maximum of unfinished Jobs, spent ones included',
-    seen: { depth: waiting(50, 4), jobs: [...jobs('serving', 4), ...jobs('spent', 4)] },
+    observation: { depth: waiting(50, 4), jobs: [...jobs('serving', 4), ...jobs('spent', 4)] },
     want: { create: 2, wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'creates none above a lowered maximum',
-    seen: { depth: waiting(50), jobs: jobs('spent', 12) },
+    observation: { depth: waiting(50), jobs: jobs('spent', 12) },
     want: { create: 0, wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'keeps spares',
-    seen: { jobs: jobs('idle', 1) },
+    observation: { jobs: jobs('idle', 1) },
     policy: { spares: 3 },
     want: { create: 2, wanted: 3, reason: 'buffer' },
   },
   {
     name: 'keeps spares on top of the backlog',
-    seen: { depth: waiting(1, 1), jobs: [...jobs('idle', 2), ...jobs('serving', 1)] },
+    observation: { depth: waiting(1, 1), jobs: [...jobs('idle', 2), ...jobs('serving', 1)] },
     policy: { spares: 2 },
     want: { create: 1, wanted: 4, reason: 'buffer' },
   },
   {
     name: 'keeps its spares if the depth is below the number of serving Jobs',
-    seen: { depth: waiting(0), jobs: [...jobs('serving', 2), ...jobs('idle', 1)] },
+    observation: { depth: waiting(0), jobs: [...jobs('serving', 2), ...jobs('idle', 1)] },
     policy: { spares: 1 },
     want: { create: 0, wanted: 3, reason: 'steady' },
   },
   {
     name: 'has the reason steady without work',
-    seen: {},
+    observation: {},
     want: { create: 0, wanted: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
   },
   {
     name: 'returns claims, even while it creates no Jobs',
-    seen: { depth: 'unknown', claims: [{ job: 'serving-0', captureId: 'c' }] },
+    observation: { depth: 'unknown', claims: [{ job: 'serving-0', captureId: 'c' }] },
     want: { claims: [{ job: 'serving-0', captureId: 'c' }] },
   },
   {
     name: 'treats a stuck Job as a trouble, and creates no more at first',
-    seen: { depth: waiting(4), jobs: stuck(2, 0) },
+    observation: { depth: waiting(4), jobs: stuck(2, 0) },
     want: {
       create: 0,
       reason: 'image-pull',
@@ -139,95 +139,95 @@ const cases: Case[] = [
   },
   {
     name: 'creates none in addition to stuck Jobs for the same captures',
-    seen: { depth: waiting(2), jobs: stuck(2, 9000) },
+    observation: { depth: waiting(2), jobs: stuck(2, 9000) },
     memory: troubled,
     want: { create: 0, reason: 'image-pull', state: { canStart: false, forMs: 9000, reason: 'image-pull' } },
   },
   {
     name: 'retries one Job at its retry time',
-    seen: { depth: waiting(9), jobs: stuck(2, 9000) },
+    observation: { depth: waiting(9), jobs: stuck(2, 9000) },
     memory: troubled,
     want: { create: 1, reason: 'image-pull' },
   },
   {
     name: 'retries none while another is starting',
-    seen: { depth: waiting(9), jobs: [...stuck(2, 9000), ...jobs('coming', 1)] },
+    observation: { depth: waiting(9), jobs: [...stuck(2, 9000), ...jobs('coming', 1)] },
     memory: troubled,
     want: { create: 0, reason: 'image-pull' },
   },
   {
     name: 'retries none before its retry time',
-    seen: { depth: waiting(9) },
+    observation: { depth: waiting(9) },
     memory: { ...troubled, retryAtMs: nowMs + 1 },
     want: { create: 0, reason: 'image-pull' },
   },
   {
     name: 'does not retry above the maximum',
-    seen: { depth: waiting(90), jobs: stuck(10, 9000) },
+    observation: { depth: waiting(90), jobs: stuck(10, 9000) },
     memory: troubled,
     want: { create: 0, reason: 'image-pull' },
   },
   {
     name: 'treats a Job that failed before its claim as a trouble',
-    seen: { depth: waiting(2), starts: { ready: 0, failed: 1, last: { why: 'crash-looping', message: 'x' } } },
+    observation: { depth: waiting(2), starts: { ready: 0, failed: 1, last: { why: 'crash-looping', message: 'x' } } },
     want: { create: 0, reason: 'crash-looping', trouble: { why: 'crash-looping', message: 'x' } },
   },
   {
     name: 'ends the trouble as soon as a Job is ready',
-    seen: { depth: waiting(3), starts: { ready: 1, failed: 0, last: undefined } },
+    observation: { depth: waiting(3), starts: { ready: 1, failed: 0, last: undefined } },
     memory: troubled,
     want: { create: 3, reason: 'backlog', trouble: undefined, state: { canStart: true, forMs: 0, reason: 'backlog' } },
   },
   {
     name: 'a failure is no trouble while other Jobs become ready',
-    seen: { depth: waiting(3), starts: { ready: 5, failed: 3, last: { why: 'crash-looping', message: 'x' } } },
+    observation: { depth: waiting(3), starts: { ready: 5, failed: 3, last: { why: 'crash-looping', message: 'x' } } },
     want: { create: 3, trouble: undefined },
   },
   {
     name: 'a Job stuck since before another became ready is no trouble',
-    seen: { depth: waiting(4), jobs: stuck(1, 30_000) },
+    observation: { depth: waiting(4), jobs: stuck(1, 30_000) },
     memory: { ...calm, readyAtMs: nowMs - 10_000 },
     want: { create: 3, reason: 'backlog', trouble: undefined },
   },
   {
     name: 'a Job stuck since the last one became ready is a trouble',
-    seen: { depth: waiting(4), jobs: stuck(1, 5000) },
+    observation: { depth: waiting(4), jobs: stuck(1, 5000) },
     memory: { ...calm, readyAtMs: nowMs - 10_000 },
     want: { create: 0, reason: 'image-pull' },
   },
   {
     name: 'gives up a Job stuck on its node for more than a minute, and counts it until it has ended',
-    seen: { depth: waiting(1), jobs: stuck(1, 60_001) },
+    observation: { depth: waiting(1), jobs: stuck(1, 60_001) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
     name: 'keeps a Job for three minutes while its node may still pull the image',
-    seen: { depth: waiting(1), jobs: stuck(1, 180_000, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_000, { why: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: [] },
   },
   {
     name: 'gives up a Job that its node has not started for more than three minutes',
-    seen: { depth: waiting(1), jobs: stuck(1, 180_001, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_001, { why: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
     name: 'keeps an unschedulable Job',
-    seen: { depth: waiting(1), jobs: stuck(1, 600_000, { why: 'unschedulable' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 600_000, { why: 'unschedulable' }) },
     memory: { ...troubled, readyAtMs: Number.NEGATIVE_INFINITY },
     want: { create: 0, giveUp: [], reason: 'unschedulable' },
   },
   {
     name: 'gives up stuck Jobs of an old revision, and clears their trouble',
-    seen: { depth: waiting(1), jobs: stuck(1, 5000, { why: 'unschedulable', revision: 'old' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 5000, { why: 'unschedulable', revision: 'old' }) },
     memory: { ...troubled, revision: 'old' },
     want: { create: 0, giveUp: ['stuck-0'], trouble: undefined, state: { canStart: true, forMs: 0, reason: 'steady' } },
   },
   {
     name: 'keeps working Jobs of an old revision',
-    seen: {
+    observation: {
       depth: waiting(0, 1),
       jobs: [...jobs('serving', 1, { revision: 'old' }), ...jobs('idle', 1, { revision: 'old' })],
     },
@@ -236,7 +236,7 @@ const cases: Case[] = [
   },
   {
     name: 'retries after a quota refusal as soon as a Job has ended',
-    seen: { depth: waiting(5), jobs: jobs('spent', 2) },
+    observation: { depth: waiting(5), jobs: jobs('spent', 2) },
     memory: { ...troubled, trouble: { why: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
     want: { create: 1, reason: 'quota' },
   },
@@ -244,7 +244,11 @@ const cases: Case[] = [
 
 for (const { name, want, ...given } of cases) {
   t.test(`decide proxied: ${name}`, (t) => {
-    const { decision } = decideProxied(seen(given.seen), { ...policy, ...given.policy }, given.memory ?? calm)
+    const { decision } = decideProxied(
+      observation(given.observation),
+      { ...policy, ...given.policy },
+      given.memory ?? calm,
+    )
     t.match(decision, want)
     // An empty list matches any.
     if (want.giveUp) t.strictSame(decision.giveUp, want.giveUp)
@@ -256,7 +260,7 @@ t.test('decide proxied: doubles the wait after each try, up to a minute', (t) =>
   let memory: ProxiedMemory = { ...troubled, tries: 0 }
   const waits: number[] = []
   for (let atMs = nowMs; waits.length < 8;) {
-    const next = decideProxied(seen({ nowMs: atMs, depth: waiting(1) }), policy, memory)
+    const next = decideProxied(observation({ nowMs: atMs, depth: waiting(1) }), policy, memory)
     memory = next.memory
     t.equal(next.decision.create, 1)
     waits.push(memory.retryAtMs - atMs)
@@ -268,7 +272,7 @@ t.test('decide proxied: doubles the wait after each try, up to a minute', (t) =>
 
 t.test('decide proxied: restarts the duration of a state after it was unknown or paused', (t) => {
   const at = (ms: number, given: Partial<ProxiedObservation> = {}) =>
-    seen({ nowMs: nowMs + ms, jobs: stuck(1, 9000), ...given })
+    observation({ nowMs: nowMs + ms, jobs: stuck(1, 9000), ...given })
   let memory = troubled
   const step = (of: ProxiedObservation, with_ = policy) => {
     const next = decideProxied(of, with_, memory)

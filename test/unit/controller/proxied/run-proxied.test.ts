@@ -22,11 +22,11 @@ const empty: ProxiedObservation = {
 }
 
 /** Runs the real loop over these observations without pause; returns its calls and published states. */
-const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = false) => {
+const run = async (observation: readonly Partial<ProxiedObservation>[], isPaused = false) => {
   const stop = new AbortController()
   const calls: string[] = []
   const states: PoolStateMessage[] = []
-  const left = seen.map((each, index) => ({ ...empty, nowMs: index * 1000, ...each }))
+  const left = observation.map((each, index) => ({ ...empty, nowMs: index * 1000, ...each }))
   const failures: Error[] = []
   await runProxied(
     {
@@ -234,17 +234,22 @@ t.test('run proxied: the simulation detects a depth read before the Jobs', async
 
 t.test('run proxied: the simulation detects Jobs that are ignored until they are ready', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
-    const seen = await honest()
-    return seen.jobs === 'unknown' ? seen : { ...seen, jobs: seen.jobs.filter(({ state }) => state !== 'coming') }
+    const observation = await honest()
+    return observation.jobs === 'unknown'
+      ? observation
+      : { ...observation, jobs: observation.jobs.filter(({ state }) => state !== 'coming') }
   }
   isSome(t, await violates({ ...bursts, untilMs: 3000 }, { observe }))
 })
 
 t.test('run proxied: the simulation detects captures counted although they are being served', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
-    const seen = await honest()
-    if (seen.jobs === 'unknown') return seen
-    return { ...seen, jobs: seen.jobs.map((job) => (job.state === 'serving' ? { ...job, state: 'spent' } : job)) }
+    const observation = await honest()
+    if (observation.jobs === 'unknown') return observation
+    return {
+      ...observation,
+      jobs: observation.jobs.map((job) => (job.state === 'serving' ? { ...job, state: 'spent' } : job)),
+    }
   }
   isSome(t, await violates(bursts, { observe }))
 })

@@ -61,8 +61,8 @@ const begin = () => {
 
 t.test('events: counts stuck and refused workers by trouble, separately for each pool', async (t) => {
   const { events, shown } = begin()
-  events.of('a').decided({ seen: observedPool(troubled), decision: hold }, policy)
-  events.of('b').decided({ seen: observedPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
+  events.of('a').decided({ observation: observedPool(troubled), decision: hold }, policy)
+  events.of('b').decided({ observation: observedPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
   const stuck = await shown('pool_workers_stuck')
   for (const line of [
     '{pool="a",trouble="unschedulable"} 3',
@@ -80,9 +80,9 @@ t.test('events: counts stuck and refused workers by trouble, separately for each
 
 t.test('events: exports bounds and desired number of workers; a fixed size is both bounds', async (t) => {
   const { events, shown } = begin()
-  const seen = observedPool(troubled)
-  events.of('a').decided({ seen, decision: hold }, policy)
-  events.of('b').decided({ seen, decision: hold }, { ...policy, size: 3 })
+  const observation = observedPool(troubled)
+  events.of('a').decided({ observation, decision: hold }, policy)
+  events.of('b').decided({ observation, decision: hold }, { ...policy, size: 3 })
   t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1', '{pool="b"} 3'])
   t.strictSame(await shown('pool_workers_max'), ['{pool="a"} 5', '{pool="b"} 3'])
   t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
@@ -92,7 +92,7 @@ t.test('events: exports Jobs with the states of other workers', async (t) => {
   const { events, shown } = begin()
   const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
   const jobs = states.map((state) => ({ name: state, state, revision: '' }))
-  events.jobs('a').decided({ seen: { ...seenJobs, jobs }, decision: jobDecision }, jobPolicy)
+  events.jobs('a').decided({ observation: { ...seenJobs, jobs }, decision: jobDecision }, jobPolicy)
   const workers = await shown('pool_workers')
   for (const [state, count] of Object.entries({ starting: 1, ready: 3, lost: 1, stuck: 1, draining: 0 })) {
     t.ok(workers.includes(`{pool="a",state="${state}"} ${count}`), state)
@@ -111,10 +111,10 @@ t.test('events: removes the series of a deleted pool', async (t) => {
   const ends = ['succeeded', 'failed', 'vanished'] as const
   const sayAll = (pool: string) => {
     const of = events.of(pool)
-    of.decided({ seen: observedPool(troubled), decision: hold }, policy)
+    of.decided({ observation: observedPool(troubled), decision: hold }, policy)
     of.decided(
       {
-        seen: observedPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
+        observation: observedPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
         decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
       },
       policy,
@@ -124,8 +124,8 @@ t.test('events: removes the series of a deleted pool', async (t) => {
     of.worker({ ...worker, kind: 'ready' })
     for (const asked of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', asked })
     const jobs = events.jobs(pool)
-    jobs.decided({ seen: seenJobs, decision: jobDecision }, jobPolicy)
-    jobs.decided({ seen: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision }, jobPolicy)
+    jobs.decided({ observation: seenJobs, decision: jobDecision }, jobPolicy)
+    jobs.decided({ observation: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision }, jobPolicy)
     for (const [kind, more] of Object.entries(noticed)) jobs.noticed({ kind, job: 'j', ...more } as JobNotice)
     for (const how of ends) jobs.noticed({ kind: 'ended', job: 'j', how })
     return [of, jobs]
@@ -142,8 +142,8 @@ t.test('events: removes the series of a deleted pool', async (t) => {
 
 t.test('events: counts failed reads, and exports no value for them', async (t) => {
   const { events, shown } = begin()
-  const seen = observedPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
-  events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
+  const observation = observedPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
+  events.of('a').decided({ observation, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
   t.strictSame(await shown('pool_reads_unknown_total'), [
     '{pool="a",source="workers"} 1',
     '{pool="a",source="backlog"} 1',
@@ -156,9 +156,9 @@ t.test('events: counts failed reads, and exports no value for them', async (t) =
 t.test('events: logs a decision that acts or differs from the last, with the name of the pool', (t) => {
   const { events, lines } = begin()
   const of = events.of('a')
-  const seen = observedPool(troubled)
+  const observation = observedPool(troubled)
   const drain: Decision = { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' }
-  for (const decision of [hold, hold, drain, drain, hold]) of.decided({ seen, decision }, policy)
+  for (const decision of [hold, hold, drain, drain, hold]) of.decided({ observation, decision }, policy)
   t.strictSame(
     lines.map(([, words]) => words),
     ['hold steady', 'drain excess', 'drain excess', 'hold steady'],

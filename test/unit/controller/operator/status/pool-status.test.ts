@@ -8,7 +8,7 @@ const at = new Date('2026-01-02T03:04:05.678Z')
 const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   pool: poolObject(),
   instance: 'one',
-  seen: observedPool({ workers: observedWorkers(2) }),
+  observation: observedPool({ workers: observedWorkers(2) }),
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
   isRollingOut: false,
@@ -27,7 +27,10 @@ t.test('pool status: has the numbers of the tick', async (t) => {
   const backlog = { ...emptyBacklog, pending: 7, oldestMs: 2900 }
   const workers = [observedWorker('a', { busy: 2 }), observedWorker('b', { state: 'stopping', busy: 1 })]
   const status = poolStatus(
-    parts({ pool: poolObject('web', {}, { metadata: { generation: 4 } }), seen: observedPool({ backlog, workers }) }),
+    parts({
+      pool: poolObject('web', {}, { metadata: { generation: 4 } }),
+      observation: observedPool({ backlog, workers }),
+    }),
   )
   t.match(status, {
     observedGeneration: 4,
@@ -43,7 +46,7 @@ t.test('pool status: has the numbers of the tick', async (t) => {
 })
 
 t.test('pool status: omits unknown numbers', async (t) => {
-  const status = poolStatus(parts({ seen: observedPool({ workers: 'unknown', backlog: 'unknown' }) }))
+  const status = poolStatus(parts({ observation: observedPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
 })
 
@@ -53,7 +56,7 @@ t.test(
     t.strictSame(poolStatus(parts()), poolStatus(parts()))
     const before = poolStatus(parts({ at: new Date(0) }))
     const pool = poolObject('web', {}, { status: before })
-    const after = poolStatus(parts({ pool, seen: observedPool({ workers: [] }) }))
+    const after = poolStatus(parts({ pool, observation: observedPool({ workers: [] }) }))
     const times = Object.fromEntries(
       (after.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
     )
@@ -79,29 +82,39 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   [
     'fewer are ready than the minimum',
     'Ready',
-    { seen: observedPool() },
+    { observation: observedPool() },
     /^False WorkersMissing: 0 workers .* 1 must\.$/,
   ],
   ['fewer are ready than replicas', 'Ready', { pool: fixed }, /^False WorkersMissing: 2 workers .* at least 3 must\.$/],
-  ['none is required', 'Ready', { pool: toZero, decision: none, seen: observedPool() }, /^True ScaledToZero: /],
-  ['the first is required', 'Ready', { pool: toZero, seen: observedPool() }, /^False WorkersMissing/],
+  ['none is required', 'Ready', { pool: toZero, decision: none, observation: observedPool() }, /^True ScaledToZero: /],
+  ['the first is required', 'Ready', { pool: toZero, observation: observedPool() }, /^False WorkersMissing/],
   ['the template is not observed yet', 'Ready', { rollout: 'pending' }, /^False RollingOut/],
   ['the template is being rolled out', 'Ready', { rollout: 'progressing' }, /^False RollingOut/],
   ['the rollout has failed', 'Ready', { rollout: 'failed' }, /^False RolloutFailed: .*the old ones serve\.$/],
   ['everything is applied', 'Reconciling', {}, /^False Reconciled/],
   ['the template is not observed yet', 'Reconciling', { rollout: 'pending' }, /^True RollingOut/],
-  ['workers are missing', 'Reconciling', { seen: observedPool() }, /^True WorkersMissing/],
+  ['workers are missing', 'Reconciling', { observation: observedPool() }, /^True WorkersMissing/],
   ['the rollout has failed', 'Reconciling', { rollout: 'failed' }, /^False Reconciled/],
   ['the Deployment is refused', 'Reconciling', { rollout: 'pending', problem: 'x' }, /^False Reconciled/],
   ['the template is being rolled out', 'Stalled', { rollout: 'progressing' }, /^False AsExpected/],
   ['the rollout has failed', 'Stalled', { rollout: 'failed' }, /^True RolloutFailed/],
   ['the Deployment is refused', 'Stalled', { rollout: 'pending', problem: 'x' }, /^True ApplyFailed: .*x$/],
-  ['the workers are unknown', 'Ready', { seen: observedPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
-  ['a worker starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
+  [
+    'the workers are unknown',
+    'Ready',
+    { observation: observedPool({ workers: 'unknown' }) },
+    /^Unknown WorkersUnknown: /,
+  ],
+  [
+    'a worker starts',
+    'Progressing',
+    { observation: workers('ready', 'starting') },
+    /^True Starting: 1 worker is starting\.$/,
+  ],
   [
     'two workers drain',
     'Progressing',
-    { seen: workers('draining', 'drained') },
+    { observation: workers('draining', 'drained') },
     /^True Draining: 2 workers take no more/,
   ],
   [
@@ -122,13 +135,13 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   [
     'the backlog is unknown',
     'MetricsAvailable',
-    { seen: observedPool({ backlog: 'unknown' }) },
+    { observation: observedPool({ backlog: 'unknown' }) },
     /^False BacklogUnknown/,
   ],
   [
     'the workers are unknown',
     'MetricsAvailable',
-    { seen: observedPool({ workers: 'unknown' }) },
+    { observation: observedPool({ workers: 'unknown' }) },
     /^False WorkersUnknown/,
   ],
   ['most workers are silent', 'MetricsAvailable', { decision: frozen }, /^False MissingHeartbeats/],
@@ -193,7 +206,7 @@ t.test('pool status: a paused pool without workers is not ready, even if its min
   const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),
-    seen: observedPool(),
+    observation: observedPool(),
     decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
   } as const
   t.match(conditionText(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)

@@ -16,7 +16,7 @@ const poolWith = (given: { paused?: boolean; status?: BrowserPoolStatus } = {}):
 
 const jobs = (...states: SeenJob['state'][]): SeenJob[] =>
   states.map((state, index) => ({ name: `${index}`, state, revision: '' }))
-const seen = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
+const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs: 0,
   jobs: [],
   depth: { waiting: 0, inFlight: 0 },
@@ -36,12 +36,12 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
   ...given,
 })
 const statusOf = (
-  given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
+  given: { observation?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
 ) =>
   proxiedStatus({
     pool: given.pool ?? poolWith(),
     instance: 'one',
-    seen: seen(given.seen),
+    observation: observation(given.observation),
     decision: decided(given.decision),
     at,
   })
@@ -62,7 +62,7 @@ const well = {
 }
 
 t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) => {
-  const status = statusOf({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
+  const status = statusOf({ observation: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
     status
   t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
@@ -74,12 +74,15 @@ t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) 
 
 t.test('status of a pool of Jobs: omits unknown numbers', (t) => {
   const status = statusOf({
-    seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
+    observation: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
   })
   t.notOk('replicas' in status || 'queue' in status)
   t.match(conditionsOf(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
-  t.match(conditionsOf(statusOf({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
+  t.match(conditionsOf(statusOf({ observation: { depth: 'unknown' } })), {
+    ...well,
+    MetricsAvailable: 'False BacklogUnknown',
+  })
   t.end()
 })
 
@@ -114,7 +117,13 @@ t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
 t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
   const before = statusOf({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
-  const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
+  const later = {
+    pool,
+    instance: 'one',
+    observation: observation(),
+    decision: decided(),
+    at: new Date('2026-11-20T11:00:00Z'),
+  }
   const after = proxiedStatus(later)
   const timeOf = (of: BrowserPoolStatus, type: string) =>
     of.conditions?.find((each) => each.type === type)?.lastTransitionTime
@@ -122,7 +131,11 @@ t.test('status of a pool of Jobs: a change of captures changes numbers only, no 
   t.equal(timeOf(after, 'Degraded'), '2026-11-20T11:00:00Z')
   const states = [jobs('coming'), jobs('idle'), jobs('serving'), jobs('spent', 'coming')]
   for (const each of states) {
-    const next = proxiedStatus({ ...later, pool: poolWith({ status: after }), seen: seen({ jobs: each }) })
+    const next = proxiedStatus({
+      ...later,
+      pool: poolWith({ status: after }),
+      observation: observation({ jobs: each }),
+    })
     t.equal(statusChange(after, next), 'numbers')
   }
   t.end()

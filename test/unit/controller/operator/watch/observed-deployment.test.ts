@@ -8,8 +8,8 @@ t.test('observed Deployment: only used fields are kept', async (t) => {
     { type: 'Available', status: 'True' },
     { type: 'ReplicaFailure', status: 'True', message: 'm'.repeat(1000) },
   ]
-  const seen = trimDeployment(deploymentObject('web', { applied: 'abc', status: { conditions } }))
-  t.match(seen, {
+  const observation = trimDeployment(deploymentObject('web', { applied: 'abc', status: { conditions } }))
+  t.match(observation, {
     metadata: { name: workersName('web'), namespace: 'n', resourceVersion: '1' },
     owner: 'uid-web',
     applied: 'abc',
@@ -17,9 +17,9 @@ t.test('observed Deployment: only used fields are kept', async (t) => {
     replicas: 2,
     status: { replicas: 2, updatedReplicas: 2, conditions: [{ type: 'ReplicaFailure' }] },
   })
-  t.equal(seen.status.conditions?.length, 1)
-  t.equal(seen.status.conditions?.[0]?.message?.length, 300)
-  t.notOk('managedFields' in seen.metadata)
+  t.equal(observation.status.conditions?.length, 1)
+  t.equal(observation.status.conditions?.[0]?.message?.length, 300)
+  t.notOk('managedFields' in observation.metadata)
 })
 
 t.test('observed Deployment: the size belongs to the main field manager until it is handed over', async (t) => {

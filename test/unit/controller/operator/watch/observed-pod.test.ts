@@ -12,12 +12,17 @@ t.test('observed pod: only used fields are kept, and long messages are truncated
     metadata: { ...pod.metadata, managedFields: [{}], ownerReferences: [{}] },
     status: { ...pod.status, hostIP: '1', qosClass: 'x' },
   }
-  const seen = trimPod(raw)
-  t.strictSame(Object.keys(seen), ['metadata', 'spec', 'status'])
-  t.strictSame(seen.spec, { nodeName: 'one' })
-  t.strictSame(seen.metadata, pod.metadata)
-  t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses', 'initContainerStatuses'])
-  t.match(seen.status?.containerStatuses, [
+  const observation = trimPod(raw)
+  t.strictSame(Object.keys(observation), ['metadata', 'spec', 'status'])
+  t.strictSame(observation.spec, { nodeName: 'one' })
+  t.strictSame(observation.metadata, pod.metadata)
+  t.strictSame(Object.keys(observation.status ?? {}), [
+    'phase',
+    'conditions',
+    'containerStatuses',
+    'initContainerStatuses',
+  ])
+  t.match(observation.status?.containerStatuses, [
     {},
     { name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } },
   ])
@@ -25,9 +30,9 @@ t.test('observed pod: only used fields are kept, and long messages are truncated
 
 t.test('observed pod: a new pod has no status', async (t) => {
   const { metadata } = podObject('a')
-  const seen = trimPod({ metadata })
-  t.equal(conditionOf(seen, 'Ready'), undefined)
-  t.notOk(isReady(seen) || isStopping(seen) || hasEnded(seen))
+  const observation = trimPod({ metadata })
+  t.equal(conditionOf(observation, 'Ready'), undefined)
+  t.notOk(isReady(observation) || isStopping(observation) || hasEnded(observation))
 })
 
 t.test('observed pod: ready, terminating, or ended', async (t) => {
