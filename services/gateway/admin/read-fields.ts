@@ -14,7 +14,7 @@ export const line = (minLength: number, maxLength: number) =>
     minLength,
     maxLength,
     pattern: plainText,
-    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+    description: `a string of ${minLength} to ${maxLength} characters without control characters`,
   })
 
 const closed = { additionalProperties: false }

@@ -24,7 +24,7 @@ const fields = {
     pattern: '^[a-z0-9][a-z0-9-]{0,39}$',
     description: 'up to 40 lower-case letters, digits and hyphens, and no hyphen first',
   }),
-  name: Type.String({ minLength: 1, maxLength: 80, description: 'a text of 1 to 80 characters' }),
+  name: Type.String({ minLength: 1, maxLength: 80, description: 'a string of 1 to 80 characters' }),
   screenshots_per_month: countOrNull(0),
   rate_limit_per_minute: countOrNull(1),
   retention_seconds: count(60),

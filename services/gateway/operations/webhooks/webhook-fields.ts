@@ -8,7 +8,7 @@ const line = (minLength: number, maxLength: number, more: object) =>
     minLength,
     maxLength,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+    description: `a string of ${minLength} to ${maxLength} characters without control characters`,
     ...more,
   })
 
@@ -20,7 +20,7 @@ const events = (more: object) =>
     minItems: 1,
     maxItems: webhookEvents.length,
     uniqueItems: true,
-    description: `a list of different events out of ${webhookEvents.join(', ')}`,
+    description: `a list of unique events, each one of ${webhookEvents.join(', ')}`,
     doc: { description: 'Events that are sent to the webhook.' },
     ...more,
   })
@@ -41,14 +41,14 @@ export const newWebhook = Type.Object(
   closed,
 )
 
-/** The body of a change. */
-export const webhookChange = Type.Partial(
+/** The body of an update. */
+export const webhookUpdate = Type.Partial(
   Type.Object({ url, events: events({}), description: description({}), active: active({}) }, closed),
   { ...closed, doc: { description: 'Fields to change. Omitted fields keep their values.' } },
 )
 
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */
-export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, errors, { allowTargets: allow }) => {
+export const checkWebhook: CheckInput<Static<typeof webhookUpdate>> = (fields, errors, { allowTargets: allow }) => {
   const target =
     fields.url === undefined || errors.hasErrorWithin('url')
       ? undefined

@@ -2,7 +2,7 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import { webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
-import { checkWebhook, newWebhook, webhookChange } from './webhook-fields.ts'
+import { checkWebhook, newWebhook, webhookUpdate } from './webhook-fields.ts'
 
 /** Webhooks: list, create, show, change, delete, test, rotate the secret. */
 export const webhookOperations: readonly Operation[] = [
@@ -67,7 +67,7 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'Update a webhook',
     description:
       'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated.',
-    body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
+    body: { name: 'WebhookChange', schema: webhookUpdate, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }

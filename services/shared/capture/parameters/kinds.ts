@@ -13,7 +13,7 @@ export const line = (maxLength: number, minLength = 1) =>
     minLength,
     maxLength,
     pattern: noControlCharacters,
-    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+    description: `a string of ${minLength} to ${maxLength} characters without control characters`,
   })
 /** A source as text. */
 export const sourceText = () =>
@@ -21,14 +21,14 @@ export const sourceText = () =>
     minLength: 1,
     maxLength: 500_000,
     pattern: noNul,
-    description: 'a text of 1 to 500000 characters without NUL',
+    description: 'a string of 1 to 500000 characters without NUL',
   })
 /** CSS, JavaScript or HTML of the caller. */
 export const code = () =>
   Type.String({
     maxLength: 10_000,
     pattern: noNul,
-    description: 'a text of at most 10000 characters without NUL',
+    description: 'a string of at most 10000 characters without NUL',
   })
 /** A CSS selector; its form is checked separately. */
 export const selector = () => line(500)

@@ -22,7 +22,7 @@ t.test('read fields: rejects text that PostgreSQL cannot store', async (t) => {
   const readText = fieldsReader({ name: line(1, 3) })
   t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
   for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
-    t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a text of 1 to 3/] } })
+    t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a string of 1 to 3/] } })
   }
 })
 

@@ -21,9 +21,9 @@ t.test('parse capture: sources are bounded, and exactly one is required', async 
   const alone = (name: string, value: unknown) => faultsOf({ [name]: value })
   t.same(alone('html', 'x'.repeat(500_000)), {})
   t.same(alone('markdown', 'x'.repeat(500_000)), {})
-  t.same(alone('html', 'x'.repeat(500_001)), { html: ['must be a text of 1 to 500000 characters without NUL'] })
-  t.same(alone('html', 'a\u0000'), { html: ['must be a text of 1 to 500000 characters without NUL'] })
-  t.same(alone('html', ''), { html: ['must be a text of 1 to 500000 characters without NUL'] })
+  t.same(alone('html', 'x'.repeat(500_001)), { html: ['must be a string of 1 to 500000 characters without NUL'] })
+  t.same(alone('html', 'a\u0000'), { html: ['must be a string of 1 to 500000 characters without NUL'] })
+  t.same(alone('html', ''), { html: ['must be a string of 1 to 500000 characters without NUL'] })
   t.same(alone('url', `https://example.com/${'a'.repeat(2028)}`), {})
   t.match(alone('url', `https://example.com/${'a'.repeat(2029)}`)['url'], [/1 to 2048 characters/])
   t.same(faultsOf({}), { url: ['is required unless html or markdown is given'] })
@@ -51,7 +51,7 @@ t.test('parse capture: rejects private addresses and schemes other than http and
   t.same(faultsOf({ url: 'file:///etc/passwd' }), { url: ['must be an absolute http or https address'] })
   t.same(faultsOf({ url: 'https://example.com:25/' }), { url: ['port 25 is not allowed'] })
   t.same(faultsOf({ url: 'https://exa\nmple.com/' }), {
-    url: ['must be a text of 1 to 2048 characters without control characters'],
+    url: ['must be a string of 1 to 2048 characters without control characters'],
   })
   t.same(faultsOf({ url, webhook_url: 'http://example.com/hook' }), {
     webhook_url: ['must be an absolute https address'],
@@ -284,7 +284,7 @@ t.test('parse capture: reports all faults at once, unknown names included', asyn
     fullpage: ['is not a parameter'],
     width: ['must be a whole number from 320 to 3840'],
     'cookies.0.value': ['is required'],
-    'cookies.0.name': ['must be a text of 1 to 4096 characters without control characters'],
+    'cookies.0.name': ['must be a string of 1 to 4096 characters without control characters'],
     url: ['must be an absolute http or https address'],
   })
 })
@@ -329,7 +329,7 @@ t.test('parse capture: rejects lone surrogates, which the database cannot store'
 
 // Contract: Validation
 t.test('parse capture: reports the faults of every entry of a list or an object', async (t) => {
-  const control = 'must be a text of 0 to 4096 characters without control characters'
+  const control = 'must be a string of 0 to 4096 characters without control characters'
   t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
     'headers.Host': ['must not be set'],
     'headers.ok': [control],
@@ -344,7 +344,7 @@ t.test('parse capture: reports the faults of every entry of a list or an object'
     'cookies.3.value',
   ])
   t.same(faultsOf({ url, hide_selectors: ['.a', '', 'b >> c', '.d'] }), {
-    'hide_selectors.1': ['must be a text of 1 to 500 characters without control characters'],
+    'hide_selectors.1': ['must be a string of 1 to 500 characters without control characters'],
     'hide_selectors.2': ['must be a CSS selector'],
   })
 })

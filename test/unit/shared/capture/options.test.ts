@@ -34,7 +34,7 @@ const text = (characters: number, says: string, from = 1) => ({
   says,
 })
 const line = (characters: number) => {
-  const plain = text(characters, `must be a text of 1 to ${characters} characters without control characters`)
+  const plain = text(characters, `must be a string of 1 to ${characters} characters without control characters`)
   return { ...plain, outside: [...plain.outside, 'a\nb', '\u0000', '\u007f', 'a\tb', 'a\u0085b', '\u009f'] }
 }
 const margin = {
@@ -53,7 +53,7 @@ const number = (from: number, to: number) => ({
   outside: [from - 0.01, to + 0.01, String(from), null, true, [], {}],
   says: `must be a number from ${from} to ${to}`,
 })
-const program = text(10_000, 'must be a text of at most 10000 characters without NUL', 0)
+const program = text(10_000, 'must be a string of at most 10000 characters without NUL', 0)
 const selectors = {
   inside: [[], ['.a'], Array.from({ length: 20 }, () => '.a')],
   outside: ['.a', Array.from({ length: 21 }, () => '.a'), {}, null, 1],
@@ -222,7 +222,8 @@ t.test('options: the table covers every parameter', async (t) => {
 
 // Contract: Bounds not given
 t.test('options: each entry of a list or an object has its own bounds', async (t) => {
-  const says = (from: number, to: number) => `must be a text of ${from} to ${to} characters without control characters`
+  const says = (from: number, to: number) =>
+    `must be a string of ${from} to ${to} characters without control characters`
   for (const [entry, field, inside, outside, problem] of [
     [(value: string) => ({ hide_selectors: ['.a', value] }), 'hide_selectors.1', 500, 501, says(1, 500)],
     [(value: string) => ({ headers: { 'X-A': value } }), 'headers.X-A', 4096, 4097, says(0, 4096)],

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { createBodyReader } from '#gateway/http/input.ts'
-import { checkWebhook, newWebhook, webhookChange } from '#gateway/operations/webhooks/webhook-fields.ts'
+import { checkWebhook, newWebhook, webhookUpdate } from '#gateway/operations/webhooks/webhook-fields.ts'
 
 const readNew = createBodyReader(newWebhook, checkWebhook)
-const readChange = createBodyReader(webhookChange, checkWebhook)
+const readChange = createBodyReader(webhookUpdate, checkWebhook)
 const rules = { allowTargets: [] }
 
 t.test('webhook fields: fields missing from a new webhook have their defaults', async (t) => {
@@ -22,12 +22,12 @@ t.test('webhook fields: each field has one sentence that states its bounds', asy
     'events.0': [`must be one of ${events}`],
     'events.1': [`must be one of ${events}`],
     active: ['must be true or false'],
-    description: ['must be a text of 0 to 500 characters without control characters'],
+    description: ['must be a string of 0 to 500 characters without control characters'],
   }
   const body = { events: ['nope', 1], active: 1, description: '\0' }
   t.throws(() => readChange(body, rules), { code: 'VALIDATION_ERROR', details: errors })
   t.throws(() => readChange({ events: [] }, rules), {
     code: 'VALIDATION_ERROR',
-    details: { events: [`must be a list of different events out of ${events}`] },
+    details: { events: [`must be a list of unique events, each one of ${events}`] },
   })
 })
