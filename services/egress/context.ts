@@ -5,7 +5,7 @@ import { resolvConfKeyword } from '#shared/config/settings/egress.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import type { Outward } from './connections/connect-upstream.ts'
+import type { UpstreamDependencies } from './connections/connect-upstream.ts'
 import { createEvents, type Events } from './telemetry/events.ts'
 import { createAuthorization } from './connections/request-head.ts'
 import { searchDomains } from './target/internal-domains.ts'
@@ -14,7 +14,7 @@ import { createOwnNetwork } from './target/own-network.ts'
 import { createIpv6Query, createResolver } from './target/resolver.ts'
 
 /** Dependencies of the egress filter's use cases. */
-export type Egress = Outward & {
+export type Egress = UpstreamDependencies & {
   readonly events: Events
   /** Whether a request carries a valid token, or none is required. */
   readonly isAuthorized: (request: IncomingMessage) => boolean

@@ -143,8 +143,8 @@ export class LeaderElector implements AsyncDisposable {
   #mayTake(spec: LeaseSpec): boolean {
     const { holderIdentity = '', leaseDurationSeconds = 0 } = spec
     const now = this.#deps.clock.nowMs()
-    const observation = JSON.stringify(spec)
-    if (this.#observed?.spec !== observation) this.#observed = { spec: observation, atMs: now }
+    const current = JSON.stringify(spec)
+    if (this.#observed?.spec !== current) this.#observed = { spec: current, atMs: now }
     if (holderIdentity === '') return true
     // An older state of our own Lease proves nothing: another candidate may have taken it since.
     const isMine = holderIdentity === this.#of.identity

@@ -87,22 +87,22 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
   }
 
   return async (): Promise<Observation> => {
-    const [observation, depth] = await Promise.all([list(), readDepth()])
+    const [workerList, depth] = await Promise.all([list(), readDepth()])
     const nowMs = now()
     const common = { nowMs, backlog: subscription.backlog(), depth }
-    if (observation === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
-    const listed = new Set(observation.workers.map(({ pod }) => pod))
+    if (workerList === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
+    const listed = new Set(workerList.workers.map(({ pod }) => pod))
     follow(listed)
-    starts = observation.starts
+    starts = workerList.starts
     serviceMs =
       meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
     return {
       ...common,
-      workers: observation.workers.map((placed) => see(placed, nowMs)),
+      workers: workerList.workers.map((placed) => see(placed, nowMs)),
       otherPools: observeOtherPools(nowMs),
-      refused: observation.refused,
+      refused: workerList.refused,
       starts,
-      startMs: observation.startMs,
+      startMs: workerList.startMs,
       serviceMs,
     }
   }

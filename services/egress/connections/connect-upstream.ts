@@ -11,7 +11,7 @@ import type { Route, Target } from '#egress/target/parse-target.ts'
 import { checkTargetWithoutDns, resolveTarget, type Resolver, type TargetRules } from '#egress/target/resolve-target.ts'
 
 /** What a connection to a target needs. */
-export type Outward = {
+export type UpstreamDependencies = {
   readonly resolver: Resolver
   readonly rules: TargetRules
   readonly connect: Connect
@@ -24,12 +24,12 @@ export type Outward = {
 /** A route through a caller's proxy. */
 type ProxyRoute = Route & { readonly proxy: CallersProxy }
 
-const connectTo = async (outward: Outward, target: Target, ownPort: number): Promise<Socket> => {
-  const addresses = await resolveTarget(outward, target, ownPort)
-  const { connectMs, idleMs } = outward.bounds
-  const upstream = await (outward.upstream
-    ? dialThrough({ ...outward, connectMs, proxy: outward.upstream }, addresses, target.port)
-    : dial({ connect: outward.connect, connectMs }, addresses, target.port))
+const connectTo = async (dependencies: UpstreamDependencies, target: Target, ownPort: number): Promise<Socket> => {
+  const addresses = await resolveTarget(dependencies, target, ownPort)
+  const { connectMs, idleMs } = dependencies.bounds
+  const upstream = await (dependencies.upstream
+    ? dialThrough({ ...dependencies, connectMs, proxy: dependencies.upstream }, addresses, target.port)
+    : dial({ connect: dependencies.connect, connectMs }, addresses, target.port))
   upstream.setTimeout(idleMs)
   return upstream
 }
@@ -47,21 +47,24 @@ const toProxyError = (thrown: unknown): AppError => {
  * Opens a connection to a caller's proxy, which is checked like any target. The page's target is checked without resolving it,
  * because the proxy resolves its name. Throws an AppError with the reason if it fails.
  */
-export const connectProxy = async (outward: Outward, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
-  checkTargetWithoutDns(outward.rules, target, ownPort)
+export const connectProxy = async (
+  dependencies: UpstreamDependencies,
+  { target, proxy, ownPort }: ProxyRoute,
+): Promise<Socket> => {
+  checkTargetWithoutDns(dependencies.rules, target, ownPort)
   try {
-    return await connectTo(outward, proxy, ownPort)
+    return await connectTo(dependencies, proxy, ownPort)
   } catch (thrown) {
     throw toProxyError(thrown)
   }
 }
 
-const tunnelThrough = async (outward: Outward, route: ProxyRoute): Promise<Socket> => {
+const tunnelThrough = async (dependencies: UpstreamDependencies, route: ProxyRoute): Promise<Socket> => {
   const { target, proxy } = route
-  const upstream = await connectProxy(outward, route)
+  const upstream = await connectProxy(dependencies, route)
   const requestTunnel = proxy.kind === 'http' ? requestHttpTunnel : requestSocks5Tunnel
   try {
-    await handshake(upstream, outward.bounds.connectMs, (line) => requestTunnel(line, proxy, target))
+    await handshake(upstream, dependencies.bounds.connectMs, (line) => requestTunnel(line, proxy, target))
   } catch (thrown) {
     throw toProxyError(thrown)
   }
@@ -72,5 +75,10 @@ const tunnelThrough = async (outward: Outward, route: ProxyRoute): Promise<Socke
  * Opens the upstream connection of a client's request: resolves the target, checks every address and dials checked ones; if the
  * caller named a proxy, only through it. Throws an AppError with the reason if it fails.
  */
-export const connectUpstream = (outward: Outward, { target, proxy, ownPort }: Route): Promise<Socket> =>
-  proxy === undefined ? connectTo(outward, target, ownPort) : tunnelThrough(outward, { target, proxy, ownPort })
+export const connectUpstream = (
+  dependencies: UpstreamDependencies,
+  { target, proxy, ownPort }: Route,
+): Promise<Socket> =>
+  proxy === undefined
+    ? connectTo(dependencies, target, ownPort)
+    : tunnelThrough(dependencies, { target, proxy, ownPort })

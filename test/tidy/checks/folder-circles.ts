@@ -16,7 +16,8 @@ export const folderCircles = (files: readonly SourceFile[]): Finding[] => {
   return onCircles(imports).map(({ finding }) => finding)
 }
 
-const messageOf = (to: string) => `${to} imports this folder too, perhaps by way of others`
+const messageOf = (to: string) =>
+  `${to} imports this folder too, perhaps by way of others: move what both need into a folder of its own`
 
 /** Removes the edges into folders that import none of the others, and from those that none imports, until there are none. */
 const onCircles = <Edge extends { readonly from: string; readonly to: string }>(

@@ -44,12 +44,12 @@ t.test('worker list: pods are workers, with their age, their trouble and whether
 t.test('worker list: pods that their node does not start for long are in trouble', async (t) => {
   const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
   t.match(list({ pods }).workers, [{ pod: 'a', trouble: undefined }])
-  const observation = list({
+  const listed = list({
     pods,
     troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, startingMs: 120_001 }, 300_000),
   })
-  t.match(observation.workers, [{ pod: 'a', trouble: 'not-starting' }])
-  t.ok(observation.troubles.has('not-starting'))
+  t.match(listed.workers, [{ pod: 'a', trouble: 'not-starting' }])
+  t.ok(listed.troubles.has('not-starting'))
 })
 
 t.test('worker list: ended pods are not workers', async (t) => {
@@ -69,9 +69,9 @@ t.test('worker list: pods that cannot be created are refused, by a quota or othe
   }
   t.strictSame(list({ pods: [podObject('a')], deploymentIs: quota }).refused, { count: 2, trouble: 'quota' })
   const other = { replicas: 3, status: { replicas: 1, conditions: failure('no PriorityClass x') } }
-  const observation = list({ pods: [podObject('a')], deploymentIs: other })
-  t.strictSame(observation.refused, { count: 2, trouble: 'pods-refused' })
-  t.strictSame([...observation.troubles], [['pods-refused', 'no PriorityClass x']])
+  const listed = list({ pods: [podObject('a')], deploymentIs: other })
+  t.strictSame(listed.refused, { count: 2, trouble: 'pods-refused' })
+  t.strictSame([...listed.troubles], [['pods-refused', 'no PriorityClass x']])
 })
 
 t.test('worker list: pods that are no longer requested are not refused', async (t) => {
@@ -80,9 +80,9 @@ t.test('worker list: pods that are no longer requested are not refused', async (
 })
 
 t.test('worker list: pods without a Deployment are listed', async (t) => {
-  const observation = list({ deployment: undefined, replicas: 0, pods: [podObject('left')] })
-  t.strictSame(names(observation), ['left'])
-  t.notOk(observation.isRollingOut)
+  const listed = list({ deployment: undefined, replicas: 0, pods: [podObject('left')] })
+  t.strictSame(names(listed), ['left'])
+  t.notOk(listed.isRollingOut)
 })
 
 const rolling = { replicas: 2, status: { replicas: 3, updatedReplicas: 1 } }
@@ -93,24 +93,24 @@ t.test(
     const stuck = podObject('stuck', { ready: false, waiting: { reason: 'ErrImagePull' } })
     const coming = podObject('coming', { ready: false })
     const old = podObject('old')
-    const observation = list({ pods: [coming, stuck, old], deploymentIs: rolling })
-    t.strictSame(names(observation), ['coming', 'old'])
-    t.ok(observation.isRollingOut)
-    t.ok(observation.troubles.has('image-pull'), 'their trouble is reported')
+    const listed = list({ pods: [coming, stuck, old], deploymentIs: rolling })
+    t.strictSame(names(listed), ['coming', 'old'])
+    t.ok(listed.isRollingOut)
+    t.ok(listed.troubles.has('image-pull'), 'their trouble is reported')
   },
 )
 
 t.test('worker list: a draining worker is counted, though it is not ready', async (t) => {
   const drained = podObject('drained', { ready: false })
   const pods = [podObject('a'), podObject('b'), drained]
-  const observation = list({ pods, deploymentIs: rolling, wasReady: () => true })
-  t.strictSame(names(observation), ['a', 'b', 'drained'])
+  const listed = list({ pods, deploymentIs: rolling, wasReady: () => true })
+  t.strictSame(names(listed), ['a', 'b', 'drained'])
 })
 
 t.test('worker list: without a rollout there is no surplus', async (t) => {
   const pods = [podObject('a'), podObject('b'), podObject('c', { ready: false })]
-  const observation = list({ pods, deploymentIs: { replicas: 2, status: { replicas: 3, updatedReplicas: 3 } } })
-  t.strictSame(names(observation), ['a', 'b', 'c'])
+  const listed = list({ pods, deploymentIs: { replicas: 2, status: { replicas: 3, updatedReplicas: 3 } } })
+  t.strictSame(names(listed), ['a', 'b', 'c'])
 })
 
 t.test('worker list: more pods than requested are a surplus, whatever the Deployment has observed yet', async (t) => {
