@@ -22,6 +22,8 @@ const least = 0.98
 const tolerance = 3
 /** Pauses of a patient script in a bare browser: between steps of scrolling, and before the shot. */
 const [stepMs, restMs] = [150, 1500]
+/** Longest wait for a network that is idle again after scrolling. */
+const idleMs = 15_000
 
 /** Throws if the libraries that the pages use are missing. */
 export const assertInstalled = (): void => {
@@ -115,7 +117,8 @@ const takeBare = async (browser: Browser, url: string, { parameters = {}, subjec
     const page = await context.newPage()
     await page.goto(url, { waitUntil: 'networkidle' })
     if (fullPage) await scrollThrough(page)
-    await page.waitForLoadState('networkidle')
+    // Playwright may miss that a network is idle again which was idle before; a page that is still loading looks different.
+    await page.waitForLoadState('networkidle', { timeout: idleMs }).catch(() => {})
     await page.waitForTimeout(restMs)
     const picture = await page.screenshot({ fullPage, animations: 'disabled' })
     await page.addStyleTag({ content: `${subject} { opacity: 0 !important }` })

@@ -47,7 +47,7 @@ t.test('read plans file: reports the faults of a file with its path', async (t) 
   const odd = [{ ...plan, name: undefined, quota: 3, constructor: 1, overage_price: 'much', slug: 7 }, 5]
   await t.rejects(slugsOf(odd), {
     message:
-      /plan 1: name is required: a text.*\nplan 1: quota is not a field.*\nplan 1: constructor is not a field.*\nplan 1: slug must be.*\nplan 1: overage_price must be an amount.*or null.*\nplan 2: must be an object; see docs\/plans\.md$/,
+      /plan 1: name is required: a string of 1 to 80.*\nplan 1: quota is not a field.*\nplan 1: constructor is not a field.*\nplan 1: slug must be.*\nplan 1: overage_price must be an amount.*or null.*\nplan 2: must be an object; see docs\/plans\.md$/,
   })
 })
 
