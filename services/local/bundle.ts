@@ -4,6 +4,7 @@ import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
+import { serviceNames, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
@@ -16,7 +17,8 @@ const unfinishedMs = 60_000
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
 
 const mains = [
-  ...['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker'].map((name) => `${name}/main`),
+  ...new Set(serviceNames.map((name) => services[name].program)),
+  'worker/main',
   'worker/main-job',
   'worker/browser-host/main',
   'local/main-prepare',

@@ -1,18 +1,10 @@
 import { join } from 'node:path'
+import { type ServiceName, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { startNats } from './nats.ts'
 import { startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
-import {
-  controllerEnv,
-  egressEnv,
-  type Facts,
-  gatewayEnv,
-  ledgerEnv,
-  machineEnv,
-  webhookEgressEnv,
-  webhooksEnv,
-} from './service-env.ts'
+import { type Facts, machineEnv, serviceEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
 import { healthProbe, postgresProbe, untilStoreFails, untilUnresponsive } from './watchdog.ts'
 
@@ -52,18 +44,8 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
-/** Our services and their stop timeouts. The controller waits for its workers, which finish their captures. */
-const services = {
-  egress: { folder: 'egress', env: egressEnv, stopMs: 40_000 },
-  'webhook-egress': { folder: 'egress', env: webhookEgressEnv, stopMs: 40_000 },
-  webhooks: { folder: 'webhooks', env: webhooksEnv, stopMs: 30_000 },
-  ledger: { folder: 'ledger', env: ledgerEnv, stopMs: 30_000 },
-  gateway: { folder: 'gateway', env: gatewayEnv, stopMs: 40_000 },
-  controller: { folder: 'controller', env: controllerEnv, stopMs: 120_000 },
-} as const
-
 /** The plan of a service. */
-export const servicePlan = (facts: Facts, name: keyof typeof services, programs: Programs): PartPlan => ({
+export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs): PartPlan => ({
   name,
   stopSignal: 'SIGTERM',
   stopMs: services[name].stopMs,
@@ -72,8 +54,8 @@ export const servicePlan = (facts: Facts, name: keyof typeof services, programs:
     startNodeProcess(
       {
         name,
-        main: programPath(`${services[name].folder}/main`, programs),
-        env: services[name].env(facts),
+        main: programPath(services[name].program, programs),
+        env: serviceEnv(facts, name),
         logPath: logOf(facts, name),
       },
       signal,

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import { type Env, prefix } from '#shared/config/read-env.ts'
+import { serviceNames, services } from '#shared/config/services.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
@@ -38,16 +39,11 @@ export type LocalDeps = {
   readonly started: (started: Started) => void
 }
 
-/**
- * The controller stops first: its workers finish their captures and upload images to the gateway. The gateway then
- * responds to waiting clients, which needs the ledger; webhooks finishes deliveries in flight. Their dependencies stop last.
- */
-const stopOrder = [
-  ['controller'],
-  ['gateway'],
-  ['ledger', 'egress', 'webhooks'],
-  ['webhook-egress', 'nats', 'postgres'],
-] as const
+/** The turns in which services and stores stop. */
+const stopOrder = [1, 2, 3, 4].map((turn) => [
+  ...serviceNames.filter((name) => services[name].stopTurn === turn),
+  ...(turn === 4 ? ['nats', 'postgres'] : []),
+])
 
 /** Throws `CONFIGURATION` if a certificate or plans file is invalid. */
 const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> => {
@@ -61,7 +57,7 @@ const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> 
 const localFileOf = (
   { settings, folder, directUrl, natsUrlOf }: Facts,
   { baseUrl, account }: StartedFleet,
-  services: readonly LocalProcess[],
+  processes: readonly LocalProcess[],
 ): LocalFile => ({
   base_url: baseUrl,
   api_key: account.apiKey,
@@ -69,7 +65,7 @@ const localFileOf = (
   database_url: directUrl,
   nats_url: natsUrlOf('operator'),
   object_store: settings.s3Url ?? pathToFileURL(folder.objects).href,
-  services,
+  services: processes,
 })
 
 /** Updates `holder.json` and, once the system is up, `local.json` with the running processes. */

@@ -1,13 +1,10 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import { type Env, prefix } from '#shared/config/read-env.ts'
+import { type ServiceName, services, settingsOf } from '#shared/config/services.ts'
 import type { Settings } from '#shared/config/settings/setting.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import { controllerSettings } from '#shared/config/settings/controller.ts'
-import { egressSettings } from '#shared/config/settings/egress.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
-import { ledgerSettings } from '#shared/config/settings/ledger.ts'
 import { databaseSettings, queueSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
-import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -46,7 +43,7 @@ export const machineEnv = (operator: Env): ProcessEnv =>
   defined(Object.fromEntries(machineNames.map((name) => [name, operator[name]])))
 
 /** The operator's values of a group of settings, without the names in `decided`. */
-const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
+const chosenBy = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
   const names = Object.values(settings).flatMap(({ name }) => (decided.includes(name) ? [] : [name, `${name}_FILE`]))
   return defined(Object.fromEntries(names.map((name) => [prefix + name, operator[prefix + name]])))
 }
@@ -54,31 +51,24 @@ const settingsOf = (operator: Env, settings: Settings, decided: readonly string[
 const prefixed = (values: Readonly<Record<string, string>>): ProcessEnv =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
 
-/** Environment of a service: the operator's settings, overridden by `values` (by setting name). */
-const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<string, string>>): ProcessEnv => {
+type Values = Readonly<Record<string, string>>
+
+/** Environment of a process: the operator's settings, overridden by `values` (by setting name). */
+const processEnv = (facts: Facts, settings: Settings, values: Values): ProcessEnv => {
   const decided = { PROBE_PORT: '0', ...values }
   return {
     ...machineEnv(facts.operator),
-    ...settingsOf(facts.operator, settings, Object.keys(decided)),
+    ...chosenBy(facts.operator, settings, Object.keys(decided)),
     ...prefixed(decided),
   }
 }
 
-/** Adds the OTEL_ variables, which may contain a receiver's token: only for services that send spans. */
-const tracedEnv = (
-  facts: Facts,
-  ...of: [settings: Settings, values: Readonly<Record<string, string>>]
-): ProcessEnv => ({
-  ...defined(Object.fromEntries(Object.entries(facts.operator).filter(([name]) => name.startsWith('OTEL_')))),
-  ...serviceEnv(facts, ...of),
-})
-
-const database = ({ databaseUrl, directUrl }: Facts): Readonly<Record<string, string>> => ({
+const database = ({ databaseUrl, directUrl }: Facts): Values => ({
   DATABASE_URL: databaseUrl,
   DATABASE_DIRECT_URL: directUrl === databaseUrl ? '' : directUrl,
 })
 
-const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Readonly<Record<string, string>> =>
+const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Values =>
   s3Url === undefined
     ? {
         STORAGE_DRIVER: 'files',
@@ -88,74 +78,73 @@ const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Readon
       }
     : { STORAGE_DRIVER: 's3', S3_URL: s3Url }
 
-const filterEnv = (facts: Facts, port: number, token: string): ProcessEnv =>
-  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(port), EGRESS_TOKENS: token })
-
-/** Environment of the egress filter. */
-export const egressEnv = (facts: Facts): ProcessEnv => filterEnv(facts, facts.ports.egress, facts.secrets.egressToken)
-
-/** Environment of the webhooks' egress filter: same rules, separate port and token. */
-export const webhookEgressEnv = (facts: Facts): ProcessEnv =>
-  filterEnv(facts, facts.ports.webhookEgress, facts.secrets.webhookEgressToken)
-
 /** Base URL of the gateway: the operator's, else its address on this machine. */
 const gatewayUrl = ({ operator, ports }: Facts): string =>
   operator[prefix + gatewaySettings.publicUrl.name] ||
   `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
 
-/** Environment of the webhooks service: database and egress filter, no queue and no object store. */
-export const webhooksEnv = (facts: Facts): ProcessEnv =>
-  tracedEnv(
-    facts,
-    { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
-    {
-      ...database(facts),
-      ...recordKeys(facts),
-      PUBLIC_URL: gatewayUrl(facts),
-      WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
-      EGRESS_TOKEN: facts.secrets.webhookEgressToken,
-      WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
-    },
-  )
-
 /** A generated key, unless the operator sets keys, who can then rotate them. */
-const namedKeys = ({ operator }: Facts, name: string, generated: string): Readonly<Record<string, string>> =>
+const namedKeys = ({ operator }: Facts, name: string, generated: string): Values =>
   [name, `${name}_FILE`].some((each) => operator[prefix + each] !== undefined) ? {} : { [name]: `1:${generated}` }
 
 const recordKeys = (facts: Facts) => namedKeys(facts, 'RECORD_KEYS', facts.secrets.recordKey)
 
-/** Environment of the gateway. */
-export const gatewayEnv = (facts: Facts): ProcessEnv =>
-  tracedEnv(
-    facts,
-    { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings },
-    {
-      ...database(facts),
-      NATS_URL: facts.natsUrlOf('gateway'),
-      ...storage(facts),
-      KEY_PEPPER: facts.secrets.keyPepper,
-      ...namedKeys(facts, 'LINK_SIGNING_KEYS', facts.secrets.linkSigningKey),
-      ...recordKeys(facts),
-      GATEWAY_PORT: String(facts.ports.gateway),
-      GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
-      SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
-      SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
-      SEALING_KEY_STEALTH: facts.programs.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
-      SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
-    },
-  )
+/** Values of settings that only this service has. */
+const ownValues: Readonly<Partial<Record<ServiceName, (facts: Facts) => Values>>> = {
+  egress: ({ ports, secrets }) => ({ EGRESS_PORT: String(ports.egress), EGRESS_TOKENS: secrets.egressToken }),
+  'webhook-egress': ({ ports, secrets }) => ({
+    EGRESS_PORT: String(ports.webhookEgress),
+    EGRESS_TOKENS: secrets.webhookEgressToken,
+  }),
+  gateway: (facts) => ({
+    KEY_PEPPER: facts.secrets.keyPepper,
+    ...namedKeys(facts, 'LINK_SIGNING_KEYS', facts.secrets.linkSigningKey),
+    ...recordKeys(facts),
+    GATEWAY_PORT: String(facts.ports.gateway),
+    GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
+    SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
+    SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
+    SEALING_KEY_STEALTH: facts.programs.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
+    SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
+  }),
+  webhooks: (facts) => ({
+    ...recordKeys(facts),
+    PUBLIC_URL: gatewayUrl(facts),
+    WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
+    EGRESS_TOKEN: facts.secrets.webhookEgressToken,
+    WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
+  }),
+  controller: ({ settings, folder, programs }) => ({
+    CONTROLLER_POOL: 'standard',
+    POOL_MAX: String(settings.poolMax),
+    POOL_IDLE_CORES: String(settings.poolIdleCores),
+    WORKER_ENV_FILE: folder.workerEnv,
+    ...(programs.stealthChromium !== undefined && { STEALTH_WORKER_ENV_FILE: folder.stealthWorkerEnv }),
+    STEALTH_MAX: String(settings.stealthMax),
+    PROXIED_WORKER_ENV_FILE: folder.proxiedWorkerEnv,
+    PROXIED_MAX: String(settings.proxiedMax),
+  }),
+}
 
-/** Environment of the ledger. */
-export const ledgerEnv = (facts: Facts): ProcessEnv =>
-  tracedEnv(
-    facts,
-    { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings },
-    { ...database(facts), NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
-  )
+/** Environment of a service. Each gets the values of the groups of settings that it reads, and no secret of another. */
+export const serviceEnv = (facts: Facts, name: ServiceName): ProcessEnv => {
+  const service = services[name]
+  const groups: readonly Settings[] = service.settings
+  const traceEnv = Object.entries(facts.operator).filter(([each]) => service.sendsSpans && each.startsWith('OTEL_'))
+  return {
+    ...defined(Object.fromEntries(traceEnv)),
+    ...processEnv(facts, settingsOf(name), {
+      ...(groups.includes(databaseSettings) && database(facts)),
+      ...('queueUser' in service && { NATS_URL: facts.natsUrlOf(service.queueUser) }),
+      ...(groups.includes(storageSettings) && storage(facts)),
+      ...ownValues[name]?.(facts),
+    }),
+  }
+}
 
 /** Environment of a pool's workers, which the controller starts. */
 export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
-  serviceEnv(
+  processEnv(
     facts,
     { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings },
     {
@@ -168,23 +157,3 @@ export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
       ...(facts.programs.stealthChromium !== undefined && { STEALTH_CHROMIUM: facts.programs.stealthChromium }),
     },
   )
-
-/** Environment of the controller; it names a file with the environment of each kind of worker. */
-export const controllerEnv = (facts: Facts): ProcessEnv => {
-  const { settings, folder, programs } = facts
-  return serviceEnv(
-    facts,
-    { ...commonSettings, ...queueSettings, ...controllerSettings },
-    {
-      NATS_URL: facts.natsUrlOf('controller'),
-      CONTROLLER_POOL: 'standard',
-      POOL_MAX: String(settings.poolMax),
-      POOL_IDLE_CORES: String(settings.poolIdleCores),
-      WORKER_ENV_FILE: folder.workerEnv,
-      ...(programs.stealthChromium !== undefined && { STEALTH_WORKER_ENV_FILE: folder.stealthWorkerEnv }),
-      STEALTH_MAX: String(settings.stealthMax),
-      PROXIED_WORKER_ENV_FILE: folder.proxiedWorkerEnv,
-      PROXIED_MAX: String(settings.proxiedMax),
-    },
-  )
-}

@@ -1,7 +1,9 @@
+import { type ServiceName, serviceNames, services } from '#shared/config/services.ts'
 import { provideBundle } from './bundle.ts'
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
 import type { Fleet } from './fleet.ts'
 import { type FirstAccount, prepareDatabase } from './prepare-database.ts'
+import type { Part } from './supervise.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 
 /** The result of a successful start. */
@@ -26,23 +28,22 @@ export const startFleet = async (
     }
   }
   const programs = after([], () => provideBundle({ root: facts.root, env: machineEnv(facts.operator) }))
-  const service = (name: Parameters<typeof servicePlan>[1], dependencies: readonly Promise<unknown>[]) =>
-    after([programs, ...dependencies], async () => fleet.start(servicePlan(facts, name, await programs)))
-
   const { postgresBin, natsServer } = facts.programs
   const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(facts, postgresBin)))
   const nats = after([], async () => natsServer && fleet.start(natsPlan(facts, natsServer)))
-  const egress = service('egress', [])
   const prepared = after([postgres], async () => prepareDatabase(facts, await programs, starting))
-  const gateway = service('gateway', [nats, prepared])
-  const ledger = service('ledger', [nats, prepared])
-  const controller = service('controller', [nats, egress])
-  const webhookEgress = service('webhook-egress', [])
-  const webhooks = service('webhooks', [prepared, webhookEgress])
-
-  const services = [egress, gateway, ledger, controller, webhookEgress, webhooks]
-  await Promise.allSettled([postgres, nats, programs, prepared, ...services])
-  await Promise.all(services)
-  const { addresses } = (await gateway).current()
+  const parts: Partial<Record<ServiceName, Promise<Part>>> = {}
+  const service = (name: ServiceName): Promise<Part> => {
+    const dependencies = services[name].needs.map((need) =>
+      need === 'nats' ? nats : need === 'database' ? prepared : service(need),
+    )
+    return (parts[name] ??= after([programs, ...dependencies], async () =>
+      fleet.start(servicePlan(facts, name, await programs)),
+    ))
+  }
+  const started = serviceNames.map(service)
+  await Promise.allSettled([postgres, nats, programs, prepared, ...started])
+  await Promise.all(started)
+  const { addresses } = (await service('gateway')).current()
   return { account: await prepared, baseUrl: addresses['baseUrl'] ?? '' }
 }

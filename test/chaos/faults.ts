@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { serviceNames } from '#shared/config/services.ts'
 import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
@@ -18,18 +19,7 @@ import type { WorldKind } from './world.ts'
 const run = promisify(execFile)
 
 /** Processes of a one-machine installation that the nemesis stops. */
-export const processNames = [
-  'gateway',
-  'ledger',
-  'controller',
-  'worker',
-  'browser',
-  'egress',
-  'webhooks',
-  'webhook-egress',
-  'nats',
-  'postgres',
-] as const
+export const processNames = [...serviceNames, 'worker', 'browser', 'nats', 'postgres']
 
 const nothing = async () => {}
 

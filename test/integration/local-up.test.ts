@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { serviceNames } from '#shared/config/services.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { browsersOf } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -27,7 +28,7 @@ const leaked = openSync(leakedFolder, 'r')
 let system = await startSystem([], { dataDir, leaked })
 closeSync(leaked)
 t.teardown(() => system.stop())
-const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres', 'webhook-egress', 'webhooks']
+const names = [...serviceNames, 'nats', 'postgres'].toSorted()
 
 t.test('local up: writes the running services to a file that only its owner can read', async (t) => {
   const local = await system.readLocal()

@@ -7,6 +7,7 @@ const docs = 'docs/metrics.md'
 const rules = 'charts/shutterfleet/files/rules/x.yaml'
 const dashboard = 'charts/shutterfleet/files/dashboards/x.json'
 const page = 'docs/runbooks/down.md'
+const cases = 'test/fixtures/rules/x.test.yaml'
 const alert = `groups:
   - name: x
     rules:
@@ -25,6 +26,7 @@ const tree = {
   [rules]: alert,
   [dashboard]: '{ "expr": "rate(shutterfleet_time_seconds_bucket[5m]) + shutterfleet:faults:ratio" }\n',
   [page]: '# Down\n',
+  [cases]: '        alertname: Down\n',
 }
 const planted = (name: string, path: keyof typeof tree, [from, to]: readonly [string, string], at: string) => ({
   name,
@@ -40,6 +42,7 @@ await testCheck(t, {
     planted('a dashboard with an unknown metric', dashboard, ['time_seconds', 'times_seconds'], `${dashboard}:1`),
     planted('a histogram that is queried as a gauge', dashboard, ['_bucket', ''], `${dashboard}:1`),
     planted('an alert without a severity', rules, ['severity: critical', 'team: x'], `${rules}:4`),
+    planted('an alert without a case', cases, ['Down', 'Up'], `${rules}:4`),
     planted('an alert without a description', rules, ['description: It', 'comment: It'], `${rules}:4`),
     {
       name: 'an alert whose runbook is missing, and a runbook without an alert',

@@ -22,6 +22,7 @@ import './names.test.ts'
 import './observability.test.ts'
 import './process-edges.test.ts'
 import './purity.test.ts'
+import './service-parts.test.ts'
 import './subjects.test.ts'
 
 /** The tests of the linters and of the formatter start these programs many times: they run with the other tests only. */

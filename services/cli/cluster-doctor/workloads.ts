@@ -1,9 +1,7 @@
+import { serviceNames } from '#shared/config/services.ts'
 import type { Cluster, PartResult, Problem } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
-
-/** Deployments that every release has. */
-const components = ['gateway', 'ledger', 'webhooks', 'controller', 'egress', 'webhook-egress'] as const
 
 const imageAdvice = 'push the image to the registry in image.registry, and name its Secret in image.pullSecrets'
 const startAdvice = 'a Secret or one of its keys is missing: see secrets, then `kubectl describe pod`'
@@ -70,7 +68,7 @@ export const checkDeployments = async (cluster: Cluster, of: Installation): Prom
     cluster.list<Pod>(kinds.pods, objects),
   ])
   const workloads = [...deployments, ...statefulSets]
-  const missing = components
+  const missing = serviceNames
     .filter((component) => !deployments.some((each) => componentOf(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,

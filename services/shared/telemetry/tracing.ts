@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { services } from '#shared/config/services.ts'
 import { createLogger } from './logger.ts'
 
-/** The services that send spans. Workers cannot reach a receiver: the ledger records their stages, from their results. */
-const tracedServices: readonly string[] = ['gateway', 'ledger', 'webhooks']
+const sendsSpans = (name: string) =>
+  Object.entries(services).some(([each, service]) => each === name && service.sendsSpans)
 
 /** Defaults of the standard variables. Traces without a caller's sampling decision are sampled at one in twenty. */
 const defaults = {
@@ -41,7 +42,7 @@ const logFailures = (service: string) => {
  */
 export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Promise<AsyncDisposable | undefined> => {
   const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
-  if (!endpoint || !tracedServices.includes(service)) return undefined
+  if (!endpoint || !sendsSpans(service)) return undefined
   for (const [name, value] of Object.entries(defaults)) env[name] ||= value
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   const sdk = new NodeSDK({

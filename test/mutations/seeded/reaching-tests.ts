@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path/posix'
+import { serviceNames, services } from '#shared/config/services.ts'
 import { targetOf } from '#test/tidy/place.ts'
 import type { SourceFile } from '#test/tidy/source.ts'
 import { importsOf } from '#test/tidy/syntax.ts'
@@ -10,17 +11,16 @@ const integrationTestsMax = 6
 /** What `make test` runs and can break by a fault in the code: tidy rules only read it. */
 const isRun = (path: string) => /^test\/(?:unit|integration)\/.*\.test\.ts$/.test(path)
 
+const folders = [...new Set([...serviceNames.map((name) => dirname(services[name].program)), 'worker'])]
 /** Programs that a file names in a string literal, to start them. */
-const named = /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts/g
+const named = new RegExp(String.raw`services/[\w/-]+\.ts|(?<=#)(?:${folders.join('|')})/main[\w-]*\.ts`, 'g')
 /** A program that a service starts: `programPath('worker/main')`. */
 const started = /(?<=[pP]rogramPath\(')[\w/-]+/g
 /** A program that a file names by a relative path: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 /** The folder of a service, whose programs a helper starts. */
-const folder = /services\/(?:gateway|ledger|worker|controller|egress|webhooks)(?=['"`])/g
-const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress', 'webhooks'].map(
-  (service) => `services/${service}/main.ts`,
-)
+const folder = new RegExp(`services/(?:${folders.join('|')})(?=['"\`])`, 'g')
+const wholeSystem = ['cli', ...folders].map((name) => `services/${name}/main.ts`)
 
 /** Finds the SQL files that a file names, or whose function it calls. */
 const createSqlEdges = (files: readonly SourceFile[]) => {

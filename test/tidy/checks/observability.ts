@@ -3,6 +3,7 @@ import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 const rule = 'observability'
 const files = 'charts/shutterfleet/files/'
 const runbooks = 'docs/runbooks/'
+const cases = 'test/fixtures/rules/'
 const docsPath = 'docs/metrics.md'
 const annotations = ['severity', 'summary', 'description', 'runbook_url']
 
@@ -28,28 +29,35 @@ const alertsIn = (file: SourceFile): Alert[] =>
     text,
   }))
 
-const faultsOf = ({ file, index, text }: Alert, pages: ReadonlySet<string>): Finding[] => {
+const faultsOf = ({ file, index, text }: Alert, pages: ReadonlySet<string>, tested: ReadonlySet<string>): Finding[] => {
+  const alert = /alert: (\w+)/.exec(text)?.[1] ?? ''
   const page = /runbook_url: (\S+)/.exec(text)?.[1] ?? ''
   return [
     ...annotations
       .filter((name) => !new RegExp(`^ +${name}: \\S`, 'm').test(text))
       .map((name) => findingAt(file, index, rule, `the alert has no ${name}`)),
     ...(page !== '' && !pages.has(page) ? [findingAt(file, index, rule, `${page} does not exist`)] : []),
+    ...(tested.has(alert) ? [] : [findingAt(file, index, rule, `no case in ${cases} expects ${alert}`)]),
   ]
 }
 
 /**
- * Rules and dashboards use existing metrics; every alert has a severity, a summary and an action; every runbook belongs to
- * an alert.
+ * Rules and dashboards use existing metrics; every alert has a severity, a summary, an action and a case; every
+ * runbook belongs to an alert.
  */
 export const observability = (tree: readonly SourceFile[]): Finding[] => {
   const known = seriesIn(tree.find(({ path }) => path === docsPath)?.text ?? '')
   const shipped = tree.filter(({ path }) => path.startsWith(files))
   const pages = tree.filter(({ path }) => path.startsWith(runbooks))
+  const tested = new Set(
+    tree
+      .filter(({ path }) => path.startsWith(cases))
+      .flatMap(({ text }) => [...text.matchAll(/alertname: (\w+)/g)].map(([, name = '']) => name)),
+  )
   const alerts = shipped.filter(({ path }) => path.startsWith(`${files}rules/`)).flatMap(alertsIn)
   return [
     ...shipped.flatMap((file) => unknownMetrics(file, known)),
-    ...alerts.flatMap((alert) => faultsOf(alert, new Set(pages.map(({ path }) => path)))),
+    ...alerts.flatMap((alert) => faultsOf(alert, new Set(pages.map(({ path }) => path)), tested)),
     ...pages
       .filter(({ path }) => !alerts.some(({ text }) => text.includes(path)))
       .map((page) => findingAt(page, 0, rule, 'no alert points here')),

@@ -1,14 +1,15 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { loadPrograms, provideBundle } from '#local/bundle.ts'
+import { serviceNames, services } from '#shared/config/services.ts'
 import { programPath } from '#shared/process/program-path.ts'
 import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
-const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
+const folders = new Set([...serviceNames.map((name) => dirname(services[name].program)), 'worker', 'local'])
 
 /** A project whose programs write a file if they run, and print the folder of a module that they share. */
 const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: string = import.meta.dirname') => {
@@ -21,9 +22,9 @@ const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: s
     local: { 'main-prepare.ts': main },
     worker: { 'main.ts': main, 'main-job.ts': main, 'browser-host': { 'main.ts': main } },
   }
-  const folders = services.map((name) => [name, mains[name] ?? { 'main.ts': main }])
+  const mainsOf = [...folders].map((name) => [name, mains[name] ?? { 'main.ts': main }])
   const root = at.testdir({
-    services: { ...Object.fromEntries(folders), shared: { 'folder.ts': shared } },
+    services: { ...Object.fromEntries(mainsOf), shared: { 'folder.ts': shared } },
     '.tools': {},
     'package-lock.json': '{}',
     'package.json': '{"type":"module","imports":{"#shared/*":"./services/shared/*"}}',
@@ -91,7 +92,7 @@ t.test('bundle: loading programs fills the compile cache and runs none', async (
   const { root, mark, env } = project(t)
   const cache = join(root, 'cache')
   await loadPrograms({ root, extension: '.ts' }, { ...env, NODE_COMPILE_CACHE: cache })
-  t.ok(readdirSync(cache, { recursive: true }).length > services.length)
+  t.ok(readdirSync(cache, { recursive: true }).length > serviceNames.length)
   t.equal(existsSync(mark), false)
   await t.rejects(loadPrograms({ root: join(root, 'elsewhere'), extension: '.ts' }, env))
 })

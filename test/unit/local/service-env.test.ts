@@ -1,17 +1,8 @@
 import t from 'tap'
 import { pathsOf } from '#local/data-folder.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
-import {
-  controllerEnv,
-  egressEnv,
-  type Facts,
-  gatewayEnv,
-  ledgerEnv,
-  machineEnv,
-  webhookEgressEnv,
-  webhooksEnv,
-  workerEnv,
-} from '#local/service-env.ts'
+import { type Facts, machineEnv, serviceEnv, workerEnv } from '#local/service-env.ts'
+import { serviceNames } from '#shared/config/services.ts'
 
 const operator = {
   PATH: '/bin',
@@ -72,9 +63,9 @@ t.test('service env: a process inherits needed variables of the machine, and no 
 
 t.test('service env: services use a direct database URL only with a given pooler, whatever the environment', (t) => {
   const left = { ...facts, operator: { ...operator, SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://elsewhere' } }
-  for (const envOf of [gatewayEnv, ledgerEnv, webhooksEnv]) {
-    t.match(envOf(left), { SHUTTERFLEET_DATABASE_DIRECT_URL: '' })
-    const pooled = envOf({ ...left, databaseUrl: 'postgres://pooler' })
+  for (const name of ['gateway', 'ledger', 'webhooks'] as const) {
+    t.match(serviceEnv(left, name), { SHUTTERFLEET_DATABASE_DIRECT_URL: '' })
+    const pooled = serviceEnv({ ...left, databaseUrl: 'postgres://pooler' }, name)
     t.match(pooled, {
       SHUTTERFLEET_DATABASE_URL: 'postgres://pooler',
       SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://database',
@@ -98,7 +89,7 @@ t.test("service env: a worker gets its pool's key and address, and no other secr
     [],
   )
   t.not(
-    namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length,
+    namesOf(serviceEnv(facts, 'gateway')).filter((name) => secrets.test(name)).length,
     0,
     'the pattern matches in other services',
   )
@@ -111,16 +102,16 @@ t.test('service env: each kind of worker has its own user, key and environment',
     SHUTTERFLEET_WORKER_POOL: 'proxied',
     SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of proxied',
   })
-  t.match(gatewayEnv(facts), {
+  t.match(serviceEnv(facts, 'gateway'), {
     SHUTTERFLEET_SEALING_KEY_STANDARD: 'public',
     SHUTTERFLEET_LINK_SIGNING_KEYS: '1:linking',
     SHUTTERFLEET_RECORD_KEYS: '1:recording',
     SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
   })
   const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking', SHUTTERFLEET_RECORD_KEYS: 'b:new,1:recording' }
-  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator can rotate them')
-  t.match(webhooksEnv(facts), { SHUTTERFLEET_RECORD_KEYS: '1:recording' })
-  t.match(controllerEnv(facts), {
+  t.match(serviceEnv({ ...facts, operator: { ...operator, ...keys } }, 'gateway'), keys, 'the operator can rotate them')
+  t.match(serviceEnv(facts, 'webhooks'), { SHUTTERFLEET_RECORD_KEYS: '1:recording' })
+  t.match(serviceEnv(facts, 'controller'), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/data/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/data/proxied-worker-env.json',
     SHUTTERFLEET_POOL_IDLE_CORES: '3',
@@ -133,14 +124,14 @@ t.test(
   'service env: without full Chromium the gateway gets no stealth key, and the controller no stealth workers',
   (t) => {
     const without = { ...facts, programs: { ...facts.programs, stealthChromium: undefined } }
-    t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
-    t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
+    t.equal(serviceEnv(facts, 'gateway')['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
+    t.equal(serviceEnv(without, 'gateway')['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
     const workers = {
       SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/data/stealth-worker-env.json',
       SHUTTERFLEET_STEALTH_MAX: '2',
     }
-    t.match(controllerEnv(facts), workers)
-    t.equal(controllerEnv(without)['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
+    t.match(serviceEnv(facts, 'controller'), workers)
+    t.equal(serviceEnv(without, 'controller')['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
     t.match(workerEnv(facts, 'stealth'), {
       SHUTTERFLEET_NATS_URL: 'nats://worker_stealth',
       SHUTTERFLEET_WORKER_POOL: 'stealth',
@@ -155,7 +146,7 @@ t.test(
 t.test(
   'service env: webhooks gets the database, its own egress and its opening key, and no queue or object store',
   (t) => {
-    const env = webhooksEnv(facts)
+    const env = serviceEnv(facts, 'webhooks')
     t.match(env, {
       SHUTTERFLEET_DATABASE_URL: 'postgres://database',
       SHUTTERFLEET_WEBHOOK_EGRESS: '127.0.0.1:6',
@@ -168,26 +159,20 @@ t.test(
       namesOf(env).filter((name) => others.test(name)),
       [],
     )
-    t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_WEBHOOKS'], 'public of webhooks')
-    t.equal(webhookEgressEnv(facts)['SHUTTERFLEET_EGRESS_PORT'], '6')
-    t.equal(webhookEgressEnv(facts)['SHUTTERFLEET_EGRESS_TOKENS'], 'token of webhooks')
-    t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_TOKENS'], 'token of pages')
+    t.equal(serviceEnv(facts, 'gateway')['SHUTTERFLEET_SEALING_KEY_WEBHOOKS'], 'public of webhooks')
+    t.equal(serviceEnv(facts, 'webhook-egress')['SHUTTERFLEET_EGRESS_PORT'], '6')
+    t.equal(serviceEnv(facts, 'webhook-egress')['SHUTTERFLEET_EGRESS_TOKENS'], 'token of webhooks')
+    t.equal(serviceEnv(facts, 'egress')['SHUTTERFLEET_EGRESS_TOKENS'], 'token of pages')
     const named = { ...facts, operator: { ...operator, SHUTTERFLEET_PUBLIC_URL: 'https://shots.example' } }
-    t.equal(webhooksEnv(named)['SHUTTERFLEET_PUBLIC_URL'], 'https://shots.example')
+    t.equal(serviceEnv(named, 'webhooks')['SHUTTERFLEET_PUBLIC_URL'], 'https://shots.example')
     t.end()
   },
 )
 
 t.test("service env: each service gets the operator's settings for it, and not those of others", (t) => {
-  t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
-  t.equal(gatewayEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
-  for (const env of [
-    egressEnv(facts),
-    gatewayEnv(facts),
-    ledgerEnv(facts),
-    controllerEnv(facts),
-    workerEnv(facts, 'standard'),
-  ]) {
+  t.equal(serviceEnv(facts, 'egress')['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
+  t.equal(serviceEnv(facts, 'gateway')['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
+  for (const env of [...serviceNames.map((name) => serviceEnv(facts, name)), workerEnv(facts, 'standard')]) {
     t.match(env, {
       PATH: '/bin',
       SHUTTERFLEET_LOG_LEVEL: 'warn',
@@ -200,32 +185,31 @@ t.test("service env: each service gets the operator's settings for it, and not t
 })
 
 t.test('service env: objects are local files unless an object store is given', (t) => {
-  t.match(gatewayEnv(facts), {
+  t.match(serviceEnv(facts, 'gateway'), {
     SHUTTERFLEET_STORAGE_DRIVER: 'files',
     SHUTTERFLEET_STORAGE_FOLDER: '/data/objects',
     SHUTTERFLEET_STORAGE_FILES_URL: 'http://127.0.0.1:2',
     SHUTTERFLEET_GATEWAY_OBJECTS_PORT: '2',
   })
   const withStore = { ...facts, settings: { ...facts.settings, s3Url: 'https://K:S@store/bucket' } }
-  for (const env of [gatewayEnv(withStore), ledgerEnv(withStore)]) {
+  for (const env of [serviceEnv(withStore, 'gateway'), serviceEnv(withStore, 'ledger')]) {
     t.match(env, { SHUTTERFLEET_STORAGE_DRIVER: 's3', SHUTTERFLEET_S3_URL: 'https://K:S@store/bucket' })
   }
   t.end()
 })
 
 t.test("service env: an operator's file variable does not duplicate a generated setting", (t) => {
-  const env = gatewayEnv(facts)
+  const env = serviceEnv(facts, 'gateway')
   t.equal(env['SHUTTERFLEET_KEY_PEPPER'], 'pepper')
   t.equal(env['SHUTTERFLEET_KEY_PEPPER_FILE'], undefined)
   t.end()
 })
 
 t.test('service env: only services that send spans get the tracing variables, which may hold a token', (t) => {
-  const withToken = { gatewayEnv, ledgerEnv, webhooksEnv }
-  for (const [name, envOf] of Object.entries(withToken)) {
-    t.equal(envOf(facts)['OTEL_EXPORTER_OTLP_HEADERS'], 'authorization=secret', name)
+  const withToken = serviceNames.filter((name) => 'OTEL_EXPORTER_OTLP_HEADERS' in serviceEnv(facts, name))
+  t.same(withToken, ['gateway', 'ledger', 'webhooks'])
+  for (const env of [machineEnv(operator), workerEnv(facts, 'standard')]) {
+    t.notHas(env, { OTEL_EXPORTER_OTLP_HEADERS: String })
   }
-  const others = [machineEnv(operator), egressEnv(facts), webhookEgressEnv(facts), controllerEnv(facts)]
-  for (const env of [...others, workerEnv(facts, 'standard')]) t.notHas(env, { OTEL_EXPORTER_OTLP_HEADERS: String })
   t.end()
 })

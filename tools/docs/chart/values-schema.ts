@@ -1,26 +1,20 @@
 import { prefix } from '#shared/config/read-env.ts'
-import { allSettings } from '#shared/config/settings/all.ts'
+import { clusterSettingsOf, serviceNames } from '#shared/config/services.ts'
 import type { ChartValue } from './read-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 /** Settings that the chart does not offer, because its Roles would have to change with them. */
 const excluded = ['JOBS_NAMESPACE', 'KUBECONFIG']
-const shared = ['Every service', 'PostgreSQL']
-const groups: Readonly<Record<string, readonly string[]>> = {
-  gateway: [...shared, 'NATS', 'Object store', 'Gateway'],
-  ledger: [...shared, 'NATS', 'Object store', 'Ledger'],
-  webhooks: [...shared, 'Certificates', 'Webhooks'],
-  controller: ['Every service', 'NATS', 'Controller on Kubernetes'],
-  egress: ['Every service', 'Egress'],
-}
-
 /** The settings of a service that chart users may set: neither secret nor named in a template. */
 const freeSettings = (service: string, templates: string): readonly string[] => {
   const named = templates.match(/\b[A-Z][A-Z\d_]+\b/g) ?? []
   const decided = new Set([...excluded, ...named.map((name) => name.replace(prefix, ''))])
-  const settings = (groups[service] ?? []).flatMap((group) => Object.values(allSettings[group] ?? {}))
-  return settings.filter(({ name, secret }) => !decided.has(name) && !secret).map(({ name }) => name)
+  const known = serviceNames.find((each) => each === service)
+  if (known === undefined) throw new Error(`${service} is no service`)
+  return Object.values(clusterSettingsOf(known))
+    .filter(({ name, secret }) => !decided.has(name) && !secret)
+    .map(({ name }) => name)
 }
 
 /** The JSON Schema of the chart's values; rejects unknown names and other types. */
