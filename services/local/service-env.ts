@@ -6,7 +6,7 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings, queueSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
-import type { QueueUserName } from '#shared/queue/permissions.ts'
+import { type QueueUserName, serviceUsers } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Programs } from './find-programs.ts'
 import type { LocalSettings } from './local-settings.ts'
@@ -129,13 +129,14 @@ const ownValues: Readonly<Partial<Record<ServiceName, (facts: Facts) => Values>>
 /** Environment of a service. Each gets the values of the groups of settings that it reads, and no secret of another. */
 export const serviceEnv = (facts: Facts, name: ServiceName): ProcessEnv => {
   const service = services[name]
+  const user = serviceUsers.find((each) => each.name === name)
   const groups: readonly Settings[] = service.settings
   const traceEnv = Object.entries(facts.operator).filter(([each]) => service.sendsSpans && each.startsWith('OTEL_'))
   return {
     ...defined(Object.fromEntries(traceEnv)),
     ...processEnv(facts, settingsOf(name), {
       ...(groups.includes(databaseSettings) && database(facts)),
-      ...('queueUser' in service && { NATS_URL: facts.natsUrlOf(service.queueUser) }),
+      ...(user && { NATS_URL: facts.natsUrlOf(user.name) }),
       ...(groups.includes(storageSettings) && storage(facts)),
       ...ownValues[name]?.(facts),
     }),

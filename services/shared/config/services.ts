@@ -16,8 +16,6 @@ type Service = {
   readonly settings: readonly Settings[]
   /** What must be up on one machine before it starts: NATS, the migrated database, or another service. */
   readonly needs: readonly string[]
-  /** Its user of NATS. */
-  readonly queueUser?: string
   /** Whether it sends spans, and gets the `OTEL_…` variables, which may contain a receiver's token. */
   readonly sendsSpans: boolean
   /** On one machine services stop turn by turn, those of a turn in parallel. */
@@ -49,7 +47,6 @@ export const services = {
     program: 'gateway/main',
     settings: [databaseSettings, queueSettings, storageSettings, gatewaySettings],
     needs: ['nats', 'database'],
-    queueUser: 'gateway',
     sendsSpans: true,
     stopTurn: 2,
     stopMs: 40_000,
@@ -58,7 +55,6 @@ export const services = {
     program: 'ledger/main',
     settings: [databaseSettings, queueSettings, storageSettings, ledgerSettings],
     needs: ['nats', 'database'],
-    queueUser: 'ledger',
     sendsSpans: true,
     stopTurn: 3,
     stopMs: 30_000,
@@ -75,7 +71,6 @@ export const services = {
     program: 'controller/main',
     settings: [queueSettings, controllerSettings],
     needs: ['nats', 'egress'],
-    queueUser: 'controller',
     sendsSpans: false,
     stopTurn: 1,
     // It waits for its workers, which finish their captures.

@@ -3,6 +3,7 @@ import { diag, DiagLogLevel } from '@opentelemetry/api'
 import { services } from '#shared/config/services.ts'
 import { createLogger } from './logger.ts'
 
+/** Workers cannot reach a receiver: the ledger records their stages, from their results. */
 const sendsSpans = (name: string) =>
   Object.entries(services).some(([each, service]) => each === name && service.sendsSpans)
 

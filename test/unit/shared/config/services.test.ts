@@ -1,11 +1,16 @@
 import t from 'tap'
 import { serviceNames, services, settingsOf } from '#shared/config/services.ts'
+import { serviceUsers } from '#shared/queue/permissions.ts'
 
-t.test('services: every service reads the common settings, and only a service with queue settings has a user', (t) => {
+t.test('services: every service reads the common settings, and only a user of NATS has queue settings', (t) => {
   for (const name of serviceNames) {
     const names = Object.values(settingsOf(name)).map((setting) => setting.name)
     t.ok(names.includes('LOG_LEVEL'), name)
-    t.equal(names.includes('NATS_URL'), 'queueUser' in services[name], name)
+    t.equal(
+      names.includes('NATS_URL'),
+      serviceUsers.some((user) => user.name === name),
+      name,
+    )
   }
   t.end()
 })
