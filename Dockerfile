@@ -19,7 +19,8 @@ WORKDIR /build
 COPY scripts/bootstrap.sh scripts/fetch.sh scripts/
 RUN scripts/bootstrap.sh node && mv .tools/node-* /opt/node && install -m 755 /opt/node/bin/node /usr/local/bin/node
 
-# Source code with production packages and compiled block lists, the same in all images.
+# Bundled services with production packages and compiled block lists, the same in all images. Bundles start in less than half of
+# the time, and a process needs 20 to 70 MB less, than with the sources and the packages' own files.
 FROM node AS app
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
@@ -32,7 +33,11 @@ COPY LICENSE ./
 COPY bin bin
 COPY tools/images tools/images
 COPY services services
-RUN node services/worker/block-lists/main-compile.ts && chmod -R a+rX .
+RUN node services/worker/block-lists/main-compile.ts && \
+    node --input-type=module --eval \
+      "import { bundle, imagePrograms } from '/app/services/local/bundle.ts'; await bundle('/app', '/app', imagePrograms)" && \
+    rm -rf node_modules/esbuild node_modules/@esbuild && \
+    chmod -R a+rX .
 
 # Node's compile cache, owned by the user that runs the services: cuts startup to a fifth. A separate layer, because it is not
 # reproducible.
@@ -40,8 +45,12 @@ FROM app AS compiled
 ENV NODE_COMPILE_CACHE=/app/.tools/compile-cache
 RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
     setpriv --reuid=10001 --regid=10001 --clear-groups node --input-type=module --eval \
-      "import { loadPrograms } from '/app/services/local/bundle.ts'; await loadPrograms({ root: '/app', extension: '.ts' }, process.env)" && \
+      "import { loadPrograms } from '/app/services/local/bundle.ts'; await loadPrograms({ root: '/app', extension: '.js' }, process.env)" && \
     test -n "$(ls "$NODE_COMPILE_CACHE")" && chmod 755 "$NODE_COMPILE_CACHE"
+
+# The bundle without its sources; folders of statements, migrations and lists stay.
+FROM app AS bundled
+RUN find services -type f \( -name '*.ts' -o -name '*.js.map' \) -delete && find services -type d -empty -delete
 
 # Base of all images.
 FROM ${DEBIAN} AS runtime
@@ -81,29 +90,29 @@ RUN apt-get -q update && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /var/log/*
 
 FROM runtime AS server
-COPY --from=app /app /app
+COPY --from=bundled /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts server
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet server" \
       org.opencontainers.image.description="Gateway, ledger, webhooks, egress and controller of Shutterfleet"
-CMD ["node", "services/gateway/main.ts"]
+CMD ["node", "services/gateway/main.js"]
 
 FROM headless-shell AS worker
-COPY --from=app /app /app
+COPY --from=bundled /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet worker" \
       org.opencontainers.image.description="Worker of Shutterfleet with Chromium's headless shell"
-CMD ["node", "services/worker/main.ts"]
+CMD ["node", "services/worker/main.js"]
 
 FROM full-chromium AS worker-stealth
-COPY --from=app /app /app
+COPY --from=bundled /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker-stealth
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet worker with full Chromium" \
       org.opencontainers.image.description="Worker of Shutterfleet with full Chromium beside the headless shell"
 ENV SHUTTERFLEET_WORKER_POOL=stealth
-CMD ["node", "services/worker/main.ts"]
+CMD ["node", "services/worker/main.js"]

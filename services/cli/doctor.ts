@@ -46,7 +46,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       nodeVersion: process.versions.node,
       isRoot: process.getuid?.() === 0,
     }),
-    blockListsCheck({ root, folder: blockLists, now: Date.now }),
+    blockListsCheck({ folder: blockLists, now: Date.now }),
     ...dependencyChecks({
       postgresBin,
       natsServer,
@@ -55,7 +55,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       objectStore: local?.object_store ?? settings.s3Url,
     }),
     ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: args.flags['recount'] === true })] : []),
-    egressCheck({ root, path: env['PATH'] ?? '' }),
+    egressCheck(env['PATH'] ?? ''),
     ...runningChecks(local),
   ]
 }

@@ -8,6 +8,7 @@ import type { Started } from '#local/run-local.ts'
 import { type Env, prefix } from '#shared/config/read-env.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { programPath } from '#shared/process/program-path.ts'
 import { failurePrefix } from './command/run-command.ts'
 
 /** The last error message in the log, without its prefix; undefined if there is none. */
@@ -20,12 +21,12 @@ const lastFailure = (log: string): string | undefined => {
  * Runs `up` in a new session, with its standard error in `logs/local.log`, and waits for the JSON document that it prints
  * once the first capture has succeeded. Throws `SERVICE_UNAVAILABLE` with its error if it ends before; `stop` ends it.
  */
-export const startDetached = async (from: { env: Env; root: string; stop: AbortSignal }): Promise<Started> => {
+export const startDetached = async (from: { env: Env; stop: AbortSignal }): Promise<Started> => {
   const { logs } = await openDataFolder(from.env[prefix + localSettings.data.name] ?? localSettings.data.fallback ?? '')
   const logPath = join(logs, 'local.log')
   await using log = await open(logPath, 'a', 0o600)
   const { size } = await log.stat()
-  const child = spawn(process.execPath, [join(from.root, 'services', 'cli', 'main.ts'), 'up', '--json'], {
+  const child = spawn(process.execPath, [programPath('cli/main'), 'up', '--json'], {
     detached: true,
     env: { ...from.env },
     stdio: ['ignore', 'pipe', log.fd],

@@ -16,12 +16,21 @@ const unfinishedMs = 60_000
 /** Folder of the project, and the environment of its processes. */
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
 
-const mains = [
+/** The programs of one machine. */
+const machinePrograms = [
   ...new Set(serviceNames.map((name) => services[name].program)),
   'worker/main',
   'worker/main-job',
   'worker/browser-host/main',
   'local/main-prepare',
+]
+
+/** The programs of an image: besides those of one machine, the operator, and the command line with what it starts. */
+export const imagePrograms: readonly string[] = [
+  ...machinePrograms,
+  'controller/main-operator',
+  'cli/main',
+  'worker/block-lists/main-describe',
 ]
 
 /** A fingerprint of what is bundled, from the files' names, sizes and times of modification. */
@@ -54,10 +63,11 @@ const sourceFolders: Plugin = {
 /** Packages in CommonJS call `require` for modules of Node. esbuild does not know these names, so no package may have the first. */
 const requireBanner = `import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);`
 
-const bundle = async (root: string, into: string): Promise<void> => {
+/** Bundles programs of the folder `root` into files below `into`, and the chunks that they share into `services/shared`. */
+export const bundle = async (root: string, into: string, names: readonly string[]): Promise<void> => {
   const { build } = await import('esbuild')
   await build({
-    entryPoints: mains.map((name) => programPath(name, { root, extension: '.ts' })),
+    entryPoints: names.map((name) => programPath(name, { root, extension: '.ts' })),
     outbase: root,
     outdir: into,
     chunkNames: 'services/shared/[name]-[hash]',
@@ -78,9 +88,16 @@ const bundle = async (root: string, into: string): Promise<void> => {
   })
 }
 
+/** The modules that a process may load: programs, of a bundle also the chunks that they load late. */
+const modulesOf = async ({ root, extension }: Programs): Promise<readonly string[]> => {
+  if (extension === '.ts') return machinePrograms.map((name) => programPath(name, { root, extension }))
+  const files = await readdir(join(root, 'services'), { recursive: true })
+  return files.filter((name) => name.endsWith(extension)).map((name) => join(root, 'services', name))
+}
+
 /** Loads all programs without running them, to fill Node's compile cache. Throws if they do not load. */
 export const loadPrograms = async (programs: Programs, env: Readonly<Record<string, string>>): Promise<void> => {
-  const urls = mains.map((name) => programPath(name, programs))
+  const urls = await modulesOf(programs)
   // All modules are compiled before the first one is evaluated, which exits the process.
   const script = ['data:text/javascript,process.exit()', ...urls].map((url) => `import ${JSON.stringify(url)}`)
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script.join('\n')], {
@@ -112,7 +129,7 @@ export const provideBundle = async ({ root, env }: BundleSources): Promise<Progr
   const bundled: Programs = { root: join(bundles, await fingerprint(root)), extension: '.js' }
   if (await succeeds(access(bundled.root))) return bundled
   const unfinished = `${bundled.root}.${process.pid}`
-  const isBuilt = await succeeds(bundle(root, unfinished))
+  const isBuilt = await succeeds(bundle(root, unfinished, machinePrograms))
   // Fails where another process was faster.
   if (isBuilt) await succeeds(rename(unfinished, bundled.root))
   const programs: Programs = isBuilt ? bundled : source

@@ -13,6 +13,7 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { type ChartPod, ciPath, filesOf, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
 import { endWithParent } from '#test/helpers/cluster-processes.ts'
+import { testProgramPath } from '#test/helpers/test-program-path.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { startNats } from '#test/helpers/nats.ts'
@@ -91,8 +92,9 @@ const start = async (name: string, args: readonly string[], env: Readonly<Record
   const settings = Object.fromEntries(
     Object.entries(ports).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]),
   )
-  const [, ...command] = args
-  const child = spawn('setpriv', [...endWithParent, process.execPath, ...command], {
+  const [, program = ''] = args
+  const bundled = testProgramPath(program.replace(/^services\/|\.js$/g, ''))
+  const child = spawn('setpriv', [...endWithParent, process.execPath, bundled], {
     cwd: root,
     env: { ...nodeEnv, ...env, ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -33,11 +33,11 @@ const minimal = ciPath('minimal')
 const noCrd = ['--set=crds.upgrade=false']
 /** The configuration reader of each service, by its entry point. */
 const readers: Readonly<Record<string, (env: Env) => object>> = {
-  'services/gateway/main.ts': readGateway,
-  'services/ledger/main.ts': readLedger,
-  'services/webhooks/main.ts': readWebhooks,
-  'services/controller/main-operator.ts': readOperator,
-  'services/egress/main.ts': readEgress,
+  'services/gateway/main.js': readGateway,
+  'services/ledger/main.js': readLedger,
+  'services/webhooks/main.js': readWebhooks,
+  'services/controller/main-operator.js': readOperator,
+  'services/egress/main.js': readEgress,
 }
 
 const refusalOf = (args: readonly string[], file = minimal) =>

@@ -42,7 +42,7 @@ t.test('worker: processes in a cluster are confined by the security context of t
   const lines = (await said(processes)).trim().split('\n')
   t.strictSame(await captures.finish(), completed(2))
   t.match(
-    lines.find((line) => line.includes('services/worker/main.ts')),
+    lines.find((line) => line.includes('services/worker/main.js')),
     /Uid:10001 .*CapEff:0{16} NoNewPrivs:1 Seccomp:2 /,
   )
   const renderers = lines.filter((line) => line.includes('--type=renderer'))

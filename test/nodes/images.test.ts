@@ -95,11 +95,11 @@ t.test('server: each service loads and reports missing settings', async (t) => {
   const services = ['gateway/main', 'ledger/main', 'webhooks/main', 'controller/main', 'controller/main-operator']
   await Promise.all(
     services.map(async (service) => {
-      const printed = await inPod(cluster, 'server', `node services/${service}.ts`)
+      const printed = await inPod(cluster, 'server', `node services/${service}.js`)
       t.match(printed, /SHUTTERFLEET_(DATABASE|NATS)_URL/, service)
     }),
   )
-  t.match(await inPod(cluster, 'server', 'timeout 5 node services/egress/main.ts'), /listening/)
+  t.match(await inPod(cluster, 'server', 'timeout 5 node services/egress/main.js'), /listening/)
   await remove('server')
 })
 
@@ -129,7 +129,7 @@ for (const { pool, image } of [
       'WebGL draws',
     )
 
-    const worker = lines.find((line) => line.includes('services/worker/main.ts')) ?? ''
+    const worker = lines.find((line) => line.includes('services/worker/main.js')) ?? ''
     t.match(worker, /Uid:10001 .*CapEff:0{16} NoNewPrivs:1 Seccomp:2 /)
     const renderers = lines.filter((line) => line.includes('--type=renderer'))
     t.ok(renderers.length > 0)

@@ -10,7 +10,7 @@ const tree = {
   'services/toy/main.ts': 'export {}',
   'tools/docs/metrics-page.ts': `import { createEvents } from '#toy/telemetry/events.ts'`,
   'docs/operations.md': '| Process | Does |\n| toy | plays |\n',
-  [template]: '"component" "toy" "traced" true "args" (list "node" "services/toy/main.ts")',
+  [template]: '"component" "toy" "traced" true "args" (list "node" "services/toy/main.js")',
 }
 const without = (path: string) => Object.fromEntries(Object.entries(tree).filter(([each]) => each !== path))
 

@@ -165,7 +165,7 @@ an older release keeps its selector. After a change of the name the pool is \`Ap
 | \`cluster-autoscaler.kubernetes.io/safe-to-evict\` | \`true\`, of Jobs \`false\` | a node with workers may be drained although they have \`emptyDir\` volumes |
 | \`karpenter.sh/do-not-disrupt\` | \`true\` of Jobs | the capture of a Job would restart; the Job ends soon by itself |
 | startup probe | \`/livez\`, 600 tries, one a second | a slow node gets ten minutes before liveness counts |
-| \`args\` | \`node services/worker/main.ts\`, of Jobs \`main-job.ts\` | the image's entry point, an init, reaps orphaned browser processes: a custom image needs one too |
+| \`args\` | \`node services/worker/main.js\`, of Jobs \`main-job.js\` | the image's entry point, an init, reaps orphaned browser processes: a custom image needs one too |
 
 \`template.resources\` replaces all requests and limits, \`template.annotations\` single annotations.
 

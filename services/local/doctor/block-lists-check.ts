@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { programPath } from '#shared/process/program-path.ts'
 import type { Check } from './check.ts'
 
 const exec = promisify(execFile)
@@ -16,14 +16,14 @@ type ListDescription = {
 }
 
 /**
- * Lists the block lists of workers with version and age of the file in days. `root`: folder of the project; `folder`: the
- * operator's lists, '' for none.
+ * Lists the block lists of workers with version and age of the file in days. `folder`: the operator's
+ * lists, '' for none.
  */
-export const blockListsCheck = ({ root, folder, now }: { root: string; folder: string; now: () => number }): Check => ({
+export const blockListsCheck = ({ folder, now }: { folder: string; now: () => number }): Check => ({
   name: 'block lists',
   advice: 'fix or empty the folder, which is described in docs/configuration.md',
   run: async () => {
-    const program = join(root, 'services/worker/block-lists/main-describe.ts')
+    const program = programPath('worker/block-lists/main-describe')
     const { stdout } = await exec(process.execPath, [program, folder], { timeout: runMs })
     const lists = JSON.parse(stdout) as readonly ListDescription[]
     const ageOf = ({ modifiedMs }: ListDescription) => `${Math.max(0, Math.floor((now() - modifiedMs) / dayMs))} d`

@@ -2,22 +2,15 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
+import { programPath } from '#shared/process/program-path.ts'
 import type { Check } from './check.ts'
 
 const startMs = 20_000
 const answerMs = 10_000
 
-/** Inputs of the egress check. */
-export type EgressFacts = {
-  /** Folder of the project. */
-  readonly root: string
-  readonly path: string
-}
-
 /** Starts a separate filter that allows public targets only. Throws if it is not up within 20 s. */
-const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable & { readonly url: URL }> => {
-  const child = fork(join(root, 'services/egress/main.ts'), {
+const startFilter = async (path: string): Promise<AsyncDisposable & { readonly url: URL }> => {
+  const child = fork(programPath('egress/main'), {
     execArgv: [],
     env: { PATH: path, SHUTTERFLEET_EGRESS_PORT: '0', SHUTTERFLEET_PROBE_PORT: '0' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -44,7 +37,7 @@ const requestTunnel = async ({ hostname, port }: URL, target: string): Promise<n
   return answer.statusCode ?? 0
 }
 
-const probeEgress = async (facts: EgressFacts) => {
+const probeEgress = async (path: string) => {
   let connections = 0
   const canary = createServer((client) => {
     connections += 1
@@ -53,7 +46,7 @@ const probeEgress = async (facts: EgressFacts) => {
   canary.listen(0, '127.0.0.1')
   await once(canary, 'listening')
   try {
-    await using filter = await startFilter(facts)
+    await using filter = await startFilter(path)
     const { port } = canary.address() as AddressInfo
     const statuses: number[] = []
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
@@ -67,9 +60,9 @@ const probeEgress = async (facts: EgressFacts) => {
   }
 }
 
-/** Checks that pages cannot reach this machine: a filter as shipped must not connect to a canary server on loopback. */
-export const egressCheck = (facts: EgressFacts): Check => ({
+/** Checks that pages cannot reach this machine: a filter as shipped must not connect to a canary server on loopback. `path`: the PATH of the filter. */
+export const egressCheck = (path: string): Check => ({
   name: 'egress',
   advice: 'do not serve captures: reinstall this version, and report the failure if it remains',
-  run: () => probeEgress(facts),
+  run: () => probeEgress(path),
 })

@@ -29,11 +29,10 @@ const systemPaths = [
 const rootPaths = ['/bin', '/lib', '/lib32', '/lib64', '/sbin']
 
 const checkout = join(import.meta.dirname, '..', '..', '..')
-/** What the browser host loads. */
-const loadedPaths = [
-  ...['node_modules', 'package.json', 'services/shared', 'services/worker'].map((name) => join(checkout, name)),
-  ...(bundleFolder === undefined ? [] : [bundleFolder]),
-]
+/** What the browser host loads: from a bundle too, which in an image is in the same folder. */
+const loadedPaths = [...new Set([checkout, bundleFolder ?? checkout])].flatMap((folder) =>
+  ['node_modules', 'package.json', 'services/shared', 'services/worker'].map((name) => join(folder, name)),
+)
 
 const realPath = (path: string): string => {
   try {

@@ -15,7 +15,7 @@ const templateOf = (files: readonly SourceFile[], name: string, program: string)
     ({ path, text }) =>
       path.startsWith('charts/shutterfleet/templates/') &&
       text.includes(`"${name}"`) &&
-      text.includes(`"services/${program}.ts"`),
+      text.includes(`"services/${program}.js"`),
   )
 
 /** Every service of the register has a program, events on the page of metrics, a page of operations that names it, and a template of the chart that starts it, with `traced` if it sends spans. */

@@ -92,7 +92,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           image: image ?? settings.podImage,
           ...(imagePullPolicy && { imagePullPolicy }),
           // Not `command`: the image's entry point is an init, which reaps orphaned browser processes.
-          args: ['node', `services/worker/${program}.ts`],
+          args: ['node', `services/worker/${program}.js`],
           resources: quantitiesOf(resources ?? defaultResources(of.slots)),
           env: variablesOf(of, env ?? []),
           ports: [{ name: 'probe', containerPort: probePort }],

@@ -1,12 +1,11 @@
 import { utimesSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import t from 'tap'
 import { blockListsCheck } from '#local/doctor/block-lists-check.ts'
 import { runCheck } from '#local/doctor/check.ts'
 
-const root = resolve(import.meta.dirname, '../../../..')
 const now = Date.UTC(2026, 10, 21)
-const look = (folder: string) => runCheck(blockListsCheck({ root, folder, now: () => now }))
+const look = (folder: string) => runCheck(blockListsCheck({ folder, now: () => now }))
 
 t.test('block lists check: names each list with its version and its age in days', async (t) => {
   const folder = t.testdir({ ads: { 'easylist.txt': '! Version: 202610310000\n||ads.example^\n' } })

@@ -34,7 +34,7 @@ t.test('Job manifest: the worker serves one capture and has a deadline', (t) => 
       spec: {
         restartPolicy: 'Never',
         terminationGracePeriodSeconds: 100,
-        containers: [{ name: 'worker', image: 'worker:1', args: ['node', 'services/worker/main-job.ts'] }],
+        containers: [{ name: 'worker', image: 'worker:1', args: ['node', 'services/worker/main-job.js'] }],
       },
     },
   })

@@ -44,7 +44,7 @@ t.test('worker pod: the environment has the pool and the paths of the secrets, a
       items: ['nats-url', 'opening-keys', 'egress-token'].map((key) => ({ key, path: key })),
     },
   })
-  t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
+  t.strictSame(containerOf().args, ['node', 'services/worker/main.js'])
 })
 
 t.test('worker pod: a worker trusts the authorities in its Secret only if the setting is on', async (t) => {
@@ -93,7 +93,7 @@ t.test('worker pod: the worker of a Job reports under the given name, and is not
     SHUTTERFLEET_WORKER_POD: 'job-1',
     SHUTTERFLEET_WORKER_SPARE_SECONDS: '60',
   })
-  t.strictSame(containerOf(of).args, ['node', 'services/worker/main-job.ts'])
+  t.strictSame(containerOf(of).args, ['node', 'services/worker/main-job.js'])
   t.equal(pod(of).spec.restartPolicy, 'Never')
   t.equal(pod().spec.restartPolicy, 'Always')
 })
