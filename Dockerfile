@@ -35,7 +35,7 @@ COPY tools/images tools/images
 COPY services services
 RUN node services/worker/block-lists/main-compile.ts && \
     node --input-type=module --eval \
-      "import { bundle, imagePrograms } from '/app/services/local/bundle.ts'; await bundle('/app', '/app', imagePrograms)" && \
+      "import { bundle } from '/app/services/local/bundle.ts'; await bundle('/app', '/app')" && \
     rm -rf node_modules/esbuild node_modules/@esbuild && \
     chmod -R a+rX .
 

@@ -4,7 +4,7 @@ import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
-import { serviceNames, services } from '#shared/config/services.ts'
+import { type Service, serviceNames, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
@@ -16,21 +16,19 @@ const unfinishedMs = 60_000
 /** Folder of the project, and the environment of its processes. */
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
 
-/** The programs of one machine. */
-const machinePrograms = [
-  ...new Set(serviceNames.map((name) => services[name].program)),
+const servicePrograms = serviceNames.flatMap((name) => {
+  const service: Service = services[name]
+  return [service.program, ...(service.cluster ? [service.cluster.program] : [])]
+})
+/** The programs of one machine and of an image. */
+const programNames: readonly string[] = [
+  ...new Set(servicePrograms),
   'worker/main',
   'worker/main-job',
   'worker/browser-host/main',
-  'local/main-prepare',
-]
-
-/** The programs of an image: besides those of one machine, the operator, and the command line with what it starts. */
-export const imagePrograms: readonly string[] = [
-  ...machinePrograms,
-  'controller/main-operator',
-  'cli/main',
   'worker/block-lists/main-describe',
+  'local/main-prepare',
+  'cli/main',
 ]
 
 /** A fingerprint of what is bundled, from the files' names, sizes and times of modification. */
@@ -63,11 +61,11 @@ const sourceFolders: Plugin = {
 /** Packages in CommonJS call `require` for modules of Node. esbuild does not know these names, so no package may have the first. */
 const requireBanner = `import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);`
 
-/** Bundles programs of the folder `root` into files below `into`, and the chunks that they share into `services/shared`. */
-export const bundle = async (root: string, into: string, names: readonly string[]): Promise<void> => {
+/** Bundles all programs of the folder `root` into files below `into`, and the chunks that they share into `services/shared`. */
+export const bundle = async (root: string, into: string): Promise<void> => {
   const { build } = await import('esbuild')
   await build({
-    entryPoints: names.map((name) => programPath(name, { root, extension: '.ts' })),
+    entryPoints: programNames.map((name) => programPath(name, { root, extension: '.ts' })),
     outbase: root,
     outdir: into,
     chunkNames: 'services/shared/[name]-[hash]',
@@ -90,7 +88,7 @@ export const bundle = async (root: string, into: string, names: readonly string[
 
 /** The modules that a process may load: programs, of a bundle also the chunks that they load late. */
 const modulesOf = async ({ root, extension }: Programs): Promise<readonly string[]> => {
-  if (extension === '.ts') return machinePrograms.map((name) => programPath(name, { root, extension }))
+  if (extension === '.ts') return programNames.map((name) => programPath(name, { root, extension }))
   const files = await readdir(join(root, 'services'), { recursive: true })
   return files.filter((name) => name.endsWith(extension)).map((name) => join(root, 'services', name))
 }
@@ -129,7 +127,7 @@ export const provideBundle = async ({ root, env }: BundleSources): Promise<Progr
   const bundled: Programs = { root: join(bundles, await fingerprint(root)), extension: '.js' }
   if (await succeeds(access(bundled.root))) return bundled
   const unfinished = `${bundled.root}.${process.pid}`
-  const isBuilt = await succeeds(bundle(root, unfinished, machinePrograms))
+  const isBuilt = await succeeds(bundle(root, unfinished))
   // Fails where another process was faster.
   if (isBuilt) await succeeds(rename(unfinished, bundled.root))
   const programs: Programs = isBuilt ? bundled : source

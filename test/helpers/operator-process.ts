@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
 import type { TestCluster } from './cluster.ts'
+import { testProgramPath } from './test-program-path.ts'
 import { nodeEnv } from './node-env.ts'
 import { endWithParent } from './cluster-processes.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
 
-const program = resolve(import.meta.dirname, '../../services/controller/main-operator.ts')
+const program = testProgramPath('controller/main-operator')
 const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
 const logCharsMax = 4_000_000
 

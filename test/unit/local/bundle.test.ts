@@ -9,7 +9,7 @@ import { serviceNames, services } from '#shared/config/services.ts'
 import { programPath } from '#shared/process/program-path.ts'
 import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
-const folders = new Set([...serviceNames.map((name) => dirname(services[name].program)), 'worker', 'local'])
+const folders = new Set([...serviceNames.map((name) => dirname(services[name].program)), 'worker', 'local', 'cli'])
 
 /** A project whose programs write a file if they run, and print the folder of a module that they share. */
 const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: string = import.meta.dirname') => {
@@ -19,8 +19,13 @@ const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: s
     writeFileSync(process.env['MARK'] as string, '')
     console.log(folder)`
   const mains: Record<string, object> = {
+    controller: { 'main.ts': main, 'main-operator.ts': main },
     local: { 'main-prepare.ts': main },
-    worker: { 'main.ts': main, 'main-job.ts': main, 'browser-host': { 'main.ts': main } },
+    worker: {
+      ...{ 'main.ts': main, 'main-job.ts': main },
+      'browser-host': { 'main.ts': main },
+      'block-lists': { 'main-describe.ts': main },
+    },
   }
   const mainsOf = [...folders].map((name) => [name, mains[name] ?? { 'main.ts': main }])
   const root = at.testdir({
