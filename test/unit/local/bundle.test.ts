@@ -1,10 +1,10 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { loadPrograms, provideBundle } from '#local/bundle.ts'
+import { bundle, loadPrograms, provideBundle } from '#local/bundle.ts'
 import { serviceNames, services } from '#shared/config/services.ts'
 import { programPath } from '#shared/process/program-path.ts'
 import { testProgramPath } from '#test/helpers/test-program-path.ts'
@@ -47,6 +47,19 @@ t.test('bundle: modules have the folder of their source, and bundling runs no pr
     const { stdout } = await promisify(execFile)(process.execPath, [programPath(name, programs)], { env })
     t.equal(stdout.trim(), join(root, 'services', 'shared'), name)
   }
+})
+
+t.test('bundle: an image runs it without the sources, from their folder', async (t) => {
+  const { root, env } = project(t)
+  await bundle(root, root)
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  for (const name of sources) rmSync(join(root, name))
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [programPath('cli/main', { root, extension: '.js' })],
+    { env },
+  )
+  t.equal(stdout.trim(), join(root, 'services', 'shared'))
 })
 
 t.test('bundle: every file of the services is valid, also those that are loaded late', (t) => {
