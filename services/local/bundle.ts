@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
 import { type Service, serviceNames, services } from '#shared/config/services.ts'
-import { programPath, type Programs } from '#shared/process/program-path.ts'
+import { bundleFolder, programPath, type Programs } from '#shared/process/program-path.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 const loadMs = 60_000
@@ -118,9 +118,10 @@ const removeUnused = async (bundles: string, used: string): Promise<void> => {
 /**
  * Bundles the services, one file and the chunks that it shares for each, if their sources have changed; each then starts in less
  * than half of the time and without the 23 MiB of the type stripper. Where they cannot be bundled, as without esbuild, fills the
- * compile cache with the sources, and returns those.
+ * compile cache with the sources, and returns those. A process that runs from a bundle, as in an image, returns its own.
  */
 export const provideBundle = async ({ root, env }: BundleSources): Promise<Programs> => {
+  if (bundleFolder !== undefined) return { root: bundleFolder, extension: '.js' }
   const bundles = join(root, '.tools', 'bundles')
   const source: Programs = { root, extension: '.ts' }
   if (!(await succeeds(mkdir(bundles, { recursive: true })))) return source
