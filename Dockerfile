@@ -50,7 +50,9 @@ RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
 
 # The bundle without its sources; folders of statements, migrations and lists stay.
 FROM app AS bundled
-RUN find services -type f \( -name '*.ts' -o -name '*.js.map' \) -delete && find services -type d -empty -delete
+# The key of compiled lists is made of the code that compiles them.
+RUN find services -type f \( -name '*.ts' -o -name '*.js.map' \) -not -path 'services/worker/block-lists/*' -delete && \
+    find services -type d -empty -delete
 
 # Base of all images.
 FROM ${DEBIAN} AS runtime
