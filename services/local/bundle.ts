@@ -4,7 +4,7 @@ import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Plugin } from 'esbuild'
-import { type Service, serviceNames, services } from '#shared/config/services.ts'
+import { serviceNames, services } from '#shared/config/services.ts'
 import { bundleFolder, programPath, type Programs } from '#shared/process/program-path.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
@@ -17,8 +17,8 @@ const unfinishedMs = 60_000
 type BundleSources = { readonly root: string; readonly env: Readonly<Record<string, string>> }
 
 const servicePrograms = serviceNames.flatMap((name) => {
-  const service: Service = services[name]
-  return [service.program, ...(service.cluster ? [service.cluster.program] : [])]
+  const service = services[name]
+  return 'cluster' in service ? [service.program, service.cluster.program] : [service.program]
 })
 /** The programs of one machine and of an image. */
 const programNames: readonly string[] = [

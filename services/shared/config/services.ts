@@ -9,7 +9,7 @@ import type { Settings } from './settings/setting.ts'
 import { webhookSettings } from './settings/webhooks.ts'
 
 /** A service of every installation: a process on one machine, a Deployment in a cluster. The controller starts the workers. */
-export type Service = {
+type Service = {
   /** Its program below `services`, without the extension. */
   readonly program: string
   /** The groups of settings that it reads, besides those of every service; on one machine it gets no other variables. */
