@@ -6,10 +6,10 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
 import { createEvents } from './telemetry/events.ts'
-import { createLoopsHealth } from './loop/health.ts'
+import { healthOf, type LoopStatus } from './loop/health.ts'
 import type { PoolPolicy } from './decide/pool.ts'
-import { type LoopParts, openPoolLoop, type WorkerLoop, type PoolLoopOptions } from './pool-loop.ts'
-import { openProxiedLoop } from './proxied-loop.ts'
+import { localJobs, type LocalPool, localWorkers } from './local-pools.ts'
+import { PoolLoops } from './reconcile/pool-loops.ts'
 
 /** Longest time of one step of a tick. */
 const limitMs = 5000
@@ -25,18 +25,32 @@ type WorkersOptions = {
   readonly jobLifeMs: number
 }
 
-/** The probe merges the details of all loops into one object, so each loop uses its own keys. */
-const detailOf: PoolLoopOptions['detailOf'] = (detail) => detail
-const stealthDetailOf: PoolLoopOptions['detailOf'] = ({ ready, queue }) => ({
-  stealthWorkers: ready,
-  stealthWaiting: queue,
-})
-
-/** Connects and starts everything except the loops. Dispose drains all workers and waits for them, then closes the rest. */
-export const openContext = async (
+/** The pools of one machine. The probe merges their details into one object, so each uses its own keys. */
+const localPools = (
+  deps: Parameters<typeof localWorkers>[0],
   config: ControllerConfig,
-  { policy, stealthPolicy, workerEntry, jobEntry, jobLifeMs }: WorkersOptions,
-) => {
+  { policy, stealthPolicy, workerEntry: entry, jobEntry, jobLifeMs }: WorkersOptions,
+): readonly LocalPool[] => [
+  localWorkers(deps, {
+    ...{ pool: config.pool, policy, entry, env: config.workerEnv, killAfterMs },
+    detailOf: (detail) => detail,
+  }),
+  ...(Object.keys(config.stealthWorkerEnv).length > 0
+    ? [
+        localWorkers(deps, {
+          ...{ pool: 'stealth', policy: stealthPolicy, entry, env: config.stealthWorkerEnv, killAfterMs },
+          detailOf: ({ ready, queue }) => ({ stealthWorkers: ready, stealthWaiting: queue }),
+        }),
+      ]
+    : []),
+  localJobs(deps, {
+    ...{ entry: jobEntry, env: config.proxiedWorkerEnv, killAfterMs },
+    ...{ max: config.proxiedMax, spares: config.proxiedSpares, lifeMs: jobLifeMs },
+  }),
+]
+
+/** Connects, and runs the pools. Dispose drains all workers at once and waits for them, then closes the rest. */
+export const openContext = async (config: ControllerConfig, workers: WorkersOptions) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
@@ -49,38 +63,25 @@ export const openContext = async (
       notice: events.queue,
     }),
   )
-  const health = createLoopsHealth(queue.isConnected, now)
-  const probe = opened.use(await startProbeServer(config, { metrics, health: health.health }))
-  const timing = { tickMs: config.poolTickMs, limitMs }
-  const parts: LoopParts = { queue, events, health, now, timing, killAfterMs }
-  const loops: readonly WorkerLoop[] = [
-    openPoolLoop(parts, { pool: config.pool, policy, entry: workerEntry, env: config.workerEnv, detailOf }),
-    ...(Object.keys(config.stealthWorkerEnv).length > 0
-      ? [
-          openPoolLoop(parts, {
-            pool: 'stealth',
-            policy: stealthPolicy,
-            entry: workerEntry,
-            env: config.stealthWorkerEnv,
-            detailOf: stealthDetailOf,
-          }),
-        ]
-      : []),
-    openProxiedLoop(parts, {
-      entry: jobEntry,
-      env: config.proxiedWorkerEnv,
-      max: config.proxiedMax,
-      spares: config.proxiedSpares,
-      lifeMs: jobLifeMs,
-    }),
-  ]
-  // Disposed in parallel: draining takes as long as the slowest worker.
-  opened.defer(async () => void (await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))))
+  const pools = localPools({ queue, events, now }, config, workers)
+  const statuses = new Map<LocalPool, LoopStatus>()
+  const loops = new PoolLoops<LocalPool, LoopStatus>({
+    now,
+    events,
+    timing: { tickMs: config.poolTickMs, limitMs },
+    keyOf: (pool) => pool,
+    identify: ({ queue: name, gapMs }) => ({ name, labels: { queue: name, browserpool: name }, gapMs }),
+    reconcile: (loop) => loop.pool().reconcile(loop),
+    report: (pool, status) => statuses.set(pool, status),
+  })
+  const health = () =>
+    healthOf(
+      pools.map((pool) => statuses.get(pool)),
+      { live: !loops.isStalled(), connected: queue.isConnected() },
+    )
+  const probe = opened.use(await startProbeServer(config, { metrics, health }))
+  opened.use(loops)
+  loops.run(pools)
   const rest = opened.move()
-  return {
-    probeUrl: probe.url,
-    /** Runs all loops until `stop` aborts. */
-    run: async (stop: AbortSignal): Promise<void> => void (await Promise.all(loops.map((loop) => loop.run(stop)))),
-    [Symbol.asyncDispose]: () => rest.disposeAsync(),
-  }
+  return { probeUrl: probe.url, [Symbol.asyncDispose]: () => rest.disposeAsync() }
 }

@@ -1,5 +1,5 @@
 import { programPath } from '#shared/process/program-path.ts'
-import { runMain } from '#shared/process/run-main.ts'
+import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { jobLifeMs, policyOf, readConfig, stealthPolicyOf } from './config.ts'
 import { openContext } from './context.ts'
 
@@ -13,5 +13,5 @@ await runMain('controller', async ({ env, stop, announce }) => {
     jobLifeMs: jobLifeMs(config),
   })
   announce({ probeUrl: context.probeUrl })
-  await context.run(stop)
+  await untilStopped(stop)
 })

@@ -1,8 +1,8 @@
-import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
 import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobRunner } from '#controller/proxied/job-runner.ts'
 import type { ProxiedObservation, ProxiedPolicy } from '#controller/proxied/proxied.ts'
-import { runProxied } from '#controller/proxied/run-proxied.ts'
+import { proxiedWorkload } from '#controller/proxied/proxied-workload.ts'
+import { runLoop } from '#controller/loop/loop.ts'
 import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
 import { troubleOf } from '#controller/operator/pods/pod-trouble.ts'
 import { managedSelector } from '#shared/kube/names.ts'
@@ -111,25 +111,31 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   }
   let early: ReturnType<JobWorld['readDepth']> | undefined
   const readDepth = () => early ?? world.readDepth()
-  const honest = createProxiedObserver({ runner, reports, subscription, now, readDepth })
+  const workload = proxiedWorkload({
+    ...{ runner, reports, subscription, now, readDepth },
+    policy: () => ({ ...policy, isPaused: false, revision: '' }),
+    publishState: (state) => void states.push(state),
+  })
   const observe = async () => {
     if (fault.depthFirst) {
       early = world.readDepth()
       await early
     }
-    return honest()
+    return workload.observe()
   }
-  void runProxied(
+  void runLoop(
     {
+      ...workload,
       observe: fault.observe?.(observe) ?? observe,
-      runner,
-      wakeup,
-      policy: () => ({ ...policy, isPaused: false, revision: '' }),
-      publishState: (state) => void states.push(state),
-      decided: () => void (ticks += 1),
-      failed: (error) => void failures.push(error),
+      summarize: () => ({ status: undefined, isCalm: false }),
     },
-    { tickMs, limitMs: 60_000 },
+    {
+      wakeup,
+      timing: { tickMs, limitMs: 60_000 },
+      report: () => void (ticks += 1),
+      failed: (error) => void failures.push(error),
+      took: () => {},
+    },
     stop,
   )
   stop.addEventListener('abort', following[Symbol.dispose])

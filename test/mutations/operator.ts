@@ -8,8 +8,8 @@ const against = (test: string, file: string, changes: readonly (readonly [find: 
 
 /** Faults in the observations that a controller requires before it decides. */
 const knowledge: readonly Mutation[] = [
-  ...against(`${unit}/operator/scale/run-pool.test.ts`, `${operator}/scale/run-pool.ts`, [
-    ['  await subscriptions.waitForSync(kind, readyPods, stop)\n', ''],
+  ...against(`${unit}/operator/scale/reconcile-deployment.test.ts`, `${operator}/scale/reconcile-deployment.ts`, [
+    ['  await subscriptions.waitForSync(pool, readyPods, loop.stop)\n', ''],
     ['!hasSurplus || isRolloutStalled || !isStep', '!hasSurplus || !isStep'],
     ["decision.kind === 'drain' || decision.reason === 'stepping'", "decision.kind === 'drain'"],
   ]),
@@ -107,8 +107,8 @@ const worlds: readonly Mutation[] = [
   ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/loop/subscribe-to-pool.ts', [
     ['Math.max(fromMs, last.sinceMs)', 'fromMs'],
   ]),
-  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/run-pool.ts`, [
-    ['  await subscriptions.waitForSync(kind, readyPods, stop)\n', ''],
+  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/reconcile-deployment.ts`, [
+    ['  await subscriptions.waitForSync(pool, readyPods, loop.stop)\n', ''],
   ]),
   ...against('test/faults/leader-changed.test.ts', `${operator}/lead.ts`, [
     ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],

@@ -1,14 +1,6 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
-import {
-  type Backlog,
-  blankMemory,
-  type Decide,
-  type Decision,
-  type Observation,
-  type PoolMemory,
-  type PoolPolicy,
-} from './pool.ts'
+import { type Backlog, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
 import { type ScalingInput, scale, scaleUp, type WantedSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
@@ -137,14 +129,4 @@ export const decide: Decide = (observation, policy, before) => {
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
   return policy.size === 'by-queue' ? decideByQueue(input) : decideFixed(input, policy.size)
-}
-
-/** Returns a function that decides by the current policy and keeps the memory between calls. */
-export const createDecider = (policyNow: () => PoolPolicy): ((observation: Observation) => Decision) => {
-  let memory = blankMemory
-  return (observation) => {
-    const next = decide(observation, policyNow(), memory)
-    memory = next.memory
-    return next.decision
-  }
 }

@@ -5,19 +5,30 @@ import { within } from '#shared/process/within.ts'
 /** Observation and decision of one tick. */
 export type Tick<Observed, Decision> = { readonly observation: Observed; readonly decision: Decision }
 
+/** Status after a tick. While calm, a workload has nothing to do until a change wakes its loop. */
+export type Summary<Status> = { readonly status: Status; readonly isCalm: boolean }
+
 /**
- * `observe` returns what it cannot read as unknown; `decide` keeps its state between calls; `act` is idempotent; every tick
- * calls `decided`, `failed` or both.
+ * What a loop keeps as it should be. `observe` returns what it cannot read as unknown; `decide` keeps its state between calls;
+ * `summarize` logs and counts a tick before it is acted on; `act` is idempotent.
  */
-export type LoopDeps<Observed, Decision> = {
+export type Workload<Observed, Decision, Status> = {
   readonly observe: () => Promise<Observed>
   readonly decide: (observation: Observed) => Decision
-  readonly act: (decision: Decision) => Promise<void>
-  readonly wakeup: Wakeup
-  readonly decided: (tick: Tick<Observed, Decision>) => void
+  readonly summarize: (tick: Tick<Observed, Decision>) => Summary<Status>
+  readonly act: (tick: Tick<Observed, Decision>) => Promise<void>
+}
+
+/** Milliseconds between two ticks, and the longest milliseconds of one step of a tick. */
+export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
+
+/** Every tick calls `report`, `failed` or both, and then `took` with its duration in milliseconds. */
+export type LoopDeps<Status> = {
+  readonly wakeup: Pick<Wakeup, 'wait'>
+  readonly timing: LoopTiming
+  readonly report: (status: Status) => void
   readonly failed: (error: AppError) => void
-  /** Called with the duration of each tick in milliseconds, failed ticks included. */
-  readonly took?: (ms: number) => void
+  readonly took: (ms: number) => void
 }
 
 const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
@@ -27,44 +38,50 @@ const calmTicks = 3
 const calmMaxMs = 5000
 
 /**
- * Milliseconds between two ticks of a steady, idle pool: every change wakes the loop, so a tick only finds missing heartbeats
- * and lost messages. At most 5 s unless `tickMs` is longer, because a loop without a tick for 30 s counts as stalled.
+ * Milliseconds between two ticks of a calm workload: every change wakes the loop, so a tick only finds missing heartbeats and lost
+ * messages. At most 5 s unless `tickMs` is longer, because a loop without a tick for 30 s counts as stalled.
  */
 export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
 
-/** The timing of a loop that ticks less often while `isCalm`. */
-export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolean): LoopTiming => ({
-  limitMs,
-  get tickMs() {
-    return isCalm() ? calmMs(tickMs) : tickMs
-  },
-})
-
-/** Milliseconds between two ticks, read after each tick, and the longest milliseconds of one step of a tick. */
-export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
-
 /**
- * Observes, decides and acts, one tick at a time, every `tickMs` and on wakeup, until `stop` aborts. A step longer than `limitMs`
- * is abandoned and retried by the next tick, because acting is idempotent.
+ * Observes, decides and acts, one tick at a time, every `tickMs`, less often while calm, and on wakeup, until `stop` aborts. A
+ * step longer than `limitMs` is abandoned and retried by the next tick, because acting is idempotent.
  */
-export const runLoop = async <Observed, Decision>(
-  deps: LoopDeps<Observed, Decision>,
-  timing: LoopTiming,
+export const runLoop = async <Observed, Decision, Status>(
+  workload: Workload<Observed, Decision, Status>,
+  deps: LoopDeps<Status>,
   stop: AbortSignal,
 ): Promise<void> => {
-  const { limitMs } = timing
+  const { tickMs, limitMs } = deps.timing
+  let isCalm = false
   while (!stop.aborted) {
     const began = performance.now()
     try {
-      const observation = await limited(deps.observe(), limitMs)
+      const observation = await limited(workload.observe(), limitMs)
       if (stop.aborted) return
-      const decision = deps.decide(observation)
-      deps.decided({ observation, decision })
-      await limited(deps.act(decision), limitMs)
+      const tick = { observation, decision: workload.decide(observation) }
+      const summary = workload.summarize(tick)
+      isCalm = summary.isCalm
+      deps.report(summary.status)
+      await limited(workload.act(tick), limitMs)
     } catch (thrown) {
       deps.failed(toAppError(thrown))
     }
-    deps.took?.(performance.now() - began)
-    await deps.wakeup.wait(timing.tickMs, stop)
+    deps.took(performance.now() - began)
+    await deps.wakeup.wait(isCalm ? calmMs(tickMs) : tickMs, stop)
+  }
+}
+
+/** Returns a function that decides by the current policy and keeps the memory between calls. */
+export const createDecider = <Observed, Policy, Memory, Decision>(
+  decide: (observation: Observed, policy: Policy, memory: Memory) => { decision: Decision; memory: Memory },
+  policy: () => Policy,
+  blank: Memory,
+): ((observation: Observed) => Decision) => {
+  let memory = blank
+  return (observation) => {
+    const next = decide(observation, policy(), memory)
+    memory = next.memory
+    return next.decision
   }
 }

@@ -2,20 +2,21 @@ import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type HeartbeatMessage, heartbeatMs } from '#shared/queue/messages.ts'
 import { boundedRead } from './bounded-read.ts'
 import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts'
-import type { Depth, Observation, ObservedWorker } from '#controller/decide/pool.ts'
+import type { Depth, Observation, ObservedWorker, PoolPolicy } from '#controller/decide/pool.ts'
 
 /** Workers of other pools without a heartbeat for longer do not count. */
 const staleHeartbeatMs = 2.5 * heartbeatMs
 
-type ObserverDeps = {
+/** Sources of an observation. */
+export type ObserverDeps = {
   readonly subscription: Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
   /** Whether a worker of this name exists. Without it, every sender of heartbeats counts. */
   readonly isWorker?: (pod: string) => boolean
-  /** Whether the pool is sized by its queue, so that other pools' workers on that queue matter. True by default. */
-  readonly isByQueue?: () => boolean
+  /** Other pools' workers on the queue only matter to a pool that is sized by it; `slots` counts until the first heartbeat. */
+  readonly policy: () => Pick<PoolPolicy, 'size' | 'slots'>
 }
 
 const noSlots = { slots: 0, busy: 0 }
@@ -44,11 +45,8 @@ const stateOf = (
   return { state: heartbeat?.state ?? 'starting', busy: heartbeat?.busy ?? 0 }
 }
 
-/**
- * Creates the observer of a pool. It stamps the time, never throws and returns within a second; `assumed` applies to workers
- * that have not sent a heartbeat yet.
- */
-export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }) => {
+/** Creates the observer of a pool. It stamps the time, never throws and returns within a second. */
+export const createObserver = (deps: ObserverDeps) => {
   const { subscription, now } = deps
   const readDepth = boundedRead(deps.readDepth)
   const list = boundedRead(deps.actuator.list)
@@ -69,12 +67,12 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     const { pod, ageMs, isNodeLost } = placed
     const last = own.get(pod)
     const silentMs = subscription.listeningMs(last?.atMs ?? nowMs - ageMs)
-    const slots = last?.heartbeat.slots ?? assumed.slots()
+    const slots = last?.heartbeat.slots ?? deps.policy().slots
     return { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }), ...stateOf(placed, last?.heartbeat) }
   }
 
   const observeOtherPools = (nowMs: number): Observation['otherPools'] => {
-    if (deps.isByQueue?.() === false) return noSlots
+    if (deps.policy().size !== 'by-queue') return noSlots
     let slots = 0
     let busy = 0
     for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {

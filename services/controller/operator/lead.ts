@@ -1,5 +1,4 @@
 import type { ControllerEvents } from '#controller/telemetry/events.ts'
-import type { Pool } from '#shared/capture/lane.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
@@ -7,30 +6,39 @@ import type { KubeConnection } from '#shared/kube/connection.ts'
 import { objectName } from '#shared/kube/names.ts'
 import { Recorder } from '#controller/kube/recorder.ts'
 import type { Term } from '#controller/kube/term.ts'
+import type { LoopTiming } from '#controller/loop/loop.ts'
+import { PoolLoops } from '#controller/reconcile/pool-loops.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createRolloutTurns } from './apply/rollout-turns.ts'
-import type { OperatorEvents } from './telemetry/events.ts'
-import { PoolLoops } from './pools/pool-loops.ts'
-import type { RunPool, TermDeps } from './pools/pool-runner.ts'
+import { reconcileJobs } from './jobs/reconcile-jobs.ts'
+import type { PodSettings } from './manifests/worker-pod.ts'
+import type { PodStarts } from './pods/pod-starts.ts'
 import { queueOwners } from './pools/queue-owners.ts'
 import { skippedStatus, skipReason, unsupportedSpecError } from './pools/skip-reason.ts'
 import { createUnservedQueues } from './pools/unserved-queues.ts'
+import { reconcileDeployment } from './scale/reconcile-deployment.ts'
+import type { ComposeStatus } from './status/conditions.ts'
 import type { PoolOccurrence } from './status/status-change.ts'
 import { StatusWriter } from './status/status-writer.ts'
+import type { OperatorEvents } from './telemetry/events.ts'
 import type { Informers } from './watch/informers.ts'
+import type { PoolSubscriptions } from './watch/pool-subscriptions.ts'
 
-type LeadDeps = Pick<
-  TermDeps,
-  'clock' | 'informers' | 'podStarts' | 'subscriptions' | 'queue' | 'settings' | 'timing'
-> & {
+type LeadDeps = {
   readonly connection: Pick<KubeConnection, 'send'>
+  readonly queue: Queue
+  readonly clock: Clock
   readonly logger: Logger
   readonly events: OperatorEvents
   readonly poolEvents: ControllerEvents
-  readonly runners: Readonly<Record<Pool, RunPool>>
+  readonly informers: Informers
+  readonly podStarts: PodStarts
+  readonly subscriptions: PoolSubscriptions
+  readonly settings: PodSettings
+  readonly timing: LoopTiming
   /** Name of this process in events. */
   readonly identity: string
 }
@@ -38,80 +46,89 @@ type LeadDeps = Pick<
 /** Reconciliation during one term of leadership. Dispose stops it and waits for all requests in flight. */
 export type Lead = ReturnType<typeof lead>
 
+/** Which reconciler runs a pool, by the queue that it serves. */
+const reconcilers = { standard: reconcileDeployment, stealth: reconcileDeployment, proxied: reconcileJobs }
+
 /** Milliseconds between two resyncs of the set of pool loops, in addition to informer events. */
 const resyncMs = 1000
-
-type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
+/** Minimum milliseconds between two reconciliations of a pool, however often it is woken. */
+const gapMs = 50
 
 /** Starts to reconcile. Every write is fenced: it is sent only while the term lasts. */
 export const lead = (deps: LeadDeps, term: Term) => {
-  const { clock, informers, events } = deps
+  const { clock, informers, subscriptions, podStarts, events, settings } = deps
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
   const queue = fencedQueue(deps.queue, term)
   const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.identity))
-  const occurred: Occurred = (pool, occurrence) => {
+  const occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => {
     events.occurred(pool.metadata.name, occurrence)
     recorder.record({ regarding: { resource: browserPools, object: pool }, ...occurrence })
   }
-  const statuses = opened.use(
-    new StatusWriter({ api, clock, occurred, reported: events.statusReported, failed: events.statusFailed }),
-  )
+  const { instance } = settings
+  const { statusReported: reported, statusFailed: failed, applyFailed } = events
+  const statuses = opened.use(new StatusWriter({ api, clock, instance, occurred, reported, failed }))
   const turns = createRolloutTurns(clock, informers)
-  const { applyFailed } = events
+  const reconcilerDeps = { ...deps, events: deps.poolEvents, api, queue, occurred, applyFailed, turns }
   const loops = opened.use(
-    new PoolLoops<TermDeps>({
-      term: { ...deps, api, statuses, occurred, applyFailed, turns, events: deps.poolEvents, queue },
-      runners: deps.runners,
+    new PoolLoops<BrowserPool, ComposeStatus>({
+      now: clock.nowMs,
+      timing: deps.timing,
+      events: deps.poolEvents,
+      keyOf: ({ metadata }) => metadata.uid,
+      identify: ({ metadata: { name }, spec }) => ({
+        name: objectName(name),
+        labels: { queue: spec.pool, browserpool: name },
+        gapMs,
+      }),
+      reconcile: (loop) => reconcilers[loop.labels.queue](reconcilerDeps, loop),
+      report: (pool, composeStatus) => statuses.write(pool, composeStatus),
     }),
   )
   const reportUnservedQueues = createUnservedQueues({
     clock,
-    of: deps.subscriptions.of,
+    of: subscriptions.of,
     publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
     checked: events.queueChecked,
   })
   const resync = () => {
-    resyncPools(deps, { loops, statuses })
+    resyncPools({ informers, podStarts, loops, statuses })
     if (informers.hasSynced()) reportUnservedQueues(loops.pools())
   }
   opened.use(
-    informers.onChange((label, what) => {
+    informers.onChange((changed, what) => {
       if (what === 'pool') resync()
-      loops.wake(label)
+      loops.wake(({ name }) => name === changed)
     }),
   )
-  opened.use(deps.subscriptions.onChange((kind) => loops.wakeKind(kind)))
+  opened.use(subscriptions.onChange((kind) => loops.wake(({ labels }) => labels.queue === kind)))
   opened.use(repeat(clock, resync))
   return {
-    /** Number of pools that are reconciled. */
-    pools: () => loops.size,
-    /** Milliseconds since the last tick of the loop that has been stalled longest; 0 without loops. */
-    stalledMs: () => loops.stalledMs(),
+    /** The pools that are reconciled. */
+    pools: () => loops.pools(),
+    isStalled: () => loops.isStalled(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
 /** Runs the loops of all pools that can be reconciled, and writes the status of skipped pools. */
-const resyncPools = (
-  { clock, informers, podStarts, settings }: LeadDeps,
-  { loops, statuses }: { readonly loops: PoolLoops<TermDeps>; readonly statuses: StatusWriter },
-): void => {
+const resyncPools = ({
+  informers,
+  podStarts,
+  loops,
+  statuses,
+}: Pick<LeadDeps, 'informers' | 'podStarts'> & {
+  readonly loops: PoolLoops<BrowserPool, ComposeStatus>
+  readonly statuses: StatusWriter
+}): void => {
   const pools = informers.pools().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const owners = ownersOf(informers)
+  const owners = queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
   const skips = pools.map((pool) => ({ pool, skip: skipReason(pool, owners) }))
   loops.run(skips.flatMap(({ pool, skip }) => (skip ? [] : [pool])))
   statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
   podStarts.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
-  for (const { pool, skip } of skips) {
-    if (!skip) continue
-    const of = { pool: statuses.withLatestStatus(pool), instance: settings.instance, at: clock.date() }
-    statuses.write(pool, skippedStatus(of, skip))
-  }
+  for (const { pool, skip } of skips) if (skip) statuses.write(pool, (base) => skippedStatus(base, skip))
 }
-
-const ownersOf = (informers: Informers) =>
-  queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
 
 /** Publishes only while the term lasts and NATS is connected: a message would otherwise arrive late. */
 export const fencedQueue = <Q extends Pick<Queue, 'publish' | 'isConnected'>>(

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { createEvents } from '#controller/telemetry/events.ts'
-import type { Pool } from '#shared/capture/lane.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
 import { electionTiming, LeaderElector } from '#controller/kube/leader-election.ts'
 import { leaseName } from '#shared/kube/names.ts'
-import type { Term } from '#controller/kube/term.ts'
+import { createTermRunner } from '#controller/kube/term-runner.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
@@ -15,10 +14,7 @@ import type { OperatorConfig } from './config.ts'
 import { countRequests } from './watch/count-requests.ts'
 import { openPoolSubscriptions } from './watch/pool-subscriptions.ts'
 import { createOperatorEvents } from './telemetry/events.ts'
-import { lead, type Lead } from './lead.ts'
-import type { RunPool } from './pools/pool-runner.ts'
-import { runProxiedPool } from './jobs/run-proxied-pool.ts'
-import { runPool } from './scale/run-pool.ts'
+import { lead } from './lead.ts'
 import { createPodStarts } from './pods/pod-starts.ts'
 import { openInformers } from './watch/informers.ts'
 import type { PodSettings } from './manifests/worker-pod.ts'
@@ -36,10 +32,6 @@ type OperatorDeps = {
 
 /** Longest duration of one step of a loop, in milliseconds. */
 const limitMs = 5000
-/** Milliseconds without a completed tick after which a loop is stalled. */
-const stalledAfterMs = 30_000
-
-const runners: Readonly<Record<Pool, RunPool>> = { standard: runPool, stealth: runPool, proxied: runProxiedPool }
 
 /**
  * Opens informers and NATS subscriptions, which also run on standby, and competes for the Lease; reconciles while it leads.
@@ -64,20 +56,14 @@ export const openOperator = (given: OperatorDeps) => {
   // Unique to each process: processes may share a pod name.
   const identity = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
-  const leadDeps = {
-    ...deps,
-    informers,
-    podStarts,
-    subscriptions,
-    events,
-    poolEvents,
-    runners,
-    settings: config,
-    timing,
-    identity,
-  }
-
-  const terms = opened.use(createTermRunner((term) => lead(leadDeps, term)))
+  const terms = opened.use(
+    createTermRunner((term) =>
+      lead(
+        { ...deps, informers, podStarts, subscriptions, events, poolEvents, settings: config, timing, identity },
+        term,
+      ),
+    ),
+  )
   const elector = new LeaderElector(
     {
       api,
@@ -101,53 +87,17 @@ export const openOperator = (given: OperatorDeps) => {
       const synced = informers.hasSynced()
       const detail = {
         role: elector.isLeader() ? 'leader' : 'standby',
-        pools: String(current?.pools() ?? informers.pools().length),
+        pools: String((current ?? informers).pools().length),
         api: synced ? 'synced' : 'not synced',
         nats: queue.isConnected() ? 'connected' : 'unreachable',
       }
-      return { live: (current?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
+      return { live: current?.isStalled() !== true, ready: synced && queue.isConnected(), detail }
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       // No request may be in flight when the Lease is released.
       await terms[Symbol.asyncDispose]()
       await elector[Symbol.asyncDispose]()
       await opened.disposeAsync()
-    },
-  }
-}
-
-/** Runs the terms of leadership, one after another. */
-const createTermRunner = (begin: (term: Term) => Lead) => {
-  let current: Lead | undefined
-  let next: Term | undefined
-  let isDisposed = false
-  const ending = new Set<Promise<void>>()
-
-  const end = () => {
-    next = undefined
-    if (!current) return
-    const ended = current[Symbol.asyncDispose]()
-    current = undefined
-    ending.add(ended)
-    void ended.finally(() => ending.delete(ended))
-  }
-  const start = async (term: Term) => {
-    // Requests of earlier terms must end first, because the informers do not show their results yet.
-    await Promise.allSettled(ending)
-    if (!isDisposed && next === term && term.isValid()) current = begin(term)
-  }
-  return {
-    begin: (term: Term) => {
-      end()
-      next = term
-      void start(term)
-    },
-    end,
-    current: () => current,
-    [Symbol.asyncDispose]: async () => {
-      isDisposed = true
-      end()
-      await Promise.all(ending)
     },
   }
 }

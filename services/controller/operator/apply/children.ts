@@ -21,7 +21,8 @@ import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { createRetries } from './retries.ts'
 import type { RolloutTurns } from './rollout-turns.ts'
 
-type ChildrenDeps = {
+/** Dependencies of the children. */
+export type ChildrenDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'get'>
   readonly clock: Clock
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget'>

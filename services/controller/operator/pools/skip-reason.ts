@@ -2,7 +2,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import { olderOwner, type queueOwners } from './queue-owners.ts'
-import { condition, withTransitionTime } from '#controller/operator/status/conditions.ts'
+import { condition, type StatusBase, withTransitionTime } from '#controller/operator/status/conditions.ts'
 
 const check = createValidator(browserPoolSpec)
 
@@ -40,10 +40,7 @@ export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwn
 }
 
 /** Status of a skipped pool. */
-export const skippedStatus = (
-  of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
-  { reason, message, code }: SkipReason,
-): BrowserPoolStatus => ({
+export const skippedStatus = (of: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
   observedGeneration: of.pool.metadata.generation,
   reason: code,
   selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),

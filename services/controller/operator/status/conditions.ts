@@ -45,7 +45,7 @@ export const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? '
 
 /** Adds type, generation and transition time to a condition; the time changes only with the status. */
 export const withTransitionTime = <T extends PoolConditionType>(
-  { pool, at }: { readonly pool: BrowserPool; readonly at: Date },
+  { pool, at }: StatusBase,
   type: T,
   found: Condition<T>,
 ): PoolCondition => {
@@ -56,14 +56,16 @@ export const withTransitionTime = <T extends PoolConditionType>(
   return { type, ...found, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
 }
 
-/** Input of every status. */
-export type StatusCommon = {
-  /** The pool with the status written last. */
-  readonly pool: BrowserPool
-  readonly instance: string
+/** Input of the status of any pool: the pool with the status written last, and the time. */
+export type StatusBase = { readonly pool: BrowserPool; readonly instance: string; readonly at: Date }
+
+/** Composes a pool's status. */
+export type ComposeStatus = (base: StatusBase) => BrowserPoolStatus
+
+/** Input of the status of a pool that is reconciled. */
+export type StatusCommon = StatusBase & {
   readonly observation: { readonly backlog: Backlog | 'unknown' }
   readonly decision: { readonly wanted: number; readonly reason: NonNullable<BrowserPoolStatus['reason']> }
-  readonly at: Date
 }
 
 type Replicas = Pick<BrowserPoolStatus, 'replicas' | 'readyReplicas' | 'busySlots'>

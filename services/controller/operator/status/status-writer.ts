@@ -7,11 +7,13 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { createThrottle } from '#controller/kube/throttle.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
+import type { ComposeStatus } from './conditions.ts'
 import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
 
 type StatusWriterDeps = {
   readonly api: Pick<KubeApi, 'patch'>
   readonly clock: Clock
+  readonly instance: string
   /** Called with each event of a status change, once the status is written. */
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
   /** Called with each status, whether it is written or not, and with undefined once the pool is removed. */
@@ -64,16 +66,12 @@ export class StatusWriter implements AsyncDisposable {
     this.#throttle = createThrottle(deps.clock.nowMs)
   }
 
-  /** The pool with its newest status, including writes that the informer does not show yet. */
-  withLatestStatus(pool: BrowserPool): BrowserPool {
-    const status = this.#written.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
-    return status ? { ...pool, status } : pool
-  }
-
   /** Replaces the status to write for a pool. Does nothing once disposed. */
-  write(pool: BrowserPool, status: BrowserPoolStatus): void {
+  write(pool: BrowserPool, compose: ComposeStatus): void {
     if (this.#stop.signal.aborted) return
     const { uid } = pool.metadata
+    const { clock, instance } = this.#deps
+    const status = compose({ pool: this.#withLatestStatus(pool), instance, at: clock.date() })
     this.#deps.reported(pool, status)
     const entry: Entry = Object.assign(this.#entries.get(uid) ?? { ...initial }, {
       pool,
@@ -103,9 +101,15 @@ export class StatusWriter implements AsyncDisposable {
     this.keep(new Set())
   }
 
+  /** The pool with its newest status, including writes that the informer does not show yet. */
+  #withLatestStatus(pool: BrowserPool): BrowserPool {
+    const status = this.#written.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
+    return status ? { ...pool, status } : pool
+  }
+
   /** Writes a changed status as soon as the rate limits allow. */
   #flush(entry: Entry) {
-    entry.change = statusChange(this.withLatestStatus(entry.pool).status, entry.status)
+    entry.change = statusChange(this.#withLatestStatus(entry.pool).status, entry.status)
     if (entry.change === 'conditions' && !entry.writing) this.#writeConditions(entry)
     if (entry.change === 'numbers') this.#writeNumbers()
   }
@@ -158,7 +162,7 @@ export class StatusWriter implements AsyncDisposable {
     const { api, clock, occurred, failed } = this.#deps
     const { pool, status } = entry
     const { name, namespace, uid } = pool.metadata
-    const before = this.withLatestStatus(pool).status
+    const before = this.#withLatestStatus(pool).status
     const ref = { resource: browserPools, namespace, name, subresource: 'status' } as const
     entry.change = 'nothing'
     entry.writtenMs = clock.nowMs()

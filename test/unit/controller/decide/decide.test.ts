@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createDecider, decide } from '#controller/decide/decide.ts'
+import { decide } from '#controller/decide/decide.ts'
+import { createDecider } from '#controller/loop/loop.ts'
 import {
   blankMemory,
   type Decision,
@@ -328,7 +329,7 @@ t.test('decide: idle time starts when a worker was last required, and at first i
 
 t.test('decide: follows a changing policy, and keeps its memory', (t) => {
   let size: PoolPolicy['size'] = 3
-  const decideNow = createDecider(() => ({ ...policy, size }))
+  const decideNow = createDecider(decide, () => ({ ...policy, size }), blankMemory)
   t.match(decideNow(observed({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
   size = 'by-queue'
   t.match(decideNow(observed({ workers: groups(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })

@@ -1,37 +1,43 @@
 import t from 'tap'
-import { calmMs, calmTiming, runLoop } from '#controller/loop/loop.ts'
+import { calmMs, runLoop, type Tick, type Workload } from '#controller/loop/loop.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 
-/** Runs a loop that observes 1, 2, 3 … and decides the double, without pause until `ticks` have ended. */
-const run = async (ticks: number, of: { act?: (decision: number) => Promise<void> } = {}) => {
+type Numbers = Workload<number, number, Tick<number, number>>
+
+/** Runs a loop that observes 1, 2, 3 … and decides the double, without pause until `ticks` have ended; it is calm after `calmTick`. */
+const run = async (ticks: number, of: { act?: Numbers['act']; calmTick?: number } = {}) => {
   const stop = new AbortController()
-  const ticked: { observation: number; decision: number }[] = []
+  const ticked: Tick<number, number>[] = []
   const failures: AppError[] = []
+  const waits: number[] = []
   let turn = 0
-  let ended = 0
-  const end = () => {
-    ended += 1
-    if (ended === ticks) stop.abort()
-  }
-  await runLoop<number, number>(
+  await runLoop(
     {
       observe: async () => (turn += 1),
       decide: (observation) => observation * 2,
+      summarize: (tick) => ({ status: tick, isCalm: tick.observation === of.calmTick }),
       act: of.act ?? (async () => {}),
-      wakeup: { ...createWakeup(), wait: async () => end() },
-      decided: (tick) => ticked.push(tick),
-      failed: (error) => failures.push(error),
     },
-    { tickMs: 1000, limitMs: 50 },
+    {
+      wakeup: {
+        wait: async (boundMs) => {
+          if (waits.push(boundMs) === ticks) stop.abort()
+        },
+      },
+      timing: { tickMs: 1000, limitMs: 50 },
+      report: (tick) => ticked.push(tick),
+      failed: (error) => failures.push(error),
+      took: () => {},
+    },
     stop.signal,
   )
-  return { ticked, failures }
+  return { ticked, failures, waits }
 }
 
 t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   const acted: number[] = []
-  const { ticked } = await run(3, { act: async (decision) => void acted.push(decision) })
+  const { ticked } = await run(3, { act: async ({ decision }) => void acted.push(decision) })
   t.strictSame(ticked, [
     { observation: 1, decision: 2 },
     { observation: 2, decision: 4 },
@@ -40,36 +46,8 @@ t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   t.strictSame(acted, [2, 4, 6])
 })
 
-t.test('loop: reads the interval again for each tick', async (t) => {
-  const stop = new AbortController()
-  const waits: number[] = []
-  let tickMs = 1000
-  const wait = async (ms: number) => {
-    waits.push(ms)
-    if (waits.length === 3) stop.abort()
-  }
-  await runLoop<number, number>(
-    {
-      observe: async () => 1,
-      decide: (observation) => observation,
-      act: async () => {},
-      wakeup: { ...createWakeup(), wait },
-      decided: () => (tickMs += 500),
-      failed: () => {},
-    },
-    {
-      limitMs: 50,
-      get tickMs() {
-        return tickMs
-      },
-    },
-    stop.signal,
-  )
-  t.strictSame(waits, [1500, 2000, 2500])
-})
-
 t.test('loop: continues after a failed tick', async (t) => {
-  const act = async (decision: number) => {
+  const act = async ({ decision }: Tick<number, number>) => {
     if (decision === 2) throw new Error('planted')
   }
   const { ticked, failures } = await run(2, { act })
@@ -85,19 +63,23 @@ t.test('loop: gives up a tick that exceeds its limit', async (t) => {
 t.test('loop: does not act on an observation made while stopping', async (t) => {
   const stop = new AbortController()
   const acted: number[] = []
-  await runLoop<number, number>(
+  await runLoop(
     {
       observe: async () => {
         stop.abort()
         return 1
       },
       decide: (observation) => observation,
-      act: async (decision) => void acted.push(decision),
-      wakeup: createWakeup(),
-      decided: () => {},
-      failed: () => {},
+      summarize: () => ({ status: undefined, isCalm: false }),
+      act: async ({ decision }) => void acted.push(decision),
     },
-    { tickMs: 1000, limitMs: 50 },
+    {
+      wakeup: createWakeup(),
+      timing: { tickMs: 1000, limitMs: 50 },
+      report: () => {},
+      failed: () => {},
+      took: () => {},
+    },
     stop.signal,
   )
   t.strictSame(acted, [])
@@ -115,10 +97,6 @@ t.test('loop: a calm pool ticks a third as often, at most five seconds apart unl
   }
 })
 
-t.test('loop: a pool ticks at its normal rate as soon as it is no longer calm', async (t) => {
-  let isCalm = true
-  const timing = calmTiming({ tickMs: 1000, limitMs: 5000 }, () => isCalm)
-  t.same([timing.tickMs, timing.limitMs], [3000, 5000])
-  isCalm = false
-  t.equal(timing.tickMs, 1000)
+t.test('loop: ticks at its normal rate as soon as the workload is no longer calm', async (t) => {
+  t.strictSame((await run(3, { calmTick: 2 })).waits, [1000, 3000, 1000])
 })

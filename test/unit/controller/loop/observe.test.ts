@@ -16,7 +16,7 @@ const begin = () => {
     sinceMs: 0,
     workers: [] as ListedWorker[],
     invented: new Set<string>(),
-    isByQueue: true,
+    size: 'by-queue' as 'by-queue' | number,
     refused: undefined as WorkerList['refused'],
     list: async (): Promise<WorkerList> => ({
       workers: world.workers,
@@ -26,21 +26,18 @@ const begin = () => {
     }),
     depth: async (): Promise<Depth> => ({ waiting: 1, inFlight: 2 }),
   }
-  const observe = createObserver(
-    {
-      subscription: {
-        backlog: () => ({ ...quiet, pending: 7 }),
-        heartbeats,
-        listeningMs: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
-      },
-      readDepth: () => world.depth(),
-      actuator: { list: () => world.list() },
-      now: () => world.nowMs,
-      isWorker: (pod) => !world.invented.has(pod),
-      isByQueue: () => world.isByQueue,
+  const observe = createObserver({
+    subscription: {
+      backlog: () => ({ ...quiet, pending: 7 }),
+      heartbeats,
+      listeningMs: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
     },
-    { slots: () => 4 },
-  )
+    readDepth: () => world.depth(),
+    actuator: { list: () => world.list() },
+    now: () => world.nowMs,
+    isWorker: (pod) => !world.invented.has(pod),
+    policy: () => ({ size: world.size, slots: 4 }),
+  })
   const heartbeat = (pod: string, given: Partial<HeartbeatMessage> = {}) =>
     heartbeats.set(pod, {
       heartbeat: { pod, pool: 'standard', pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given },
@@ -177,9 +174,9 @@ t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
 t.test('observe: ignores other workers on the queue unless the queue decides the size', async (t) => {
   const { observe, world, heartbeat } = begin()
   heartbeat('other')
-  world.isByQueue = false
+  world.size = 1
   t.strictSame((await observe()).otherPools, { slots: 0, busy: 0 })
-  world.isByQueue = true
+  world.size = 'by-queue'
   t.strictSame((await observe()).otherPools, { slots: 2, busy: 0 })
 })
 

@@ -27,6 +27,7 @@ const setUp = () => {
   const writer = new StatusWriter({
     api: asKubeApi({ patch }),
     clock,
+    instance: 'one',
     occurred: ({ metadata }, { reason }) => occurred.push(`${metadata.name} ${reason}`),
     reported: (pool, status) => reported.push(`${pool.metadata.name} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
@@ -50,9 +51,9 @@ const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'
 
 t.test('status writer: conditions are written at once, through the subresource, and then reported', async (t) => {
   const { clock, writer, written, occurred } = setUp()
-  writer.write(poolObject(), status(0))
+  writer.write(poolObject(), () => status(0))
   await clock.advance(2000)
-  writer.write(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), () => status(0, 'ImagePull'))
   await clock.advance(0)
   t.match(written, [
     { name: 'web/status', atMs: 0 },
@@ -67,19 +68,19 @@ t.test(
     const { clock, writer, written } = setUp()
     const writeFor = async (ms: number) => {
       for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
-        writer.write(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
+        writer.write(poolObject(), () => status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
         await clock.advance(50)
       }
     }
     await writeFor(10_000)
     t.ok(written.length <= 10, `${written.length} writes in 10 s`)
     const before = written.length
-    writer.write(poolObject(), status(0, 'ImagePull'))
+    writer.write(poolObject(), () => status(0, 'ImagePull'))
     await clock.advance(10_000)
     t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'although no status is reported any more')
     t.ok(written.length <= before + 1)
     const calm = written.length
-    writer.write(poolObject(), status(0))
+    writer.write(poolObject(), () => status(0))
     await clock.advance(0)
     t.equal(written.length, calm + 1, 'a change after a quiet period is written at once')
   },
@@ -87,11 +88,11 @@ t.test(
 
 t.test('status writer: a recent write of numbers does not delay conditions', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.write(poolObject(), status(0))
+  writer.write(poolObject(), () => status(0))
   await clock.advance(5000)
-  writer.write(poolObject(), status(1))
+  writer.write(poolObject(), () => status(1))
   await clock.advance(10)
-  writer.write(poolObject(), status(1, 'ImagePull'))
+  writer.write(poolObject(), () => status(1, 'ImagePull'))
   await clock.advance(0)
   t.strictSame(
     written.map(({ atMs }) => atMs),
@@ -102,7 +103,7 @@ t.test('status writer: a recent write of numbers does not delay conditions', asy
 t.test('status writer: no status is written while the server throttles', async (t) => {
   const { clock, writer, written, failures, state } = setUp()
   const writeAll = () => {
-    for (const name of ['a', 'b', 'c']) writer.write(poolObject(name), status(clock.nowMs(), 'ImagePull'))
+    for (const name of ['a', 'b', 'c']) writer.write(poolObject(name), () => status(clock.nowMs(), 'ImagePull'))
   }
   state.asked = { retryAfterSeconds: 7 }
   state.fails = 'too-many-requests'
@@ -123,12 +124,12 @@ t.test('status writer: no status is written while the server throttles', async (
 
 t.test('status writer: an unchanged status is not written, by whichever process it was written', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.write(poolObject('web', {}, { status: status(3) }), status(3))
+  writer.write(poolObject('web', {}, { status: status(3) }), () => status(3))
   await clock.advance(0)
   t.strictSame(written, [])
-  writer.write(poolObject(), status(3))
+  writer.write(poolObject(), () => status(3))
   await clock.advance(0)
-  writer.write(poolObject(), status(3))
+  writer.write(poolObject(), () => status(3))
   await clock.advance(0)
   t.equal(written.length, 1, 'the cache does not show it yet')
 })
@@ -136,7 +137,7 @@ t.test('status writer: an unchanged status is not written, by whichever process 
 t.test('status writer: numbers of a pool are written at most every five seconds, with the newest values', async (t) => {
   const { clock, writer, written } = setUp()
   for (let second = 0; second <= 10; second += 1) {
-    writer.write(poolObject(), status(second))
+    writer.write(poolObject(), () => status(second))
     await clock.advance(1000)
   }
   t.strictSame(
@@ -158,7 +159,7 @@ t.test('status writer: numbers of all pools are written at most twice a second, 
     return poolObject(name, {}, last && { status: last.status })
   }
   const writeAll = async (queue: number) => {
-    for (const name of names) writer.write(shown(name), status(queue))
+    for (const name of names) writer.write(shown(name), () => status(queue))
     await clock.advance(1000)
   }
   await writeAll(0)
@@ -174,13 +175,13 @@ t.test('status writer: a failed write is reported, and retried a second later', 
   const { clock, writer, written, failures, occurred, state } = setUp()
   state.fails = 'unavailable'
   for (let tenth = 0; tenth < 10; tenth += 1) {
-    writer.write(poolObject(), status(0, 'ImagePull'))
+    writer.write(poolObject(), () => status(0, 'ImagePull'))
     await clock.advance(99)
   }
   t.strictSame(failures, ['web'])
   state.fails = undefined
   await clock.advance(10)
-  writer.write(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), () => status(0, 'ImagePull'))
   await clock.advance(0)
   t.equal(written.length, 1)
   t.strictSame(occurred, ['web ImagePull'])
@@ -192,7 +193,7 @@ t.test('status writer: repeated failures back off to a minute', async (t) => {
   const failuresIn = async (seconds: number) => {
     const before = failures.length
     for (let second = 0; second < seconds; second += 1) {
-      writer.write(poolObject(), status(0, 'ImagePull'))
+      writer.write(poolObject(), () => status(0, 'ImagePull'))
       await clock.advance(1000)
     }
     return failures.length - before
@@ -204,36 +205,41 @@ t.test('status writer: repeated failures back off to a minute', async (t) => {
 t.test('status writer: a deleted pool is no failure', async (t) => {
   const { clock, writer, failures, state } = setUp()
   state.fails = 'not-found'
-  writer.write(poolObject(), status(0))
+  writer.write(poolObject(), () => status(0))
   await clock.advance(0)
   t.strictSame(failures, [])
 })
 
 t.test('status writer: the last write counts before the informer shows it', async (t) => {
   const { clock, writer } = setUp()
-  writer.write(poolObject(), status(1))
+  writer.write(poolObject(), () => status(1))
   await clock.advance(0)
-  t.equal(writer.withLatestStatus(poolObject()).status?.queue, 1)
+  const queues: unknown[] = []
   const newer = poolObject('web', {}, { status: status(9), metadata: { resourceVersion: '7' } })
-  t.equal(writer.withLatestStatus(newer).status?.queue, 9)
+  for (const shown of [poolObject(), newer])
+    writer.write(shown, ({ pool }) => {
+      queues.push(pool.status?.queue)
+      return status(1)
+    })
+  t.strictSame(queues, [1, 9])
 })
 
 t.test('status writer: writes nothing once disposed', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.write(poolObject(), status(0))
+  writer.write(poolObject(), () => status(0))
   await clock.advance(0)
-  writer.write(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), () => status(0, 'ImagePull'))
   await writer[Symbol.asyncDispose]()
-  writer.write(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), () => status(0, 'ImagePull'))
   await clock.advance(10_000)
   t.equal(written.length, 1)
 })
 
 t.test('status writer: each status is reported, and the deletion of the pool', async (t) => {
   const { clock, writer, reported } = setUp()
-  writer.write(poolObject('a'), status(1))
-  writer.write(poolObject('a'), status(1))
-  writer.write(poolObject('b'), status(2))
+  writer.write(poolObject('a'), () => status(1))
+  writer.write(poolObject('a'), () => status(1))
+  writer.write(poolObject('b'), () => status(2))
   await clock.advance(0)
   writer.keep(new Set(['uid-b']))
   await writer[Symbol.asyncDispose]()

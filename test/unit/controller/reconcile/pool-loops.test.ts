@@ -1,7 +1,6 @@
 import t from 'tap'
 import { createEvents } from '#controller/telemetry/events.ts'
-import { PoolLoops } from '#controller/operator/pools/pool-loops.ts'
-import type { PoolRun } from '#controller/operator/pools/pool-runner.ts'
+import { type PoolLoop, PoolLoops } from '#controller/reconcile/pool-loops.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -11,23 +10,29 @@ import { poolObject } from '#test/helpers/kube-objects.ts'
 const setUp = () => {
   const clock = createHandClock()
   const log: string[] = []
-  const runs = new Map<string, PoolRun>()
+  const runs = new Map<string, PoolLoop<BrowserPool, string>>()
   const state = { throws: false }
-  const runner = async (_deps: unknown, run: PoolRun, stop: AbortSignal) => {
-    const { name } = run.pool().metadata
-    log.push(`begin ${name}`)
-    runs.set(name, run)
-    if (state.throws) throw new Error('broken')
-    while (!stop.aborted) {
-      await run.wakeup.wait(60_000, stop)
-      log.push(`turn ${name}`)
-    }
-    log.push(`end ${name}`)
-  }
-  const events = createEvents(createLogger({ service: 'controller', level: 'error' }), createMetrics('controller'))
-  const loops = new PoolLoops({
-    term: { clock, events },
-    runners: { standard: runner, stealth: runner, proxied: runner },
+  const events = createEvents(createLogger({ service: 'controller', level: 'silent' }), createMetrics('controller'))
+  const loops = new PoolLoops<BrowserPool, string>({
+    now: clock.nowMs,
+    timing: { tickMs: 60_000, limitMs: 1000 },
+    events,
+    keyOf: ({ metadata }) => metadata.uid,
+    identify: ({ metadata: { name }, spec }) => ({ name, labels: { queue: spec.pool, browserpool: name }, gapMs: 1 }),
+    report: (_pool, status) => log.push(status),
+    reconcile: async (loop) => {
+      const { name } = loop
+      log.push(`begin ${name}`)
+      runs.set(name, loop)
+      if (state.throws) throw new Error('broken')
+      await loop.run({
+        observe: async () => {},
+        decide: () => {},
+        summarize: () => ({ status: `tick ${name}`, isCalm: false }),
+        act: async () => {},
+      })
+      log.push(`end ${name}`)
+    },
   })
   t.teardown(() => loops[Symbol.asyncDispose]())
   return { clock, log, runs, state, loops }
@@ -42,11 +47,14 @@ t.test('pool loops: each reconciled pool has a loop, which ends with the pool', 
   const { loops, log } = setUp()
   loops.run([poolObject('a'), poolObject('b')])
   loops.run([poolObject('a'), poolObject('b')])
-  t.strictSame(log, ['begin a', 'begin b'])
-  t.equal(loops.size, 2)
+  t.strictSame(
+    log.filter((line) => line.startsWith('begin')),
+    ['begin a', 'begin b'],
+  )
+  t.equal(loops.pools().length, 2)
   loops.run([poolObject('b')])
   await rung(log, 'end a')
-  t.equal(loops.size, 1)
+  t.equal(loops.pools().length, 1)
 })
 
 t.test('pool loops: a pool created again under its name has a new loop', async (t) => {
@@ -55,7 +63,7 @@ t.test('pool loops: a pool created again under its name has a new loop', async (
   loops.run([poolObject('a', {}, { metadata: { uid: 'another' } })])
   await rung(log, 'end a')
   t.strictSame(log.filter((line) => line === 'begin a').length, 2)
-  t.equal(loops.size, 1)
+  t.equal(loops.pools().length, 1)
 })
 
 t.test("pool loops: a loop reads the pool's newest state", async (t) => {
@@ -66,25 +74,33 @@ t.test("pool loops: a loop reads the pool's newest state", async (t) => {
   t.equal(replicas(runs.get('a')?.pool()), 7)
 })
 
-t.test('pool loops: wakes the loop of one pool, and all loops of a kind', async (t) => {
+t.test('pool loops: wakes the loop of one pool, and all loops of a queue', async (t) => {
   const { loops, log } = setUp()
   loops.run([poolObject('a'), poolObject('b', { pool: 'stealth' })])
-  loops.wake('a')
-  await rung(log, 'turn a')
-  loops.wakeKind('stealth')
-  await rung(log, 'turn b')
-  t.equal(log.filter((line) => line === 'turn a').length, 1)
+  await settle()
+  const ticks = (name: string) => log.filter((line) => line === `tick ${name}`).length
+  t.strictSame([ticks('a'), ticks('b')], [1, 1])
+  loops.wake(({ name }) => name === 'a')
+  await rung(log, 'tick a')
+  loops.wake(({ labels }) => labels.queue === 'stealth')
+  await rung(log, 'tick b')
+  t.strictSame([ticks('a'), ticks('b')], [2, 2])
 })
 
-t.test('pool loops: stalledMs is that of the loop that has not turned for longest', async (t) => {
-  const { loops, runs, clock } = setUp()
-  t.equal(loops.stalledMs(), 0)
+t.test('pool loops: are stalled once one of them has not completed a tick for 30 s', async (t) => {
+  const { loops, clock, log } = setUp()
+  t.equal(loops.isStalled(), false)
   loops.run([poolObject('a'), poolObject('b')])
-  await clock.advance(40_000)
-  runs.get('a')?.events.reconciled(1)
-  t.equal(loops.stalledMs(), 40_000)
-  runs.get('b')?.events.reconciled(1)
-  t.equal(loops.stalledMs(), 0)
+  await settle()
+  await clock.advance(29_999)
+  loops.wake(({ name }) => name === 'a')
+  await rung(log, 'tick a')
+  t.equal(loops.isStalled(), false)
+  await clock.advance(1)
+  t.equal(loops.isStalled(), true)
+  loops.wake(({ name }) => name === 'b')
+  await rung(log, 'tick b')
+  t.equal(loops.isStalled(), false)
 })
 
 t.test('pool loops: dispose stops all loops and waits for them, even if one failed', async (t) => {
@@ -94,5 +110,5 @@ t.test('pool loops: dispose stops all loops and waits for them, even if one fail
   loops.run([poolObject('a'), poolObject('b')])
   await loops[Symbol.asyncDispose]()
   t.strictSame(log.slice(-1), ['end a'])
-  t.equal(loops.size, 0)
+  t.equal(loops.pools().length, 0)
 })

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
+import { holdDuringRollout, reconcileDeployment } from '#controller/operator/scale/reconcile-deployment.ts'
 import type { Decision } from '#controller/decide/pool.ts'
+import { runLoop } from '#controller/loop/loop.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 import { createRolloutTurns } from '#controller/operator/apply/rollout-turns.ts'
-import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
 import { asKubeApi } from '#test/helpers/object-api.ts'
 import { createQueueDouble } from '#test/helpers/queue-double.ts'
@@ -44,10 +44,8 @@ const startLoop = (synced: Promise<void>) => {
     },
     subscriptions: { of: () => subscription, waitForSync: () => synced },
     queue: createQueueDouble({}),
-    statuses: { write: () => {}, withLatestStatus: (of: BrowserPool) => of },
     occurred: () => {},
     settings: podSettings,
-    timing: { tickMs: 10, limitMs: 1000 },
   }
   const events = {
     worker: () => {},
@@ -57,17 +55,26 @@ const startLoop = (synced: Promise<void>) => {
     [Symbol.dispose]: () => {},
   }
   const pool = poolObject('web', { autoscaling: { enabled: false } })
-  const run = {
-    pool: () => pool,
-    wakeup: createWakeup(1),
-    events,
-  }
   const stop = new AbortController()
-  const running = runPool(deps, run, stop.signal)
+  const wakeup = createWakeup(1)
+  const running = reconcileDeployment(deps, {
+    name: 'web',
+    labels: { queue: 'standard', browserpool: 'web' },
+    pool: () => pool,
+    events,
+    wakeup,
+    stop: stop.signal,
+    run: (workload) =>
+      runLoop(
+        workload,
+        { wakeup, timing: { tickMs: 10, limitMs: 1000 }, report: () => {}, failed: () => {}, took: () => {} },
+        stop.signal,
+      ),
+  })
   return { lists: () => lists, end: () => (stop.abort(), running) }
 }
 
-t.test('pool loop: decides nothing before heartbeats are received', async (t) => {
+t.test('reconcile deployment: decides nothing before heartbeats are received', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { lists, end } = startLoop(promise)
   await new Promise(setImmediate)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import type { WorkerNotice } from '#controller/act/actuator.ts'
-import { createLocalProcesses } from '#controller/act/local-processes.ts'
+import { createLocalWorkers } from '#controller/act/local-workers.ts'
 import type { StandInMode } from '#test/fixtures/stand-in-worker.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
@@ -9,7 +9,7 @@ const entry = resolve(import.meta.dirname, '../../../fixtures/stand-in-worker.ts
 
 const begin = (t: Test, mode: StandInMode, killAfterMs = 10_000) => {
   const notices: WorkerNotice[] = []
-  const actuator = createLocalProcesses({
+  const actuator = createLocalWorkers({
     entry,
     env: { STAND_IN_MODE: mode },
     killAfterMs,
@@ -20,7 +20,7 @@ const begin = (t: Test, mode: StandInMode, killAfterMs = 10_000) => {
   return { actuator, notices, count }
 }
 
-t.test('local processes: starts up to a total, and no more on repeated calls', async (t) => {
+t.test('local workers: starts up to a total, and no more on repeated calls', async (t) => {
   const { actuator, count } = begin(t, 'never-ready')
   await actuator.start(2)
   await actuator.start(2)
@@ -30,7 +30,7 @@ t.test('local processes: starts up to a total, and no more on repeated calls', a
   t.match(pods, [/^worker-1-[0-9a-f]{8}$/, /^worker-2-[0-9a-f]{8}$/])
 })
 
-t.test('local processes: stops exactly the named workers, and counts them no longer', async (t) => {
+t.test('local workers: stops exactly the named workers, and counts them no longer', async (t) => {
   const { actuator, notices, count } = begin(t, 'never-ready')
   await actuator.start(2)
   const [first, second] = (await actuator.list()).workers
@@ -50,7 +50,7 @@ t.test('local processes: stops exactly the named workers, and counts them no lon
   t.ok((await actuator.list()).workers.some(({ pod }) => pod === second!.pod))
 })
 
-t.test('local processes: replace leaves new starts to the controller, and keep does nothing', async (t) => {
+t.test('local workers: replace leaves new starts to the controller, and keep does nothing', async (t) => {
   const { actuator, notices, count } = begin(t, 'never-ready')
   await actuator.start(2)
   const [first, second] = (await actuator.list()).workers
@@ -60,7 +60,7 @@ t.test('local processes: replace leaves new starts to the controller, and keep d
   t.equal(notices.filter(({ kind }) => kind === 'started').length, 2)
 })
 
-t.test('local processes: counts starts that became ready, with their duration', async (t) => {
+t.test('local workers: counts starts that became ready, with their duration', async (t) => {
   const { actuator, notices } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -68,7 +68,7 @@ t.test('local processes: counts starts that became ready, with their duration', 
   t.ok(notices.some(({ kind }) => kind === 'ready'))
 })
 
-t.test('local processes: counts workers that exit before they are ready as failed, without a restart', async (t) => {
+t.test('local workers: counts workers that exit before they are ready as failed, without a restart', async (t) => {
   const { actuator, notices, count } = begin(t, 'end-at-start')
   await actuator.start(2)
   await eventually(async () => (await count()) === 0)
@@ -82,7 +82,7 @@ t.test('local processes: counts workers that exit before they are ready as faile
   )
 })
 
-t.test('local processes: kills a worker that does not exit in time', async (t) => {
+t.test('local workers: kills a worker that does not exit in time', async (t) => {
   const { actuator, notices, count } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -91,16 +91,16 @@ t.test('local processes: kills a worker that does not exit in time', async (t) =
   t.match(notices.at(-1), { kind: 'ended', how: 'signal SIGKILL', asked: true })
 })
 
-t.test('local processes: leaves no process behind when disposed', async (t) => {
+t.test('local workers: leaves no process behind when disposed', async (t) => {
   const { actuator, count } = begin(t, 'never-ready')
   await actuator.start(3)
   await actuator[Symbol.asyncDispose]()
   t.equal(await count(), 0)
 })
 
-t.test('local processes: reports a worker that cannot be started as a failed start', async (t) => {
+t.test('local workers: reports a worker that cannot be started as a failed start', async (t) => {
   const notices: WorkerNotice[] = []
-  await using actuator = createLocalProcesses({
+  await using actuator = createLocalWorkers({
     entry: resolve(import.meta.dirname, 'missing.ts'),
     env: {},
     killAfterMs: 1000,

@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import type { ProxiedObservation } from '#controller/proxied/proxied.ts'
-import { proxiedQueue, runProxied } from '#controller/proxied/run-proxied.ts'
+import { proxiedWorkload, wakeByCaptures } from '#controller/proxied/proxied-workload.ts'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
+import { runLoop } from '#controller/loop/loop.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
@@ -28,31 +30,43 @@ const run = async (observation: readonly Partial<ProxiedObservation>[], isPaused
   const states: PoolStateMessage[] = []
   const left = observation.map((each, index) => ({ ...empty, nowMs: index * 1000, ...each }))
   const failures: Error[] = []
-  await runProxied(
-    {
-      observe: async () => left.shift() ?? empty,
-      runner: {
-        create: async (count) => void calls.push(`create ${count}`),
-        claim: async (job, captureId) => {
-          calls.push(`claim ${job} ${captureId}`)
-          if (job === 'broken') throw new Error('planted')
-        },
-        giveUp: async (job) => void calls.push(`give up ${job}`),
+  const workload = proxiedWorkload({
+    runner: {
+      list: async () => ({ jobs: [], unclaimed: [], failed: 0, last: undefined }),
+      create: async (count) => void calls.push(`create ${count}`),
+      claim: async (job, captureId) => {
+        calls.push(`claim ${job} ${captureId}`)
+        if (job === 'broken') throw new Error('planted')
       },
-      policy: () => ({ isPaused, max: 10, spares: 0, revision: 'new' }),
-      publishState: (state) => void states.push(state),
-      wakeup: { notify: () => {}, wait: async () => (left.length === 0 ? stop.abort() : undefined) },
-      decided: () => {},
-      failed: (error) => void failures.push(error),
+      giveUp: async (job) => void calls.push(`give up ${job}`),
     },
-    { tickMs: 1000, limitMs: 1000 },
+    reports: createJobReports(() => 0),
+    subscription: { backlog: () => 'unknown', heartbeats: new Map(), listeningMs: () => 0 },
+    readDepth: async () => ({ waiting: 0, inFlight: 0 }),
+    now: () => 0,
+    policy: () => ({ isPaused, max: 10, spares: 0, revision: 'new' }),
+    publishState: (state) => void states.push(state),
+  })
+  await runLoop(
+    {
+      ...workload,
+      observe: async () => left.shift() ?? empty,
+      summarize: () => ({ status: undefined, isCalm: false }),
+    },
+    {
+      wakeup: { wait: async () => (left.length === 0 ? stop.abort() : undefined) },
+      timing: { tickMs: 1000, limitMs: 1000 },
+      report: () => {},
+      failed: (error) => void failures.push(error),
+      took: () => {},
+    },
     stop.signal,
   )
   return { calls, states, failures }
 }
 
 t.test(
-  'run proxied: creates Jobs, and calls create even with nothing to create, to check unconfirmed ones',
+  'proxied workload: creates Jobs, and calls create even with nothing to create, to check unconfirmed ones',
   async (t) => {
     const { calls } = await run([{ depth: { waiting: 3, inFlight: 0 } }, {}])
     t.strictSame(calls, ['create 3', 'create 0'])
@@ -60,7 +74,7 @@ t.test(
 )
 
 t.test(
-  'run proxied: creates nothing while the Jobs are unknown or the pool is paused, but records claims',
+  'proxied workload: creates nothing while the Jobs are unknown or the pool is paused, but records claims',
   async (t) => {
     const claims = [{ job: 'a', captureId: 'c' }]
     t.strictSame((await run([{ jobs: 'unknown' }])).calls, [])
@@ -68,7 +82,7 @@ t.test(
   },
 )
 
-t.test('run proxied: gives up stuck Jobs of an old revision, and continues after a failed claim', async (t) => {
+t.test('proxied workload: gives up stuck Jobs of an old revision, and continues after a failed claim', async (t) => {
   const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
   const { calls, failures } = await run([
     {
@@ -81,7 +95,7 @@ t.test('run proxied: gives up stuck Jobs of an old revision, and continues after
 })
 
 t.test(
-  'run proxied: publishes each second whether Jobs can start, changes at once, and nothing while unknown',
+  'proxied workload: publishes each second whether Jobs can start, changes at once, and nothing while unknown',
   async (t) => {
     const failed = { starts: { ready: 0, failed: 1, last: { why: 'quota', message: '' } } } as const
     const { states } = await run([
@@ -101,18 +115,15 @@ t.test(
   },
 )
 
-t.test('run proxied: ticks after a wakeup; wakeups are coalesced for a tenth of a second', async (t) => {
+t.test('proxied workload: ticks after a wakeup; wakeups are coalesced for a tenth of a second', async (t) => {
   let wakePool = () => {}
   const rings: number[] = []
-  const { subscribeToPoolWakeups } = proxiedQueue({
-    publish: () => {},
-    subscribe: (_subject, onMessage) => {
-      wakePool = () =>
-        onMessage({ subject: '', data: new Uint8Array(), reply: undefined, traceparent: undefined, statusCode: 0 })
-      return { [Symbol.dispose]: () => {} }
-    },
-  })
-  using _wakeups = subscribeToPoolWakeups({ notify: () => rings.push(rings.length) })
+  const subscribe: Parameters<typeof wakeByCaptures>[0]['subscribe'] = (_subject, onMessage) => {
+    wakePool = () =>
+      onMessage({ subject: '', data: new Uint8Array(), reply: undefined, traceparent: undefined, statusCode: 0 })
+    return { [Symbol.dispose]: () => {} }
+  }
+  using _wakeups = wakeByCaptures({ subscribe }, { notify: () => rings.push(rings.length) })
   wakePool()
   t.equal(rings.length, 1)
   await eventually(() => rings.length === 3)
@@ -150,7 +161,7 @@ const troubled: Omit<ProxiedScenario, 'seed'> = {
 }
 
 for (const seed of seeds) {
-  t.test(`run proxied: gives each of 60 captures its own Job, 10 at a time, with seed ${seed}`, async (t) => {
+  t.test(`proxied workload: gives each of 60 captures its own Job, 10 at a time, with seed ${seed}`, async (t) => {
     const outcome = await simulateProxied({ ...bursts, seed })
     holds(t, outcome, small)
     t.equal(outcome.world.created, 60)
@@ -159,7 +170,7 @@ for (const seed of seeds) {
     t.ok(outcome.states.every(({ canStart }) => canStart))
   })
 
-  t.test(`run proxied: keeps spares on top of what captures need, with seed ${seed}`, async (t) => {
+  t.test(`proxied workload: keeps spares on top of what captures need, with seed ${seed}`, async (t) => {
     const policy = { max: 50, spares: 3 }
     const arrivals = poisson(seed, { count: 150, perSecond: 3 })
     const outcome = await simulateProxied({ seed, arrivals, policy, untilMs: 100_000 })
@@ -168,7 +179,7 @@ for (const seed of seeds) {
     t.ok(outcome.world.created === 153)
   })
 
-  t.test(`run proxied: replaces expired spares, with seed ${seed}`, async (t) => {
+  t.test(`proxied workload: replaces expired spares, with seed ${seed}`, async (t) => {
     const policy = { max: 10, spares: 2 }
     const outcome = await simulateProxied({ seed, arrivals: [], policy, spareMs: 10_000, untilMs: 60_000 })
     t.strictSame(outcome.world.violations, [])
@@ -176,14 +187,14 @@ for (const seed of seeds) {
   })
 
   t.test(
-    `run proxied: recovers from dying workers, lost messages and requests, and two restarts, with seed ${seed}`,
+    `proxied workload: recovers from dying workers, lost messages and requests, and two restarts, with seed ${seed}`,
     async (t) => {
       holds(t, await simulateProxied({ ...troubled, seed }), small)
     },
   )
 
   t.test(
-    `run proxied: publishes for how long no Job could start, and continues once one can, with seed ${seed}`,
+    `proxied workload: publishes for how long no Job could start, and continues once one can, with seed ${seed}`,
     async (t) => {
       const isImageThere = (atMs: number) => atMs > 60_000
       const outcome = await simulateProxied({ ...bursts, seed, isImageThere, untilMs: 180_000 })
@@ -201,7 +212,7 @@ for (const seed of seeds) {
     },
   )
 
-  t.test(`run proxied: reports no trouble while pods are created one by one, with seed ${seed}`, async (t) => {
+  t.test(`proxied workload: reports no trouble while pods are created one by one, with seed ${seed}`, async (t) => {
     const policy = { max: 400, spares: 0 }
     const arrivals = Array.from({ length: 300 }, (_, index) => 1000 + (index * 5000) / 300)
     const outcome = await simulateProxied({ seed, arrivals, policy, podsPerSecond: 8, untilMs: 60_000 })
@@ -212,14 +223,17 @@ for (const seed of seeds) {
     )
   })
 
-  t.test(`run proxied: retries after a quota refusal, at once when a Job has ended, with seed ${seed}`, async (t) => {
-    const quota = (atMs: number) => (atMs < 40_000 ? 4 : Infinity)
-    const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 160_000 })
-    holds(t, outcome, small)
-    t.ok(outcome.states.some(({ reason }) => reason === 'quota'))
-    const early = outcome.failures.length
-    t.ok(early > 2 && early < 15, `${early} refusals in forty seconds`)
-  })
+  t.test(
+    `proxied workload: retries after a quota refusal, at once when a Job has ended, with seed ${seed}`,
+    async (t) => {
+      const quota = (atMs: number) => (atMs < 40_000 ? 4 : Infinity)
+      const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 160_000 })
+      holds(t, outcome, small)
+      t.ok(outcome.states.some(({ reason }) => reason === 'quota'))
+      const early = outcome.failures.length
+      t.ok(early > 2 && early < 15, `${early} refusals in forty seconds`)
+    },
+  )
 }
 
 const violates = async (scenario: Omit<ProxiedScenario, 'seed'>, fault: Fault): Promise<ProxiedOutcome[]> => {
@@ -228,11 +242,11 @@ const violates = async (scenario: Omit<ProxiedScenario, 'seed'>, fault: Fault): 
 }
 const isSome = (t: Test, outcomes: readonly unknown[]) => t.not(outcomes.length, 0)
 
-t.test('run proxied: the simulation detects a depth read before the Jobs', async (t) =>
+t.test('proxied workload: the simulation detects a depth read before the Jobs', async (t) =>
   isSome(t, await violates(bursts, { depthFirst: true })),
 )
 
-t.test('run proxied: the simulation detects Jobs that are ignored until they are ready', async (t) => {
+t.test('proxied workload: the simulation detects Jobs that are ignored until they are ready', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const observation = await honest()
     return observation.jobs === 'unknown'
@@ -242,7 +256,7 @@ t.test('run proxied: the simulation detects Jobs that are ignored until they are
   isSome(t, await violates({ ...bursts, untilMs: 3000 }, { observe }))
 })
 
-t.test('run proxied: the simulation detects captures counted although they are being served', async (t) => {
+t.test('proxied workload: the simulation detects captures counted although they are being served', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const observation = await honest()
     if (observation.jobs === 'unknown') return observation
@@ -254,7 +268,7 @@ t.test('run proxied: the simulation detects captures counted although they are b
   isSome(t, await violates(bursts, { observe }))
 })
 
-t.test('run proxied: the simulation detects a runner that uses only its stale cache', async (t) => {
+t.test('proxied workload: the simulation detects a runner that uses only its stale cache', async (t) => {
   const runner: Fault['runner'] = (real, world) => ({
     list: async () => {
       const roster = await real.list()
@@ -268,7 +282,7 @@ t.test('run proxied: the simulation detects a runner that uses only its stale ca
   isSome(t, await violates(bursts, { runner }))
 })
 
-t.test('run proxied: the simulation detects a lost response treated as a refusal', async (t) => {
+t.test('proxied workload: the simulation detects a lost response treated as a refusal', async (t) => {
   const api: Fault['api'] = (real) => ({
     ...real,
     create: async (of, object, given) => {
@@ -282,13 +296,13 @@ t.test('run proxied: the simulation detects a lost response treated as a refusal
   isSome(t, await violates({ ...bursts, chance: { 'loses-answer': 0.2 } }, { api }))
 })
 
-t.test('run proxied: the simulation detects a successor that does not list existing Jobs', async (t) => {
+t.test('proxied workload: the simulation detects a successor that does not list existing Jobs', async (t) => {
   const api: Fault['api'] = (real) => ({ ...real, list: async () => ({ items: [], resourceVersion: '1' }) })
   const runs = await violates({ ...bursts, killedAtMs: [1060], restartMs: 1 }, { api })
   isSome(t, runs)
 })
 
-t.test('run proxied: the simulation detects a controller that gives up', async (t) => {
+t.test('proxied workload: the simulation detects a controller that gives up', async (t) => {
   const runner: Fault['runner'] = (real) => {
     let hasFailed = false
     return {

@@ -2,10 +2,10 @@ import type { Actuator, WorkerNotice } from './actuator.ts'
 import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { createProcessPool, type ProcessPoolOptions } from './process-pool.ts'
 
-type LocalProcessesOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
+type LocalWorkersOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
 
 /** Runs workers as child processes. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
-export const createLocalProcesses = (options: LocalProcessesOptions): Actuator => {
+export const createLocalWorkers = (options: LocalWorkersOptions): Actuator => {
   let starts = { ready: 0, failed: 0 }
   const latency = createStartLatency()
 

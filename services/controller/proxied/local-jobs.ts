@@ -2,7 +2,7 @@ import { createProcessPool, type ProcessPoolOptions } from '#controller/act/proc
 import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 
-type LocalRunsOptions = ProcessPoolOptions & {
+type LocalJobsOptions = ProcessPoolOptions & {
   /** Longest lifetime of a worker in milliseconds: longer than it waits for its capture and then serves it. */
   readonly lifeMs: number
   readonly notice: (notice: JobNotice) => void
@@ -15,7 +15,7 @@ const revision = ''
  * Runs single-use workers as child processes instead of Jobs. Dispose terminates all and waits, at most
  * `killAfterMs` and the time to reap.
  */
-export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
+export const createLocalJobs = (options: LocalJobsOptions): JobRunner => {
   const { lifeMs, notice } = options
   const claims = new Map<string, string>()
   const lifeTimers = new Map<string, NodeJS.Timeout>()

@@ -1,10 +1,12 @@
-import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop/loop.ts'
+import { createDecider, type Workload } from '#controller/loop/loop.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
 import { poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
 import { decideProxied } from './decide-proxied.ts'
 import type { JobRunner } from './job-runner.ts'
+import { createProxiedObserver, type ProxiedObserverDeps } from './observe-proxied.ts'
 import { blankProxiedMemory, type ProxiedDecision, type ProxiedObservation, type ProxiedPolicy } from './proxied.ts'
 
 const pool = 'proxied'
@@ -14,27 +16,27 @@ const claimsAtOnce = 8
 /** Times after a wakeup at which the loop is woken again, because a gateway wakes the pool once for all captures of 100 ms. */
 const wakeAgainMs = [50, 110]
 
-type RunProxiedDeps = Pick<
-  LoopDeps<ProxiedObservation, ProxiedDecision>,
-  'observe' | 'wakeup' | 'decided' | 'failed' | 'took'
-> & {
-  readonly runner: Pick<JobRunner, 'create' | 'claim' | 'giveUp'>
+type ProxiedWorkloadDeps = ProxiedObserverDeps & {
+  readonly runner: Omit<JobRunner, typeof Symbol.asyncDispose>
   /** The current policy. */
   readonly policy: () => ProxiedPolicy
   readonly publishState: (state: PoolStateMessage) => void
 }
 
-/** The loop's use of the queue: wakes the loop, and publishes to the ledger whether Jobs can be started. */
-export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
-  publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
-  subscribeToPoolWakeups: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
-    queue.subscribe(poolWakeupSubject(pool), () => {
-      wakeup.notify()
-      for (const afterMs of wakeAgainMs) setTimeout(wakeup.notify, afterMs).unref()
-    }),
+/** The workload's use of the queue: its depth, and publishing to the ledger whether Jobs can be started. */
+export const proxiedQueue = (queue: Queue): Pick<ProxiedWorkloadDeps, 'readDepth' | 'publishState'> => ({
+  readDepth: () => poolDepth(queue, pool),
+  publishState: (state) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
 })
 
-const applyDecision = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decision: ProxiedDecision) => {
+/** Wakes the loop when captures of the pool arrive, until disposed. */
+export const wakeByCaptures = (queue: Pick<Queue, 'subscribe'>, wakeup: Pick<Wakeup, 'notify'>): Disposable =>
+  queue.subscribe(poolWakeupSubject(pool), () => {
+    wakeup.notify()
+    for (const afterMs of wakeAgainMs) setTimeout(wakeup.notify, afterMs).unref()
+  })
+
+const applyDecision = async (runner: ProxiedWorkloadDeps['runner'], decision: ProxiedDecision) => {
   const mayCreate = decision.state !== undefined
   const left = decision.claims.values()
   const claiming = async () => {
@@ -49,7 +51,7 @@ const applyDecision = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decisio
 }
 
 /** Publishes a state at once if it has changed, otherwise every second. */
-const createStatePublisher = (publish: RunProxiedDeps['publishState']) => {
+const createStatePublisher = (publish: ProxiedWorkloadDeps['publishState']) => {
   let last: { canStart: boolean; atMs: number } | undefined
   return (state: ProxiedDecision['state'], nowMs: number) => {
     if (!state || (last?.canStart === state.canStart && nowMs - last.atMs < publishEveryMs)) return
@@ -58,25 +60,17 @@ const createStatePublisher = (publish: RunProxiedDeps['publishState']) => {
   }
 }
 
-/** Keeps as many Jobs as the captures with a caller's proxy need, until `stop` aborts. */
-export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: AbortSignal): Promise<void> => {
+/** Single-use workers, whatever runs them: as many Jobs as the captures with a caller's proxy need, and spares. */
+export const proxiedWorkload = (
+  deps: ProxiedWorkloadDeps,
+): Omit<Workload<ProxiedObservation, ProxiedDecision, never>, 'summarize'> => {
   const publish = createStatePublisher(deps.publishState)
-  let memory = blankProxiedMemory
-  return runLoop(
-    {
-      ...deps,
-      decide: (observation) => {
-        const next = decideProxied(observation, deps.policy(), memory)
-        memory = next.memory
-        return next.decision
-      },
-      decided: (tick) => {
-        publish(tick.decision.state, tick.observation.nowMs)
-        deps.decided(tick)
-      },
-      act: (decision) => applyDecision(deps, decision),
+  return {
+    observe: createProxiedObserver(deps),
+    decide: createDecider(decideProxied, deps.policy, blankProxiedMemory),
+    act: ({ observation, decision }) => {
+      publish(decision.state, observation.nowMs)
+      return applyDecision(deps.runner, decision)
     },
-    timing,
-    stop,
-  )
+  }
 }

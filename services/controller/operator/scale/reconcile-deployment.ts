@@ -1,0 +1,160 @@
+import { createDeploymentActuator, type DeploymentWrite } from './deployment-actuator.ts'
+import { policyOf } from './pool-policy.ts'
+import { createChildren, type ChildrenDeps } from '#controller/operator/apply/children.ts'
+import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
+import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { ComposeStatus } from '#controller/operator/status/conditions.ts'
+import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
+import type { OperatorEvents } from '#controller/operator/telemetry/events.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
+import { isReady } from '#controller/operator/watch/observed-pod.ts'
+import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import type { Decision, PoolPolicy } from '#controller/decide/pool.ts'
+import { scaledWorkload } from '#controller/loop/scaled-workload.ts'
+import type { PoolSubscription } from '#controller/loop/subscribe-to-pool.ts'
+import type { PoolLoop } from '#controller/reconcile/pool-loops.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import { workersName } from '#shared/kube/names.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+
+type DeploymentDeps = Pick<ChildrenDeps, 'clock' | 'turns' | 'settings'> & {
+  readonly api: Pick<KubeApi, 'get' | 'patch' | 'remove'>
+  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget' | 'podsOf' | 'hasPod' | 'assertFresh'>
+  readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf' | 'onWorker'>
+  readonly subscriptions: Pick<PoolSubscriptions, 'waitForSync'> & {
+    readonly of: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
+  }
+  readonly queue: Queue
+  readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
+  readonly applyFailed: OperatorEvents['applyFailed']
+}
+
+type PoolFacts = Pick<PodWorkerList, 'troubles' | 'isRollingOut' | 'isRolloutStalled' | 'hasSurplus' | 'provisionMs'>
+
+const noFacts: PoolFacts = {
+  troubles: new Map(),
+  isRollingOut: false,
+  isRolloutStalled: false,
+  hasSurplus: false,
+  provisionMs: undefined,
+}
+
+/** Reconciles a pool whose workers are the pods of a Deployment. */
+export const reconcileDeployment = async (
+  deps: DeploymentDeps,
+  loop: PoolLoop<BrowserPool, ComposeStatus>,
+): Promise<void> => {
+  const { clock, informers, podStarts, subscriptions, queue, applyFailed } = deps
+  const { name } = loop
+  const { queue: pool, browserpool } = loop.labels
+  let facts = noFacts
+  let lastReason = ''
+  const policy = () => policyOf(loop.pool().spec)
+  const occurred = (occurrence: PoolOccurrence) => deps.occurred(loop.pool(), occurrence)
+  const children = createChildren({
+    ...deps,
+    // The Deployment adopts pods that an older one left, and would at once delete those that exceed its size.
+    firstReplicas: ({ spec }) => Math.max(smallest(policyOf(spec)), presentPods(informers.podsOf(name)).length),
+    created: (replicas) => occurred(creation(replicas)),
+    failed: (error, retryMs) => applyFailed(browserpool, error, retryMs),
+  })
+  const onWrite = (write: DeploymentWrite) => occurred(occurrenceOf(write, lastReason))
+  const actuator = createDeploymentActuator({ ...deps, onWrite }, browserpool)
+  const list = async () => {
+    const newest = await actuator.list()
+    facts = newest
+    return newest
+  }
+  const scaled = scaledWorkload({
+    pool,
+    queue,
+    policy,
+    actuator: { ...actuator, list },
+    subscription: subscriptions.of(pool),
+    now: clock.nowMs,
+    isWorker: informers.hasPod,
+  })
+  const followRollout = createRolloutFollower()
+  // Nothing is applied to a paused pool.
+  const rollout = (): Rollout =>
+    loop.pool().spec.paused
+      ? 'complete'
+      : followRollout(informers.deployment(workersName(browserpool)), children.appliedHash(loop.pool()))
+
+  using _workers = podStarts.onWorker(name, loop.events.worker)
+  // Before the first heartbeats every worker would count as starting.
+  const readyPods = () => informers.podsOf(name).flatMap((pod) => (isReady(pod) ? pod.metadata.name : []))
+  await subscriptions.waitForSync(pool, readyPods, loop.stop)
+  await loop.run({
+    observe: async () => {
+      await children.reconcile(loop.pool())
+      return scaled.observe()
+    },
+    decide: (observation) => holdDuringRollout(scaled.decide(observation), facts),
+    summarize: (tick) => {
+      loop.events.decided(tick, policy())
+      const { kind, reason } = tick.decision
+      return {
+        isCalm: kind === 'hold' && reason === 'fixed' && !children.isPending(),
+        status: (base) => poolStatus({ ...base, ...tick, ...facts, rollout: rollout(), problem: children.problem() }),
+      }
+    },
+    act: (tick) => {
+      lastReason = tick.decision.reason
+      if (tick.decision.kind === 'drain') occurred(draining(tick.decision.pods))
+      return scaled.act(tick)
+    },
+  })
+}
+
+const smallest = ({ size, min }: PoolPolicy): number => (size === 'by-queue' ? min : size)
+
+const creation = (replicas: number): PoolOccurrence => {
+  const note = `Created a Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`}.`
+  return { type: 'Normal', reason: 'Created', action: 'Create', note }
+}
+
+const occurrenceOf = (write: DeploymentWrite, decisionReason: string): PoolOccurrence => {
+  if (write.kind === 'deleted') {
+    const note = `No heartbeat of ${write.pod} for more than 10 s: replaced.`
+    return { type: 'Warning', reason: 'WorkerLost', action: 'Replace', note }
+  }
+  const { from, to } = write
+  const reason = to > from ? 'ScaledUp' : 'ScaledDown'
+  return {
+    type: 'Normal',
+    reason,
+    action: to > from ? 'ScaleUp' : 'ScaleDown',
+    note: `From ${from} to ${to} workers: ${decisionReason}.`,
+  }
+}
+
+const draining = (pods: readonly string[]): PoolOccurrence => ({
+  type: 'Normal',
+  reason: 'Draining',
+  action: 'Drain',
+  note: `More workers than needed; these finish their captures and terminate: ${pods.join(', ')}.`,
+})
+
+/**
+ * Holds instead of draining while there are more workers than requested: Kubernetes terminates some itself, and a drain could
+ * take one that was to stay. During a rollout Kubernetes also divides a smaller size between old and new workers by its own
+ * rule, which may remove a serving one. A stalled rollout holds nothing, because it may never end.
+ */
+export const holdDuringRollout = (
+  decision: Decision,
+  {
+    hasSurplus,
+    isRollingOut,
+    isRolloutStalled,
+  }: Pick<PodWorkerList, 'hasSurplus' | 'isRollingOut' | 'isRolloutStalled'>,
+): Decision => {
+  // The decider counts a held drain as a step, and returns `stepping` after it.
+  const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
+  if (!hasSurplus || isRolloutStalled || !isStep) return decision
+  return { kind: 'hold', wanted: decision.wanted, reason: isRollingOut ? 'rollout' : 'starting' }
+}
