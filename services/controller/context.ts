@@ -5,11 +5,13 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
+import { systemClock } from './kube/clock.ts'
 import { createEvents } from './telemetry/events.ts'
 import { healthOf, type LoopStatus } from './loop/health.ts'
 import type { PoolPolicy } from './decide/pool.ts'
-import { localJobs, type LocalPool, localWorkers } from './local-pools.ts'
+import { localJobs, type LocalPool, type LocalPoolDeps, localWorkers } from './local-pools.ts'
 import { PoolLoops } from './reconcile/pool-loops.ts'
+import { openPoolSubscriptions } from './reconcile/pool-subscriptions.ts'
 
 /** Longest time of one step of a tick. */
 const limitMs = 5000
@@ -27,7 +29,7 @@ type WorkersOptions = {
 
 /** The pools of one machine. The probe merges their details into one object, so each uses its own keys. */
 const localPools = (
-  deps: Parameters<typeof localWorkers>[0],
+  deps: LocalPoolDeps,
   config: ControllerConfig,
   { policy, stealthPolicy, workerEntry: entry, jobEntry, jobLifeMs }: WorkersOptions,
 ): readonly LocalPool[] => [
@@ -54,7 +56,6 @@ export const openContext = async (config: ControllerConfig, workers: WorkersOpti
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
-  const now = () => performance.now()
   const queue = opened.use(
     await connectQueue({
       url: config.natsUrl,
@@ -63,10 +64,11 @@ export const openContext = async (config: ControllerConfig, workers: WorkersOpti
       notice: events.queue,
     }),
   )
-  const pools = localPools({ queue, events, now }, config, workers)
+  const subscriptions = opened.use(openPoolSubscriptions({ queue, clock: systemClock, malformed: events.malformed }))
+  const pools = localPools({ queue, subscriptions, events, now: systemClock.nowMs }, config, workers)
   const statuses = new Map<LocalPool, LoopStatus>()
   const loops = new PoolLoops<LocalPool, LoopStatus>({
-    now,
+    now: systemClock.nowMs,
     events,
     timing: { tickMs: config.poolTickMs, limitMs },
     keyOf: (pool) => pool,
@@ -80,6 +82,7 @@ export const openContext = async (config: ControllerConfig, workers: WorkersOpti
       { live: !loops.isStalled(), connected: queue.isConnected() },
     )
   const probe = opened.use(await startProbeServer(config, { metrics, health }))
+  opened.use(subscriptions.onChange((kind) => loops.wake(({ labels }) => labels.queue === kind)))
   opened.use(loops)
   loops.run(pools)
   const rest = opened.move()

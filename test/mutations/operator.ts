@@ -13,7 +13,7 @@ const knowledge: readonly Mutation[] = [
     ['!hasSurplus || isRolloutStalled || !isStep', '!hasSurplus || !isStep'],
     ["decision.kind === 'drain' || decision.reason === 'stepping'", "decision.kind === 'drain'"],
   ]),
-  ...against(`${unit}/operator/watch/pool-subscriptions.test.ts`, `${operator}/watch/pool-subscriptions.ts`, [
+  ...against(`${unit}/reconcile/pool-subscriptions.test.ts`, 'services/controller/reconcile/pool-subscriptions.ts', [
     ["backlog() !== 'unknown' && ", ''],
     [' && pods().every((pod) => heartbeats.has(pod))', ''],
     ['now() - sinceMs >= heartbeatMsMax && ', ''],

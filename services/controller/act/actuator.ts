@@ -27,7 +27,7 @@ export type WorkerList = {
 }
 
 /** Runs the workers of one pool. Every call may be repeated without harm. */
-export type Actuator = AsyncDisposable & {
+export type Actuator = {
   /** Throws if the list cannot be read, because unknown is not empty. */
   readonly list: () => Promise<WorkerList>
   /**

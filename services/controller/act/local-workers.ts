@@ -1,15 +1,15 @@
 import type { Actuator, WorkerNotice } from './actuator.ts'
 import { createStartLatency } from '#controller/decide/start-latency.ts'
-import { createProcessPool, type ProcessPoolOptions } from './process-pool.ts'
+import { createWorkerProcesses, type WorkerProcessOptions } from './worker-processes.ts'
 
-type LocalWorkersOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
+type LocalWorkersOptions = WorkerProcessOptions & { readonly notice: (notice: WorkerNotice) => void }
 
 /** Runs workers as child processes. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
-export const createLocalWorkers = (options: LocalWorkersOptions): Actuator => {
+export const createLocalWorkers = (options: LocalWorkersOptions): Actuator & AsyncDisposable => {
   let starts = { ready: 0, failed: 0 }
   const latency = createStartLatency()
 
-  const pool = createProcessPool(options, {
+  const processes = createWorkerProcesses(options, {
     ready: (worker) => {
       const ageMs = worker.ageMs()
       starts = { ...starts, ready: starts.ready + 1 }
@@ -23,12 +23,12 @@ export const createLocalWorkers = (options: LocalWorkersOptions): Actuator => {
   })
 
   const stop = async (pods: readonly string[]) => {
-    for (const pod of pods) pool.stop(pod)
+    for (const pod of pods) processes.stop(pod)
   }
 
   return {
     list: async () => ({
-      workers: pool.running().map((worker) => ({
+      workers: processes.running().map((worker) => ({
         pod: worker.pod,
         ageMs: worker.ageMs(),
         stopping: worker.isStopping(),
@@ -37,9 +37,9 @@ export const createLocalWorkers = (options: LocalWorkersOptions): Actuator => {
       startMs: latency.p90(),
     }),
     start: async (total) => {
-      const present = pool.running().filter((worker) => !worker.isStopping()).length
+      const present = processes.running().filter((worker) => !worker.isStopping()).length
       for (let count = present; count < total; count += 1) {
-        const { pod } = pool.start('worker')
+        const { pod } = processes.start('worker')
         options.notice({ kind: 'started', pod, ageMs: 0 })
       }
     },
@@ -48,6 +48,6 @@ export const createLocalWorkers = (options: LocalWorkersOptions): Actuator => {
     replace: stop,
     // Processes are never marked for removal.
     keep: async () => {},
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => processes[Symbol.asyncDispose](),
   }
 }

@@ -157,12 +157,12 @@ export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 
-/** Decides the size of a pool. Pure: the time is in `observation`, the history in `memory`. */
-export type Decide = (
-  observation: Observation,
-  policy: PoolPolicy,
-  memory: PoolMemory,
-) => { decision: Decision; memory: PoolMemory }
+/** Decides what to do about a pool. Pure: the time is in `observation`, the history in `memory`. */
+export type Decide<Observed = Observation, Policy = PoolPolicy, Memory = PoolMemory, Decided = Decision> = (
+  observation: Observed,
+  policy: Policy,
+  memory: Memory,
+) => { decision: Decided; memory: Memory }
 
 /** Initial memory; the first decision seeds the hold window with the observed size. */
 export const blankMemory: PoolMemory = {

@@ -1,3 +1,4 @@
+import type { Decide } from '#controller/decide/pool.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import { within } from '#shared/process/within.ts'
@@ -74,7 +75,7 @@ export const runLoop = async <Observed, Decision, Status>(
 
 /** Returns a function that decides by the current policy and keeps the memory between calls. */
 export const createDecider = <Observed, Policy, Memory, Decision>(
-  decide: (observation: Observed, policy: Policy, memory: Memory) => { decision: Decision; memory: Memory },
+  decide: Decide<Observed, Policy, Memory, Decision>,
   policy: () => Policy,
   blank: Memory,
 ): ((observation: Observed) => Decision) => {

@@ -8,6 +8,7 @@ import { Recorder } from '#controller/kube/recorder.ts'
 import type { Term } from '#controller/kube/term.ts'
 import type { LoopTiming } from '#controller/loop/loop.ts'
 import { PoolLoops } from '#controller/reconcile/pool-loops.ts'
+import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
@@ -25,7 +26,6 @@ import type { PoolOccurrence } from './status/status-change.ts'
 import { StatusWriter } from './status/status-writer.ts'
 import type { OperatorEvents } from './telemetry/events.ts'
 import type { Informers } from './watch/informers.ts'
-import type { PoolSubscriptions } from './watch/pool-subscriptions.ts'
 
 type LeadDeps = {
   readonly connection: Pick<KubeConnection, 'send'>

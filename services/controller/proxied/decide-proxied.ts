@@ -1,13 +1,6 @@
-import type { Depth } from '#controller/decide/pool.ts'
+import type { Decide, Depth } from '#controller/decide/pool.ts'
 import { recordRetry, followStarts, shouldGiveUp } from './follow-starts.ts'
-import type {
-  DecideProxied,
-  ProxiedDecision,
-  ProxiedMemory,
-  ProxiedObservation,
-  ProxiedPolicy,
-  SeenJob,
-} from './proxied.ts'
+import type { ProxiedDecision, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
 /** Counts Jobs by their state. */
 const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
@@ -66,7 +59,11 @@ const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMe
  * has not started them); once they have ended, others replace them. `state` is undefined while the Jobs are unknown or the pool
  * is paused.
  */
-export const decideProxied: DecideProxied = (observation, policy, before) => {
+export const decideProxied: Decide<ProxiedObservation, ProxiedPolicy, ProxiedMemory, ProxiedDecision> = (
+  observation,
+  policy,
+  before,
+) => {
   const nothing = {
     create: 0,
     giveUp: [],

@@ -26,7 +26,7 @@ export type JobList = {
 }
 
 /** Runs single-use workers. Every call may be repeated without harm. */
-export type JobRunner = AsyncDisposable & {
+export type JobRunner = {
   /** Throws if the list cannot be read, because unknown is not empty. */
   readonly list: () => Promise<JobList>
   /**

@@ -1,8 +1,8 @@
-import { createProcessPool, type ProcessPoolOptions } from '#controller/act/process-pool.ts'
+import { createWorkerProcesses, type WorkerProcessOptions } from '#controller/act/worker-processes.ts'
 import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 
-type LocalJobsOptions = ProcessPoolOptions & {
+type LocalJobsOptions = WorkerProcessOptions & {
   /** Longest lifetime of a worker in milliseconds: longer than it waits for its capture and then serves it. */
   readonly lifeMs: number
   readonly notice: (notice: JobNotice) => void
@@ -15,14 +15,14 @@ const revision = ''
  * Runs single-use workers as child processes instead of Jobs. Dispose terminates all and waits, at most
  * `killAfterMs` and the time to reap.
  */
-export const createLocalJobs = (options: LocalJobsOptions): JobRunner => {
+export const createLocalJobs = (options: LocalJobsOptions): JobRunner & AsyncDisposable => {
   const { lifeMs, notice } = options
   const claims = new Map<string, string>()
   const lifeTimers = new Map<string, NodeJS.Timeout>()
   let failed = 0
   let last: JobTrouble | undefined
 
-  const pool = createProcessPool(options, {
+  const processes = createWorkerProcesses(options, {
     ready: () => {},
     ended: ({ pod, isStopping }, { how, isClean }) => {
       clearTimeout(lifeTimers.get(pod))
@@ -36,7 +36,7 @@ export const createLocalJobs = (options: LocalJobsOptions): JobRunner => {
 
   return {
     list: async () => ({
-      jobs: pool.running().map(({ pod, ageMs, isStopping }) => {
+      jobs: processes.running().map(({ pod, ageMs, isStopping }) => {
         const captureId = claims.get(pod)
         return {
           name: pod,
@@ -52,10 +52,10 @@ export const createLocalJobs = (options: LocalJobsOptions): JobRunner => {
     }),
     create: async (count) => {
       for (let started = 0; started < count; started += 1) {
-        const { pod } = pool.start('job')
+        const { pod } = processes.start('job')
         lifeTimers.set(
           pod,
-          setTimeout(() => pool.stop(pod), lifeMs),
+          setTimeout(() => processes.stop(pod), lifeMs),
         )
         notice({ kind: 'created', job: pod })
       }
@@ -66,9 +66,9 @@ export const createLocalJobs = (options: LocalJobsOptions): JobRunner => {
       notice({ kind: 'claimed', job: name })
     },
     giveUp: async (name) => {
-      pool.stop(name)
+      processes.stop(name)
       notice({ kind: 'given-up', job: name })
     },
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => processes[Symbol.asyncDispose](),
   }
 }

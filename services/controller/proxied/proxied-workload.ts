@@ -1,9 +1,8 @@
 import { createDecider, type Workload } from '#controller/loop/loop.ts'
-import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { poolStateSubject } from '#shared/queue/subjects.ts'
 import { decideProxied } from './decide-proxied.ts'
 import type { JobRunner } from './job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from './observe-proxied.ts'
@@ -13,11 +12,9 @@ const pool = 'proxied'
 /** The loop ticks every second; the same state is not published sooner. */
 const publishEveryMs = 900
 const claimsAtOnce = 8
-/** Times after a wakeup at which the loop is woken again, because a gateway wakes the pool once for all captures of 100 ms. */
-const wakeAgainMs = [50, 110]
 
 type ProxiedWorkloadDeps = ProxiedObserverDeps & {
-  readonly runner: Omit<JobRunner, typeof Symbol.asyncDispose>
+  readonly runner: JobRunner
   /** The current policy. */
   readonly policy: () => ProxiedPolicy
   readonly publishState: (state: PoolStateMessage) => void
@@ -28,13 +25,6 @@ export const proxiedQueue = (queue: Queue): Pick<ProxiedWorkloadDeps, 'readDepth
   readDepth: () => poolDepth(queue, pool),
   publishState: (state) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
 })
-
-/** Wakes the loop when captures of the pool arrive, until disposed. */
-export const wakeByCaptures = (queue: Pick<Queue, 'subscribe'>, wakeup: Pick<Wakeup, 'notify'>): Disposable =>
-  queue.subscribe(poolWakeupSubject(pool), () => {
-    wakeup.notify()
-    for (const afterMs of wakeAgainMs) setTimeout(wakeup.notify, afterMs).unref()
-  })
 
 const applyDecision = async (runner: ProxiedWorkloadDeps['runner'], decision: ProxiedDecision) => {
   const mayCreate = decision.state !== undefined

@@ -80,13 +80,6 @@ export type ProxiedDecision = {
   readonly trouble: JobTrouble | undefined
 }
 
-/** Decides which Jobs to create and give up. Pure: the time is in `observation`, the history in `memory`. */
-export type DecideProxied = (
-  observation: ProxiedObservation,
-  policy: ProxiedPolicy,
-  memory: ProxiedMemory,
-) => { decision: ProxiedDecision; memory: ProxiedMemory }
-
 /** Initial memory. */
 export const blankProxiedMemory: ProxiedMemory = {
   starts: { ready: 0, failed: 0 },

@@ -25,7 +25,7 @@ const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number
 }
 
 /** Counts of a pool for status, logs and metrics; `'unknown'` if they could not be read. */
-export const summarize = (observation: Observation) => ({
+export const countWorkers = (observation: Observation) => ({
   ready:
     observation.workers === 'unknown'
       ? observation.workers
@@ -39,7 +39,7 @@ export const summarize = (observation: Observation) => ({
 })
 
 const measure = (on: PoolMetrics, pool: PoolLabels, observation: Observation) => {
-  const { busy, queue } = summarize(observation)
+  const { busy, queue } = countWorkers(observation)
   if (busy !== 'unknown') on.busy.set(pool, busy)
   if (queue !== 'unknown') on.waiting.set(pool, queue)
   for (const source of readSources) {
@@ -75,7 +75,7 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
-        logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(observation) }, message)
+        logger.info({ pool, decision: kind, reason, wanted, ...what, ...countWorkers(observation) }, message)
       lastMessage = message
     },
     tickFailed: (error: AppError) => {

@@ -7,7 +7,7 @@ import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from '#controller/proxied/proxied.ts'
 
 /** Counts of a pool of Jobs for status and logs; `'unknown'` if they could not be read. */
-export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
+export const countJobs = ({ jobs, depth }: ProxiedObservation) => {
   if (jobs === 'unknown') return { jobs, ready: jobs, busy: jobs, waiting: jobs }
   const busy = jobs.filter(({ state }) => state === 'serving').length
   const ready = busy + jobs.filter(({ state }) => state === 'idle').length
@@ -48,7 +48,7 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
   return giveUp.length > 0 ? 'stop' : 'hold'
 }
 
-const countJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
+const measureJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
   on.busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
   on.slots.set(pool, jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length)
   for (const state of stateLabels) {
@@ -65,13 +65,13 @@ const measure = (
   pool: PoolLabels,
   { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
 ) => {
-  const { waiting } = summarizeJobs(observation)
+  const { waiting } = countJobs(observation)
   on.desired.set(pool, decision.wanted)
   on.decisions.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
   if (waiting !== 'unknown') on.waiting.set(pool, waiting)
   if (observation.depth === 'unknown') on.unknown.inc({ ...pool, source: 'depth' })
   if (observation.jobs === 'unknown') on.unknown.inc({ ...pool, source: 'workers' })
-  else countJobs(on, pool, observation.jobs, decision)
+  else measureJobs(on, pool, observation.jobs, decision)
 }
 
 const count = (jobs: JobMetrics, on: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
@@ -107,7 +107,7 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMe
         on.max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
           const why = { reason, ...(trouble && { trouble: trouble.message }) }
-          logger.info({ pool, create, giveUp, wanted, ...why, ...summarizeJobs(tick.observation) }, `jobs ${reason}`)
+          logger.info({ pool, create, giveUp, wanted, ...why, ...countJobs(tick.observation) }, `jobs ${reason}`)
         }
         lastReason = reason
       },

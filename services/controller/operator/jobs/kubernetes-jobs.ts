@@ -22,7 +22,7 @@ export type KubernetesJobsDeps = JobRequestsDeps &
 const downMsMax = 5000
 
 /** Runs single-use workers as Jobs, for one term. Every call is idempotent. Sends nothing while the API server throttles. */
-export class KubernetesJobs implements JobRunner {
+export class KubernetesJobs implements JobRunner, AsyncDisposable {
   readonly #deps: KubernetesJobsDeps
   readonly #namespace: string
   readonly #requests: JobRequests

@@ -5,9 +5,9 @@ import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { ComposeStatus } from '#controller/operator/status/conditions.ts'
 import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
-import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { ProxiedPolicy } from '#controller/proxied/proxied.ts'
-import { proxiedQueue, proxiedWorkload, wakeByCaptures } from '#controller/proxied/proxied-workload.ts'
+import { proxiedQueue, proxiedWorkload } from '#controller/proxied/proxied-workload.ts'
 import type { PoolLoop } from '#controller/reconcile/pool-loops.ts'
 import type { ControllerEvents } from '#controller/telemetry/events.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
@@ -61,7 +61,6 @@ export const reconcileJobs = async (deps: JobsDeps, loop: PoolLoop<BrowserPool, 
     runner.changed(change)
     loop.wakeup.notify()
   })
-  using _wakeups = wakeByCaptures(queue, loop.wakeup)
   const subscription = subscriptions.of('proxied')
   await loop.run({
     ...proxiedWorkload({ runner, reports, subscription, now: clock.nowMs, policy, ...proxiedQueue(queue) }),

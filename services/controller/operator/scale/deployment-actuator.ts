@@ -174,6 +174,5 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
       for (const { metadata } of removed) onWrite({ kind: 'deleted', pod: metadata.name })
     },
     keep: (names) => terminating.unmark(presentOf(names)),
-    [Symbol.asyncDispose]: async () => {},
   }
 }

@@ -10,7 +10,7 @@ import type { PoolOccurrence } from '#controller/operator/status/status-change.t
 import type { OperatorEvents } from '#controller/operator/telemetry/events.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 import { isReady } from '#controller/operator/watch/observed-pod.ts'
-import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Decision, PoolPolicy } from '#controller/decide/pool.ts'
 import { scaledWorkload } from '#controller/loop/scaled-workload.ts'
 import type { PoolSubscription } from '#controller/loop/subscribe-to-pool.ts'

@@ -27,7 +27,7 @@ export const troubleWords: Readonly<Record<Trouble, string>> = {
 }
 
 /** Reasons of the condition `Degraded`, the most urgent first. A quota is no fault: `ScalingLimited` reports it. */
-export const degradedReasons = {
+const degradedReasons = {
   'config-error': 'ConfigError',
   'image-pull': 'ImagePull',
   'not-starting': 'NotStarting',
@@ -35,6 +35,35 @@ export const degradedReasons = {
   unschedulable: 'Unschedulable',
   'pods-refused': 'PodsRefused',
 } as const satisfies Partial<Record<Trouble, Condition<'Degraded'>['reason']>>
+
+/** How messages call what a pool runs, and say what is wrong with it. */
+type Subject = { readonly noun: 'workers' | 'Jobs'; readonly troubleWords: Readonly<Record<Trouble, string>> }
+
+/** Whether an operator has to intervene; `troubles` are Kubernetes' messages. */
+export const degradedBy = (
+  troubles: ReadonlyMap<Trouble, string>,
+  { noun, troubleWords }: Subject,
+): Condition<'Degraded'> => {
+  const trouble = (Object.keys(degradedReasons) as (keyof typeof degradedReasons)[]).find((each) => troubles.has(each))
+  if (!trouble) return condition('False', 'AsExpected', `Nothing keeps ${noun} from starting.`)
+  return condition(
+    'True',
+    degradedReasons[trouble],
+    withCause(`${noun} ${troubleWords[trouble]}`, troubles.get(trouble)),
+  )
+}
+
+/** Whether more is needed than a quota or the maximum allow; `atMaximum` is the message if the maximum is reached. */
+export const limitedBy = (
+  troubles: ReadonlyMap<Trouble, string>,
+  { noun, troubleWords }: Subject,
+  atMaximum: string | false,
+): Condition<'ScalingLimited'> => {
+  const quota = troubles.get('quota')
+  if (quota !== undefined) return condition('True', 'QuotaExceeded', withCause(`${noun} ${troubleWords.quota}`, quota))
+  if (atMaximum !== false) return condition('True', 'AtMaximum', atMaximum)
+  return condition('False', 'WithinBounds', `There may be as many ${noun} as are needed.`)
+}
 
 /** A sentence, followed by Kubernetes' message if there is one. */
 export const withCause = (text: string, cause = ''): string =>

@@ -1,4 +1,4 @@
-import { summarize } from '#controller/telemetry/events.ts'
+import { countWorkers } from '#controller/telemetry/events.ts'
 import type { Rollout } from '#controller/operator/apply/rollout.ts'
 import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/decide/pool.ts'
 import type { BrowserPoolSpec, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
@@ -6,7 +6,8 @@ import {
   composeStatus,
   type Condition,
   condition,
-  degradedReasons,
+  degradedBy,
+  limitedBy,
   sentence,
   type StatusCommon,
   troubleWords,
@@ -83,10 +84,12 @@ const reconcilingCondition = (parts: StatusParts): Condition<'Reconciling'> => {
   return condition('False', 'Reconciled', 'The pool is as its spec says.')
 }
 
+const applyFailed = (problem: string) =>
+  ({ status: 'True', reason: 'ApplyFailed', message: withCause('the Deployment cannot be applied', problem) }) as const
+
 /** Whether the pool cannot reach its spec without intervention: `Failed` for kstatus. */
 const stalledCondition = ({ problem, rollout }: StatusParts): Condition<'Stalled'> => {
-  if (problem !== undefined)
-    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
+  if (problem !== undefined) return applyFailed(problem)
   if (rollout === 'failed') return condition('True', 'RolloutFailed', failedRollout)
   return condition('False', 'AsExpected', 'Nothing keeps the pool from its spec.')
 }
@@ -138,36 +141,21 @@ const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSp
   return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
 
-/** Whether more workers are needed than the bounds or a quota allow. */
+const subject = { noun: 'workers', troubleWords } as const
+
 const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Condition<'ScalingLimited'> => {
-  const quota = troubles.get('quota')
-  if (quota !== undefined) {
-    return condition('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
-  }
-  if (decision.reason === 'at-maximum') {
-    const { maxReplicas } = pool.spec.autoscaling
-    return condition('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
-  }
-  return condition('False', 'WithinBounds', 'There may be as many workers as are needed.')
+  const { maxReplicas } = pool.spec.autoscaling
+  const atMaximum = `More than maxReplicas, ${maxReplicas} workers, would be needed.`
+  return limitedBy(troubles, subject, decision.reason === 'at-maximum' && atMaximum)
 }
 
-/** Whether an operator has to intervene. */
-const degradedCondition = ({ troubles, problem }: StatusParts): Condition<'Degraded'> => {
-  if (problem !== undefined)
-    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
-  const trouble = (Object.keys(degradedReasons) as (keyof typeof degradedReasons)[]).find((each) => troubles.has(each))
-  if (!trouble) return condition('False', 'AsExpected', 'Nothing keeps workers from starting.')
-  return condition(
-    'True',
-    degradedReasons[trouble],
-    withCause(`workers ${troubleWords[trouble]}`, troubles.get(trouble)),
-  )
-}
+const degradedCondition = ({ troubles, problem }: StatusParts): Condition<'Degraded'> =>
+  problem === undefined ? degradedBy(troubles, subject) : applyFailed(problem)
 
 /** Status of a pool of a Deployment after a reconciliation. */
 export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
   const { workers: observed } = parts.observation
-  const { ready, busy } = summarize(parts.observation)
+  const { ready, busy } = countWorkers(parts.observation)
   const replicas = observed !== 'unknown' && {
     replicas: observed.filter(({ state }) => state !== 'stopping').length,
     readyReplicas: Number(ready),

@@ -1,11 +1,12 @@
-import { summarizeJobs } from '#controller/telemetry/proxied-events.ts'
+import { countJobs } from '#controller/telemetry/proxied-events.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import {
   composeStatus,
   type Condition,
   condition,
-  degradedReasons,
+  degradedBy,
+  limitedBy,
   type StatusCommon,
   troubleWords,
   withCause,
@@ -17,17 +18,21 @@ type ProxiedStatusParts = StatusCommon & {
   readonly decision: ProxiedDecision
 }
 
-/** Predicates for a sentence about Jobs, by trouble. */
-const jobTroubleWords = {
-  ...troubleWords,
-  'crash-looping': 'end before they take a capture',
-  'config-error': 'cannot be created, or be set up by their node',
-  'pods-refused': 'get no pod',
-}
+const subject = {
+  noun: 'Jobs',
+  troubleWords: {
+    ...troubleWords,
+    'crash-looping': 'end before they take a capture',
+    'config-error': 'cannot be created, or be set up by their node',
+    'pods-refused': 'get no pod',
+  },
+} as const
+
+const troublesOf = ({ trouble }: ProxiedDecision) => new Map(trouble ? [[trouble.why, trouble.message]] : [])
 
 /** Status of a pool of Jobs after a reconciliation. Of the conditions only ScalingLimited changes with the number of captures. */
 export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
-  const { jobs, ready, busy } = summarizeJobs(parts.observation)
+  const { jobs, ready, busy } = countJobs(parts.observation)
   const isKnown = parts.observation.jobs !== 'unknown'
   const replicas = isKnown && { replicas: Number(jobs), readyReplicas: Number(ready), busySlots: Number(busy) }
   return composeStatus(parts, replicas, {
@@ -38,19 +43,19 @@ export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
     MetricsAvailable: metricsAvailableCondition(parts),
     ScalingActive: scalingActiveCondition(parts),
     ScalingLimited: scalingLimitedCondition(parts),
-    Degraded: degradedCondition(parts),
+    Degraded: degradedBy(troublesOf(parts.decision), subject),
   })
 }
 
 const unknownJobs = 'The API server cannot be read: the Jobs are unknown, so none is created.'
 
-const troubled = ({ why, message }: NonNullable<ProxiedDecision['trouble']>): string =>
-  withCause(`Jobs ${jobTroubleWords[why]}`, message)
-
 const readyCondition = ({ observation, decision, pool }: ProxiedStatusParts): Condition<'Ready'> => {
   if (observation.jobs === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownJobs)
   if (pool.spec.paused) return condition('False', 'WorkersMissing', 'No Job is created: the pool is paused.')
-  if (decision.trouble) return condition('False', 'WorkersMissing', troubled(decision.trouble))
+  if (decision.trouble) {
+    const { why, message } = decision.trouble
+    return condition('False', 'WorkersMissing', withCause(`Jobs ${subject.troubleWords[why]}`, message))
+  }
   return condition('True', 'WorkersReady', 'Each capture gets a Job.')
 }
 
@@ -69,17 +74,6 @@ const scalingActiveCondition = ({ pool }: ProxiedStatusParts): Condition<'Scalin
 }
 
 const scalingLimitedCondition = ({ decision, pool }: ProxiedStatusParts): Condition<'ScalingLimited'> => {
-  const { trouble, reason } = decision
-  if (trouble?.why === 'quota') return condition('True', 'QuotaExceeded', troubled(trouble))
-  if (reason === 'at-maximum') {
-    return condition('True', 'AtMaximum', `More Jobs than spec.jobs.max, ${pool.spec.jobs.max}, would be needed.`)
-  }
-  return condition('False', 'WithinBounds', 'There may be as many Jobs as are needed.')
-}
-
-const degradedCondition = ({ decision: { trouble } }: ProxiedStatusParts): Condition<'Degraded'> => {
-  if (!trouble || trouble.why === 'quota') {
-    return condition('False', 'AsExpected', 'Nothing keeps Jobs from starting.')
-  }
-  return condition('True', degradedReasons[trouble.why], troubled(trouble))
+  const atMaximum = `More Jobs than spec.jobs.max, ${pool.spec.jobs.max}, would be needed.`
+  return limitedBy(troublesOf(decision), subject, decision.reason === 'at-maximum' && atMaximum)
 }

@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap'
 import type { ProxiedObservation } from '#controller/proxied/proxied.ts'
-import { proxiedWorkload, wakeByCaptures } from '#controller/proxied/proxied-workload.ts'
+import { proxiedWorkload } from '#controller/proxied/proxied-workload.ts'
 import { createJobReports } from '#controller/proxied/job-reports.ts'
 import { runLoop } from '#controller/loop/loop.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
-import { eventually } from '#test/helpers/eventually.ts'
 import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
 import {
   type Fault,
@@ -114,20 +113,6 @@ t.test(
     t.equal(states.length, 3)
   },
 )
-
-t.test('proxied workload: ticks after a wakeup; wakeups are coalesced for a tenth of a second', async (t) => {
-  let wakePool = () => {}
-  const rings: number[] = []
-  const subscribe: Parameters<typeof wakeByCaptures>[0]['subscribe'] = (_subject, onMessage) => {
-    wakePool = () =>
-      onMessage({ subject: '', data: new Uint8Array(), reply: undefined, traceparent: undefined, statusCode: 0 })
-    return { [Symbol.dispose]: () => {} }
-  }
-  using _wakeups = wakeByCaptures({ subscribe }, { notify: () => rings.push(rings.length) })
-  wakePool()
-  t.equal(rings.length, 1)
-  await eventually(() => rings.length === 3)
-})
 
 const seeds = Array.from({ length: 8 }, (_, index) => index + 1)
 const burst = Array.from({ length: 60 }, () => 1000)
@@ -277,7 +262,6 @@ t.test('proxied workload: the simulation detects a runner that uses only its sta
     create: (count) => real.create(count),
     claim: (name, captureId) => real.claim(name, captureId),
     giveUp: (name) => real.giveUp(name),
-    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
   })
   isSome(t, await violates(bursts, { runner }))
 })
@@ -314,7 +298,6 @@ t.test('proxied workload: the simulation detects a controller that gives up', as
       },
       claim: (name, captureId) => real.claim(name, captureId),
       giveUp: (name) => real.giveUp(name),
-      [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
     }
   }
   const { world } = await simulateProxied({ ...bursts, seed: 1, fault: { runner } })

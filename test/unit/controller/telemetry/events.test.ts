@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createEvents, summarize } from '#controller/telemetry/events.ts'
+import { createEvents, countWorkers } from '#controller/telemetry/events.ts'
 import type { Decision, Observation } from '#controller/decide/pool.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
@@ -168,7 +168,7 @@ t.test('events: logs a decision that acts or differs from the last, with the nam
 })
 
 t.test('events: summarizes unknown values as unknown', (t) => {
-  t.strictSame(summarize(observedPool({ workers: 'unknown', backlog: 'unknown' })), {
+  t.strictSame(countWorkers(observedPool({ workers: 'unknown', backlog: 'unknown' })), {
     ready: 'unknown',
     stuck: 'unknown',
     busy: 'unknown',

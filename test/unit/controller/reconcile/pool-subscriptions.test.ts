@@ -1,9 +1,10 @@
 import t from 'tap'
-import { openPoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import { openPoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type HeartbeatMessage, heartbeatCodec, startedCodec } from '#shared/queue/messages.ts'
 import { backlogSubject, heartbeatSubject, poolWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
@@ -60,6 +61,16 @@ t.test('pool subscriptions: reports of Job workers are kept, and wake the kind',
   t.match(subscriptions.reports.of('job-1'), { captureId: id })
   t.strictSame(notified, ['proxied', 'proxied'])
 })
+
+t.test(
+  'pool subscriptions: a wakeup of Jobs wakes again, until all captures of a tenth of a second are there',
+  async (t) => {
+    const { notified, publish } = setUp()
+    publish(poolWakeupSubject('proxied'))
+    t.strictSame(notified, ['proxied'])
+    await eventually(() => notified.length === 3)
+  },
+)
 
 const waits = async (run: (world: ReturnType<typeof setUp>) => Promise<void>, pods: readonly string[] = []) => {
   const world = setUp()

@@ -12,11 +12,13 @@ const syncMsMax = 5000
 /** Milliseconds within which every worker sends at least one heartbeat, if nothing is slow. */
 const heartbeatMsMax = 1.25 * heartbeatMs
 const pollMs = 100
+/** Times after a wakeup of `proxied` at which it is woken again, because a gateway wakes it once for all captures of 100 ms. */
+const wakeAgainMs = [50, 110]
 
-/** Subscriptions to the reports of all kinds of pools, held by every replica. */
+/** Subscriptions to the reports about all kinds of pools; on Kubernetes, every replica holds them. */
 export type PoolSubscriptions = ReturnType<typeof openPoolSubscriptions>
 
-/** Subscribes to the reports of all kinds of pools. */
+/** Subscribes to the reports about all kinds of pools. */
 export const openPoolSubscriptions = (deps: {
   readonly queue: Pick<Queue, 'subscribe'>
   readonly clock: Clock
@@ -31,7 +33,11 @@ export const openPoolSubscriptions = (deps: {
 
   const subscribe = (kind: Pool): PoolSubscription => {
     const wake = () => listeners.notify(kind)
-    opened.use(queue.subscribe(poolWakeupSubject(kind), wake))
+    const captureArrived = () => {
+      wake()
+      if (kind === 'proxied') for (const afterMs of wakeAgainMs) setTimeout(wake, afterMs).unref()
+    }
+    opened.use(queue.subscribe(poolWakeupSubject(kind), captureArrived))
     const woken = kind === 'proxied' ? wakeByReports(reports, wake) : wakeByState(wake)
     return opened.use(subscribeToPool({ queue, now, malformed, ...woken }, kind))
   }
