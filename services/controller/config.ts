@@ -15,11 +15,13 @@ const startLimitMs = 60_000
 const startMaxMs = 900_000
 const longestBudgetMs = attemptBudgetMs({ timeout: 60, delay: 10 })
 
-/** The settings of a controller. */
-export type ControllerConfig = ValuesOf<typeof settings>
+type Settings = ValuesOf<typeof settings>
+
+/** The settings of a controller, and what follows from them. */
+export type ControllerConfig = ReturnType<typeof readConfig>
 
 /** Reads the controller's settings. Throws `CONFIGURATION` with all problems found. */
-export const readConfig = (env: Env): ControllerConfig => {
+export const readConfig = (env: Env) => {
   const config = readEnv(settings, env)
   const { poolMax, poolMin, poolBuffer } = config
   const problems = [
@@ -32,11 +34,13 @@ export const readConfig = (env: Env): ControllerConfig => {
     const problem = problems.join('\n')
     throw new AppError('CONFIGURATION', { message: problem, publicMessage: problem })
   }
-  return config
+  const policy = policyOf(config)
+  // No workers while no capture with `stealth` waits.
+  const stealthPolicy: PoolPolicy = { ...policy, min: 0, max: config.stealthMax, buffer: 0, idleCores: 0 }
+  return { ...config, policy, stealthPolicy, jobLifeMs: jobLifeMs(config) }
 }
 
-/** Scaling policy of the main pool. */
-export const policyOf = (config: ControllerConfig): PoolPolicy => ({
+const policyOf = (config: Settings): PoolPolicy => ({
   size: 'by-queue',
   isPaused: false,
   min: config.poolMin,
@@ -52,20 +56,11 @@ export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   drainStepMs: config.poolDrainStepSeconds * 1000,
 })
 
-/** Scaling policy of the pool for captures with `stealth`: no workers while there are no such captures. */
-export const stealthPolicyOf = (config: ControllerConfig): PoolPolicy => ({
-  ...policyOf(config),
-  min: 0,
-  max: config.stealthMax,
-  buffer: 0,
-  idleCores: 0,
-})
-
 /**
  * Longest lifetime of a local single-use worker in milliseconds: start, wait for a capture, and serve it. Throws
  * `CONFIGURATION` if the worker's environment is invalid.
  */
-export const jobLifeMs = ({ proxiedWorkerEnv }: ControllerConfig): number => {
+const jobLifeMs = ({ proxiedWorkerEnv }: Settings): number => {
   const { spareSeconds } = readEnv({ spareSeconds: workerSettings.spareSeconds }, proxiedWorkerEnv)
   return startLimitMs + spareSeconds * 1000 + longestBudgetMs
 }

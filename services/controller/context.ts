@@ -8,7 +8,6 @@ import type { ControllerConfig } from './config.ts'
 import { systemClock } from './kube/clock.ts'
 import { createEvents } from './telemetry/events.ts'
 import { healthOf, type LoopStatus } from './loop/health.ts'
-import type { PoolPolicy } from './decide/pool.ts'
 import { localJobs, type LocalPool, type LocalPoolDeps, localWorkers } from './local-pools.ts'
 import { PoolLoops } from './reconcile/pool-loops.ts'
 import { openPoolSubscriptions } from './reconcile/pool-subscriptions.ts'
@@ -18,41 +17,27 @@ const limitMs = 5000
 /** Grace period of a worker: the longest attempt that the contract allows, and ten seconds to exit. */
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
-/** Entry modules of the worker processes; `jobLifeMs` is the longest lifetime of a single-use worker in milliseconds. */
-type WorkersOptions = {
-  readonly policy: PoolPolicy
-  readonly stealthPolicy: PoolPolicy
-  readonly workerEntry: string
-  readonly jobEntry: string
-  readonly jobLifeMs: number
-}
+/** Modules that long-lived and single-use worker processes run. */
+type Entries = { readonly worker: string; readonly job: string }
 
 /** The pools of one machine. The probe merges their details into one object, so each uses its own keys. */
-const localPools = (
-  deps: LocalPoolDeps,
-  config: ControllerConfig,
-  { policy, stealthPolicy, workerEntry: entry, jobEntry, jobLifeMs }: WorkersOptions,
-): readonly LocalPool[] => [
-  localWorkers(deps, {
-    ...{ pool: config.pool, policy, entry, env: config.workerEnv, killAfterMs },
-    detailOf: (detail) => detail,
-  }),
-  ...(Object.keys(config.stealthWorkerEnv).length > 0
-    ? [
-        localWorkers(deps, {
-          ...{ pool: 'stealth', policy: stealthPolicy, entry, env: config.stealthWorkerEnv, killAfterMs },
-          detailOf: ({ ready, queue }) => ({ stealthWorkers: ready, stealthWaiting: queue }),
-        }),
-      ]
-    : []),
-  localJobs(deps, {
-    ...{ entry: jobEntry, env: config.proxiedWorkerEnv, killAfterMs },
-    ...{ max: config.proxiedMax, spares: config.proxiedSpares, lifeMs: jobLifeMs },
-  }),
-]
+const localPools = (deps: LocalPoolDeps, config: ControllerConfig, entries: Entries): readonly LocalPool[] => {
+  const { workerEnv, stealthWorkerEnv, proxiedWorkerEnv, proxiedMax: max, proxiedSpares: spares } = config
+  const worker = { entry: entries.worker, killAfterMs }
+  const main = { ...worker, pool: config.pool, policy: config.policy, env: workerEnv }
+  const stealth = { ...worker, pool: 'stealth', policy: config.stealthPolicy, env: stealthWorkerEnv } as const
+  const job = { entry: entries.job, killAfterMs, env: proxiedWorkerEnv, max, spares, lifeMs: config.jobLifeMs }
+  return [
+    localWorkers(deps, main, (detail) => detail),
+    ...(Object.keys(stealthWorkerEnv).length > 0
+      ? [localWorkers(deps, stealth, ({ ready, queue }) => ({ stealthWorkers: ready, stealthWaiting: queue }))]
+      : []),
+    localJobs(deps, job),
+  ]
+}
 
 /** Connects, and runs the pools. Dispose drains all workers at once and waits for them, then closes the rest. */
-export const openContext = async (config: ControllerConfig, workers: WorkersOptions) => {
+export const openContext = async (config: ControllerConfig, entries: Entries) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
@@ -65,7 +50,7 @@ export const openContext = async (config: ControllerConfig, workers: WorkersOpti
     }),
   )
   const subscriptions = opened.use(openPoolSubscriptions({ queue, clock: systemClock, malformed: events.malformed }))
-  const pools = localPools({ queue, subscriptions, events, now: systemClock.nowMs }, config, workers)
+  const pools = localPools({ queue, subscriptions, events, now: systemClock.nowMs }, config, entries)
   const statuses = new Map<LocalPool, LoopStatus>()
   const loops = new PoolLoops<LocalPool, LoopStatus>({
     now: systemClock.nowMs,
@@ -76,11 +61,8 @@ export const openContext = async (config: ControllerConfig, workers: WorkersOpti
     reconcile: (loop) => loop.pool().reconcile(loop),
     report: (pool, status) => statuses.set(pool, status),
   })
-  const health = () =>
-    healthOf(
-      pools.map((pool) => statuses.get(pool)),
-      { live: !loops.isStalled(), connected: queue.isConnected() },
-    )
+  const statusesInOrder = () => pools.map((pool) => statuses.get(pool))
+  const health = () => healthOf(statusesInOrder(), { live: !loops.isStalled(), connected: queue.isConnected() })
   const probe = opened.use(await startProbeServer(config, { metrics, health }))
   opened.use(subscriptions.onChange((kind) => loops.wake(({ labels }) => labels.queue === kind)))
   opened.use(loops)

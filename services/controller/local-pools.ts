@@ -32,8 +32,6 @@ type PoolDetail = ReturnType<typeof countWorkers> & Pick<Decision, 'wanted' | 'r
 type WorkersOptions = WorkerProcessOptions & {
   readonly pool: Pool
   readonly policy: PoolPolicy
-  /** The pool's part of the probe's detail. */
-  readonly detailOf: (detail: PoolDetail) => LoopStatus['detail']
 }
 
 /** Whether there is nothing to do until a capture arrives or a worker changes; both wake the loop. */
@@ -43,15 +41,16 @@ const isIdle = ({ decision, observation: { backlog, depth } }: Tick<Observation,
   return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
 }
 
-/** A pool of as many workers as its queue needs. */
+/** A pool of as many workers as its queue needs; `detailOf` returns its part of the probe's detail. */
 export const localWorkers = (
   { queue, subscriptions, now }: Omit<LocalPoolDeps, 'events'>,
   options: WorkersOptions,
+  detailOf: (detail: PoolDetail) => LoopStatus['detail'],
 ): LocalPool => ({
   queue: options.pool,
   gapMs: 50,
   reconcile: async (loop) => {
-    const { pool, policy, detailOf } = options
+    const { pool, policy } = options
     await using actuator = createLocalWorkers({
       ...options,
       notice: (notice) => {

@@ -1,17 +1,11 @@
 import { programPath } from '#shared/process/program-path.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
-import { jobLifeMs, policyOf, readConfig, stealthPolicyOf } from './config.ts'
+import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
 
 await runMain('controller', async ({ env, stop, announce }) => {
-  const config = readConfig(env)
-  await using context = await openContext(config, {
-    policy: policyOf(config),
-    stealthPolicy: stealthPolicyOf(config),
-    workerEntry: programPath('worker/main'),
-    jobEntry: programPath('worker/main-job'),
-    jobLifeMs: jobLifeMs(config),
-  })
+  const entries = { worker: programPath('worker/main'), job: programPath('worker/main-job') }
+  await using context = await openContext(readConfig(env), entries)
   announce({ probeUrl: context.probeUrl })
   await untilStopped(stop)
 })

@@ -66,6 +66,29 @@ const createWakeup = (world: JobWorld): Wakeup => {
   }
 }
 
+type Followers = {
+  readonly jobs: Pick<KubernetesJobs, 'changed'>
+  readonly reports: ReturnType<typeof createJobReports>
+  readonly wakeup: Pick<Wakeup, 'notify'>
+}
+
+/** Passes all changes on, each of which wakes the loop. */
+const follow = (world: JobWorld, { jobs, reports, wakeup }: Followers): Disposable => {
+  const thenWake =
+    <T>(take: (news: T) => void) =>
+    (news: T) => {
+      take(news)
+      wakeup.notify()
+    }
+  return world.follow({
+    jobChanged: thenWake(jobs.changed),
+    podChanged: wakeup.notify,
+    heartbeat: thenWake(reports.heartbeat),
+    started: thenWake(reports.started),
+    poked: wakeup.notify,
+  })
+}
+
 /** One life of a controller, from its start until `stop`. */
 const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: AbortSignal) => {
   const now = () => world.time.nowMs()
@@ -88,22 +111,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
     { namespace: 'jobs', labelSelector: managedSelector('shutterfleet') },
   )
   const runner = fault.runner?.(jobs, world) ?? jobs
-  const following = world.follow({
-    jobChanged: (change) => {
-      jobs.changed(change)
-      wakeup.notify()
-    },
-    podChanged: wakeup.notify,
-    heartbeat: (heartbeat) => {
-      reports.heartbeat(heartbeat)
-      wakeup.notify()
-    },
-    started: (message) => {
-      reports.started(message)
-      wakeup.notify()
-    },
-    poked: wakeup.notify,
-  })
+  const following = follow(world, { jobs, reports, wakeup })
   const subscription = {
     backlog: () => 'unknown' as const,
     heartbeats: world.heartbeats,

@@ -1,6 +1,6 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
-import { type Backlog, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
+import type { Backlog, Decide, Decision, Observation, PoolMemory, PoolPolicy } from './pool.ts'
 import { type ScalingInput, scale, scaleUp, type WantedSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 

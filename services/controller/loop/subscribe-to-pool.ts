@@ -37,13 +37,6 @@ export type PoolSubscriptionDeps = {
   readonly started?: (message: StartedMessage) => void
 }
 
-/** Wakes a loop when a worker's state changes. */
-export const wakeByState = (wake: () => void): Pick<PoolSubscriptionDeps, 'changed'> => ({
-  changed: (heartbeat, before) => {
-    if (heartbeat.state !== before?.state) wake()
-  },
-})
-
 type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: number }
 
 /** Keeps the newest backlog message and the start of the unbroken series it belongs to: in a gap, heartbeats may be lost too. */

@@ -17,8 +17,7 @@ import { createRolloutTurns } from './apply/rollout-turns.ts'
 import { reconcileJobs } from './jobs/reconcile-jobs.ts'
 import type { PodSettings } from './manifests/worker-pod.ts'
 import type { PodStarts } from './pods/pod-starts.ts'
-import { queueOwners } from './pools/queue-owners.ts'
-import { skippedStatus, skipReason, unsupportedSpecError } from './pools/skip-reason.ts'
+import { skippedStatus, skipReasonAmong } from './pools/skip-reason.ts'
 import { createUnservedQueues } from './pools/unserved-queues.ts'
 import { reconcileDeployment } from './scale/reconcile-deployment.ts'
 import type { ComposeStatus } from './status/conditions.ts'
@@ -56,7 +55,7 @@ const gapMs = 50
 
 /** Starts to reconcile. Every write is fenced: it is sent only while the term lasts. */
 export const lead = (deps: LeadDeps, term: Term) => {
-  const { clock, informers, subscriptions, podStarts, events, settings } = deps
+  const { clock, informers, subscriptions, events, settings } = deps
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
   const queue = fencedQueue(deps.queue, term)
@@ -92,7 +91,7 @@ export const lead = (deps: LeadDeps, term: Term) => {
     checked: events.queueChecked,
   })
   const resync = () => {
-    resyncPools({ informers, podStarts, loops, statuses })
+    resyncPools(deps, loops, statuses)
     if (informers.hasSynced()) reportUnservedQueues(loops.pools())
   }
   opened.use(
@@ -112,18 +111,14 @@ export const lead = (deps: LeadDeps, term: Term) => {
 }
 
 /** Runs the loops of all pools that can be reconciled, and writes the status of skipped pools. */
-const resyncPools = ({
-  informers,
-  podStarts,
-  loops,
-  statuses,
-}: Pick<LeadDeps, 'informers' | 'podStarts'> & {
-  readonly loops: PoolLoops<BrowserPool, ComposeStatus>
-  readonly statuses: StatusWriter
-}): void => {
+const resyncPools = (
+  { informers, podStarts }: Pick<LeadDeps, 'informers' | 'podStarts'>,
+  loops: Pick<PoolLoops<BrowserPool, ComposeStatus>, 'run'>,
+  statuses: StatusWriter,
+): void => {
   const pools = informers.pools().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const owners = queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
-  const skips = pools.map((pool) => ({ pool, skip: skipReason(pool, owners) }))
+  const skipReason = skipReasonAmong(pools)
+  const skips = pools.map((pool) => ({ pool, skip: skipReason(pool) }))
   loops.run(skips.flatMap(({ pool, skip }) => (skip ? [] : [pool])))
   statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
   podStarts.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))

@@ -1,4 +1,3 @@
-import type { PoolSubscriptionDeps } from '#controller/loop/subscribe-to-pool.ts'
 import type { HeartbeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
 /** Reported state of a Job's worker. */
@@ -52,18 +51,3 @@ export const createJobReports = (now: () => number) => {
     },
   }
 }
-
-/** Records the reports of Jobs' workers, and wakes the loop on each. */
-export const wakeByReports = (
-  { heartbeat, started }: Pick<JobReports, 'heartbeat' | 'started'>,
-  wake: () => void,
-): Required<Pick<PoolSubscriptionDeps, 'changed' | 'started'>> => ({
-  changed: (message) => {
-    heartbeat(message)
-    wake()
-  },
-  started: (message) => {
-    started(message)
-    wake()
-  },
-})

@@ -1,10 +1,14 @@
-import { createJobReports, wakeByReports } from '#controller/proxied/job-reports.ts'
-import { type PoolSubscription, subscribeToPool, wakeByState } from '#controller/loop/subscribe-to-pool.ts'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
+import {
+  type PoolSubscription,
+  type PoolSubscriptionDeps,
+  subscribeToPool,
+} from '#controller/loop/subscribe-to-pool.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#controller/kube/clock.ts'
 import { createListeners } from '#controller/kube/listeners.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { heartbeatMs } from '#shared/queue/messages.ts'
+import { heartbeatMs, type StartedMessage } from '#shared/queue/messages.ts'
 import { poolWakeupSubject } from '#shared/queue/subjects.ts'
 
 /** Longest wait for the first reports, in milliseconds from subscribing. */
@@ -38,8 +42,17 @@ export const openPoolSubscriptions = (deps: {
       if (kind === 'proxied') for (const afterMs of wakeAgainMs) setTimeout(wake, afterMs).unref()
     }
     opened.use(queue.subscribe(poolWakeupSubject(kind), captureArrived))
-    const woken = kind === 'proxied' ? wakeByReports(reports, wake) : wakeByState(wake)
-    return opened.use(subscribeToPool({ queue, now, malformed, ...woken }, kind))
+    const changed: PoolSubscriptionDeps['changed'] = (heartbeat, before) => {
+      if (kind === 'proxied') reports.heartbeat(heartbeat)
+      else if (heartbeat.state === before?.state) return
+      wake()
+    }
+    const started = (message: StartedMessage) => {
+      reports.started(message)
+      wake()
+    }
+    const callbacks = { changed, ...(kind === 'proxied' && { started }) }
+    return opened.use(subscribeToPool({ queue, now, malformed, ...callbacks }, kind))
   }
   const subscriptions = new Map(pools.map((kind) => [kind, subscribe(kind)]))
   const of = (kind: Pool): PoolSubscription => {

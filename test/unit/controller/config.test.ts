@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { policyOf, readConfig, stealthPolicyOf } from '#controller/config.ts'
+import { readConfig } from '#controller/config.ts'
 
 const least = {
   SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222',
@@ -11,7 +11,7 @@ const least = {
 t.test('config: by default a pool has one to four workers of one slot', (t) => {
   const config = readConfig(least)
   t.equal(config.pool, 'standard')
-  t.strictSame(policyOf(config), {
+  t.strictSame(config.policy, {
     size: 'by-queue',
     isPaused: false,
     min: 1,
@@ -68,6 +68,6 @@ t.test('config: stealth workers scale from zero to their own maximum, with the t
     SHUTTERFLEET_STEALTH_MAX: '3',
   })
   t.strictSame(config.stealthWorkerEnv, {}, 'none by default')
-  t.strictSame(stealthPolicyOf(config), { ...policyOf(config), min: 0, max: 3, buffer: 0, idleCores: 0 })
+  t.strictSame(config.stealthPolicy, { ...config.policy, min: 0, max: 3, buffer: 0, idleCores: 0 })
   t.end()
 })

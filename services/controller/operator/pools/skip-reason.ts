@@ -1,7 +1,7 @@
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import { olderOwner, type queueOwners } from './queue-owners.ts'
+import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { condition, type StatusBase, withTransitionTime } from '#controller/operator/status/conditions.ts'
 
 const check = createValidator(browserPoolSpec)
@@ -25,18 +25,43 @@ export type SkipReason = {
   readonly code: (typeof skipReasons)[number]
 }
 
-/** Why a pool is skipped; undefined if it is reconciled. */
-export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwners>): SkipReason | undefined => {
-  const problem = unsupportedSpecError(pool)
-  if (problem !== undefined) {
-    const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
-    return { reason: 'ApplyFailed', message, code: 'unsupported-spec' }
+/** Whether a pool needs its queue exclusively: the queue decides its size, or each capture gets a Job. */
+const needsQueue = ({ spec, metadata }: BrowserPool): boolean =>
+  metadata.deletionTimestamp === undefined && (spec.pool === 'proxied' || spec.autoscaling.enabled)
+
+/** Oldest first; pools created in the same second by name. */
+const byAge = ({ metadata: one }: BrowserPool, { metadata: other }: BrowserPool): number =>
+  compare(one.creationTimestamp, other.creationTimestamp) || compare(one.name, other.name)
+
+const compare = (one: string, other: string): number => Number(one > other) - Number(one < other)
+
+/**
+ * The owner of each queue: the oldest pool that needs it exclusively. Two pools that scaled by the same queue would both start
+ * the workers that it needs.
+ */
+const queueOwners = (all: readonly BrowserPool[]): ReadonlyMap<Pool, BrowserPool> =>
+  new Map(
+    kinds.flatMap((kind) => {
+      const [oldest] = all.filter((pool) => pool.spec.pool === kind && needsQueue(pool)).toSorted(byAge)
+      return oldest ? [[kind, oldest] as const] : []
+    }),
+  )
+
+/** Returns why one of these pools is skipped; undefined if it is reconciled. */
+export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPool) => SkipReason | undefined) => {
+  const owners = queueOwners(all.filter((pool) => unsupportedSpecError(pool) === undefined))
+  return (pool) => {
+    const problem = unsupportedSpecError(pool)
+    if (problem !== undefined) {
+      const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
+      return { reason: 'ApplyFailed', message, code: 'unsupported-spec' }
+    }
+    const owner = owners.get(pool.spec.pool)
+    if (!owner || !needsQueue(pool) || owner.metadata.uid === pool.metadata.uid) return undefined
+    const { name } = owner.metadata
+    const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
+    return { reason: 'PoolTaken', message, code: 'pool-taken' }
   }
-  const owner = olderOwner(owners, pool)
-  if (!owner) return undefined
-  const { name } = owner.metadata
-  const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
-  return { reason: 'PoolTaken', message, code: 'pool-taken' }
 }
 
 /** Status of a skipped pool. */

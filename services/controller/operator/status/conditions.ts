@@ -37,30 +37,23 @@ const degradedReasons = {
 } as const satisfies Partial<Record<Trouble, Condition<'Degraded'>['reason']>>
 
 /** How messages call what a pool runs, and say what is wrong with it. */
-type Subject = { readonly noun: 'workers' | 'Jobs'; readonly troubleWords: Readonly<Record<Trouble, string>> }
+type Subject = { readonly noun: 'workers' | 'Jobs'; readonly words: typeof troubleWords }
 
 /** Whether an operator has to intervene; `troubles` are Kubernetes' messages. */
-export const degradedBy = (
-  troubles: ReadonlyMap<Trouble, string>,
-  { noun, troubleWords }: Subject,
-): Condition<'Degraded'> => {
+export const degradedBy = (troubles: ReadonlyMap<Trouble, string>, { noun, words }: Subject): Condition<'Degraded'> => {
   const trouble = (Object.keys(degradedReasons) as (keyof typeof degradedReasons)[]).find((each) => troubles.has(each))
   if (!trouble) return condition('False', 'AsExpected', `Nothing keeps ${noun} from starting.`)
-  return condition(
-    'True',
-    degradedReasons[trouble],
-    withCause(`${noun} ${troubleWords[trouble]}`, troubles.get(trouble)),
-  )
+  return condition('True', degradedReasons[trouble], withCause(`${noun} ${words[trouble]}`, troubles.get(trouble)))
 }
 
 /** Whether more is needed than a quota or the maximum allow; `atMaximum` is the message if the maximum is reached. */
 export const limitedBy = (
   troubles: ReadonlyMap<Trouble, string>,
-  { noun, troubleWords }: Subject,
+  { noun, words }: Subject,
   atMaximum: string | false,
 ): Condition<'ScalingLimited'> => {
   const quota = troubles.get('quota')
-  if (quota !== undefined) return condition('True', 'QuotaExceeded', withCause(`${noun} ${troubleWords.quota}`, quota))
+  if (quota !== undefined) return condition('True', 'QuotaExceeded', withCause(`${noun} ${words.quota}`, quota))
   if (atMaximum !== false) return condition('True', 'AtMaximum', atMaximum)
   return condition('False', 'WithinBounds', `There may be as many ${noun} as are needed.`)
 }

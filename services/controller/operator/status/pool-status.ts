@@ -141,7 +141,7 @@ const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSp
   return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
 
-const subject = { noun: 'workers', troubleWords } as const
+const subject = { noun: 'workers', words: troubleWords } as const
 
 const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Condition<'ScalingLimited'> => {
   const { maxReplicas } = pool.spec.autoscaling

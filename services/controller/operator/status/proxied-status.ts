@@ -20,7 +20,7 @@ type ProxiedStatusParts = StatusCommon & {
 
 const subject = {
   noun: 'Jobs',
-  troubleWords: {
+  words: {
     ...troubleWords,
     'crash-looping': 'end before they take a capture',
     'config-error': 'cannot be created, or be set up by their node',
@@ -54,7 +54,7 @@ const readyCondition = ({ observation, decision, pool }: ProxiedStatusParts): Co
   if (pool.spec.paused) return condition('False', 'WorkersMissing', 'No Job is created: the pool is paused.')
   if (decision.trouble) {
     const { why, message } = decision.trouble
-    return condition('False', 'WorkersMissing', withCause(`Jobs ${subject.troubleWords[why]}`, message))
+    return condition('False', 'WorkersMissing', withCause(`Jobs ${subject.words[why]}`, message))
   }
   return condition('True', 'WorkersReady', 'Each capture gets a Job.')
 }

@@ -143,10 +143,6 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     namespace,
     jobsNamespace: scope.jobs,
     pools: () => reflected.pools.all(),
-    pool: (name: string) => reflected.pools.get(keyOf(name)),
-    /** The pools with this label: one, unless different names give the same label. */
-    poolsOf: (label: string): readonly BrowserPool[] =>
-      reflected.pools.all().filter(({ metadata }) => objectName(metadata.name) === label),
     deployment: (name: string) => reflected.deployments.get(keyOf(name)),
     budget: (name: string) => reflected.budgets.get(keyOf(name)),
     /** The pods of the pool with this label, except those of Jobs. */

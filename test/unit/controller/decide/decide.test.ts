@@ -1,6 +1,5 @@
 import t from 'tap'
 import { decide } from '#controller/decide/decide.ts'
-import { createDecider } from '#controller/loop/loop.ts'
 import {
   blankMemory,
   type Decision,
@@ -324,16 +323,6 @@ t.test('decide: idle time starts when a worker was last required, and at first i
   t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
   t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
   t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
-  t.end()
-})
-
-t.test('decide: follows a changing policy, and keeps its memory', (t) => {
-  let size: PoolPolicy['size'] = 3
-  const decideNow = createDecider(decide, () => ({ ...policy, size }), blankMemory)
-  t.match(decideNow(observed({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
-  size = 'by-queue'
-  t.match(decideNow(observed({ workers: groups(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
-  t.match(decideNow(observed({ workers: groups(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
   t.end()
 })
 

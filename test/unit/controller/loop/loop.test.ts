@@ -1,5 +1,5 @@
 import t from 'tap'
-import { calmMs, runLoop, type Tick, type Workload } from '#controller/loop/loop.ts'
+import { calmMs, createDecider, runLoop, type Tick, type Workload } from '#controller/loop/loop.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 
@@ -99,4 +99,16 @@ t.test('loop: a calm pool ticks a third as often, at most five seconds apart unl
 
 t.test('loop: ticks at its normal rate as soon as the workload is no longer calm', async (t) => {
   t.strictSame((await run(3, { calmTick: 2 })).waits, [1000, 3000, 1000])
+})
+
+t.test('decider: follows a changing policy, and keeps its memory', async (t) => {
+  let factor = 2
+  const count = (observation: number, policy: number, memory: number) => ({
+    decision: observation * policy + memory,
+    memory: memory + 100,
+  })
+  const decide = createDecider(count, () => factor, 0)
+  t.equal(decide(1), 2)
+  factor = 3
+  t.strictSame([decide(1), decide(1)], [103, 203])
 })

@@ -1,16 +1,46 @@
 import t from 'tap'
-import { skippedStatus, skipReason, unsupportedSpecError } from '#controller/operator/pools/skip-reason.ts'
-import { queueOwners } from '#controller/operator/pools/queue-owners.ts'
+import { skippedStatus, skipReasonAmong, unsupportedSpecError } from '#controller/operator/pools/skip-reason.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { fullSpec, hostileTemplates } from '#test/fixtures/browser-pools.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
+import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
 
 const older = poolObject('older')
 const younger = poolObject('younger', {}, { metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } })
-const owners = queueOwners([older, younger])
+const skipReason = skipReasonAmong([older, younger])
+
+const poolOfAge = (name: string, second: number, spec: WantedSpec = {}, deletionTimestamp?: string) =>
+  poolObject(name, spec, {
+    metadata: { creationTimestamp: `2026-01-01T00:00:0${second}Z`, ...(deletionTimestamp && { deletionTimestamp }) },
+  })
+const fixed = { autoscaling: { enabled: false } }
+/** The pool that keeps each of these from its queue, by name. */
+const ownersAmong = (...all: readonly BrowserPool[]) =>
+  all.map(skipReasonAmong(all)).map((reason) => reason && /BrowserPool (\S+);/.exec(reason.message)?.[1])
+
+t.test('skipped pool: the oldest pool that serves a queue owns it; of equal age, the first by name', async (t) => {
+  const all = [poolOfAge('b', 5), poolOfAge('d', 1), poolOfAge('c', 1), poolOfAge('other', 0, { pool: 'stealth' })]
+  t.strictSame(ownersAmong(...all), ['c', 'c', undefined, undefined])
+})
+
+t.test('skipped pool: a pool of a fixed size owns no queue, and needs none', async (t) => {
+  const all = [poolOfAge('old', 1, fixed), poolOfAge('young', 2), poolOfAge('youngest', 3)]
+  t.strictSame(ownersAmong(...all), [undefined, undefined, 'young'])
+})
+
+t.test('skipped pool: only one pool of Jobs owns the queue, whatever its autoscaling', async (t) => {
+  const jobs = { ...fixed, pool: 'proxied' } as const
+  t.strictSame(ownersAmong(poolOfAge('one', 1, jobs), poolOfAge('two', 2, jobs)), [undefined, 'one'])
+})
+
+t.test('skipped pool: the queue of a terminating pool goes to the next one', async (t) => {
+  const all = [poolOfAge('going', 1, {}, '2026-01-01T00:00:09Z'), poolOfAge('next', 2), poolOfAge('last', 3)]
+  t.strictSame(ownersAmong(...all), [undefined, undefined, 'next'])
+})
 
 t.test('skipped pool: a queue owned by an older pool is a reason, named in the condition', async (t) => {
-  t.equal(skipReason(older, owners), undefined)
-  const aside = skipReason(younger, owners)
+  t.equal(skipReason(older), undefined)
+  const aside = skipReason(younger)
   t.match(aside, { reason: 'PoolTaken', code: 'pool-taken', message: /older/ })
   t.match(skippedStatus({ pool: younger, instance: 'shutterfleet', at: new Date(0) }, aside!), {
     reason: 'pool-taken',
@@ -34,7 +64,7 @@ t.test(
   async (t) => {
     const { scaleDown: _, ...spec } = older.spec
     const odd = { ...older, spec: spec as typeof older.spec }
-    t.match(skipReason(odd, owners), { reason: 'ApplyFailed', message: /does not support spec.*scaleDown/ })
+    t.match(skipReason(odd), { reason: 'ApplyFailed', message: /does not support spec.*scaleDown/ })
   },
 )
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { jobNameLabel, jobs } from '#controller/operator/watch/observed-job.ts'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
-import { openInformers } from '#controller/operator/watch/informers.ts'
+import { type Informers, openInformers } from '#controller/operator/watch/informers.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Collection, KubeObject } from '#shared/kube/resource.ts'
 import { cleanTemplate, droppedTemplate, fullSpec } from '#test/fixtures/browser-pools.ts'
@@ -55,6 +55,9 @@ const fillAll = ({ fill }: Pick<ReturnType<typeof setUp>, 'fill'>) => {
   fill(jobs)
 }
 
+const poolNamed = ({ pools }: Pick<Informers, 'pools'>, name: string) =>
+  pools().find(({ metadata }) => metadata.name === name)
+
 t.test('informers: objects are found by the name or the label of their pool', async (t) => {
   const world = setUp()
   fillAll(world)
@@ -62,8 +65,7 @@ t.test('informers: objects are found by the name or the label of their pool', as
   t.notOk(informers.hasSynced())
   await world.clock.advance(0)
   t.ok(informers.hasSynced())
-  t.equal(informers.pool('web')?.metadata.uid, 'uid-web')
-  t.equal(informers.poolsOf('web').length, 1)
+  t.equal(poolNamed(informers, 'web')?.metadata.uid, 'uid-web')
   t.match(informers.deployment('shutterfleet-web'), { owner: 'uid-web', replicas: 2 })
   t.match(informers.budget('shutterfleet-web'), { owner: 'uid-web' })
   t.strictSame(
@@ -83,8 +85,8 @@ t.test('informers: drops fields of pods that a CustomResourceDefinition of anoth
   world.fill(browserPools, pools)
   const { informers } = world.begin()
   await world.clock.advance(0)
-  t.strictSame(informers.pool('odd')?.spec.template, cleanTemplate)
-  t.strictSame(informers.pool('full')?.spec, fullSpec)
+  t.strictSame(poolNamed(informers, 'odd')?.spec.template, cleanTemplate)
+  t.strictSame(poolNamed(informers, 'full')?.spec, fullSpec)
 })
 
 t.test('informers: fills in defaults that an older CustomResourceDefinition lacks', async (t) => {
@@ -95,7 +97,7 @@ t.test('informers: fills in defaults that an older CustomResourceDefinition lack
   world.fill(browserPools, [{ metadata, spec: { pool: 'standard', autoscaling: { minReplicas: 2 } } } as KubeObject])
   const { informers } = world.begin()
   await world.clock.advance(0)
-  t.strictSame(informers.pool('older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
+  t.strictSame(poolNamed(informers, 'older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
 })
 
 t.test("informers: list only the controller's objects, and all BrowserPools", async (t) => {
