@@ -42,9 +42,6 @@ type LeadDeps = {
   readonly identity: string
 }
 
-/** Reconciliation during one term of leadership. Dispose stops it and waits for all requests in flight. */
-export type Lead = ReturnType<typeof lead>
-
 /** Which reconciler runs a pool, by the queue that it serves. */
 const reconcilers = { standard: reconcileDeployment, stealth: reconcileDeployment, proxied: reconcileJobs }
 
@@ -53,7 +50,10 @@ const resyncMs = 1000
 /** Minimum milliseconds between two reconciliations of a pool, however often it is woken. */
 const gapMs = 50
 
-/** Starts to reconcile. Every write is fenced: it is sent only while the term lasts. */
+/**
+ * Reconciles during one term of leadership. Every write is fenced: it is sent only while the term lasts. Dispose stops, and waits
+ * for all requests in flight.
+ */
 export const lead = (deps: LeadDeps, term: Term) => {
   const { clock, informers, subscriptions, events, settings } = deps
   const opened = new AsyncDisposableStack()
