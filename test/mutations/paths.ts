@@ -190,8 +190,8 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Versioning',
-    file: 'services/gateway/openapi/components/account.ts',
-    find: '  period_end: [timestamp(',
-    replace: '  resets_at: [timestamp(',
+    file: 'services/gateway/records/account.ts',
+    find: '  period_end: timestamp(',
+    replace: '  resets_at: timestamp(',
   },
 ]

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path/posix'
 
 /** The folders of shared without I/O, clock or randomness. */
-export const floor0 = ['capture', 'errors', 'policy']
+export const floor0 = ['capture', 'errors', 'policy', 'schema']
 
 /** The location of a file in `services/`. `folder` is the first folder below the service, `''` for its top files. */
 export type Place = { readonly service: string; readonly folder: string; readonly name: string }

@@ -1,4 +1,5 @@
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { documented } from '#gateway/openapi/schema/document-schema.ts'
 import { captureParameters, type ParameterName, plainReasons } from '#shared/capture/options.ts'
 import { parameterGroups } from '#shared/capture/parameters.ts'
 import { type Field, fieldRow, fieldsOf, table } from './schema-table.ts'
@@ -21,7 +22,7 @@ const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
 
 const row = (field: Field) => {
   const { description = '' } = field.schema
-  const more = field.path === parameterOf(field) ? captureParameters.properties[field.path].doc.more : undefined
+  const more = field.path === parameterOf(field) ? captureParameters.properties[field.path].more : undefined
   return fieldRow(field, more === undefined ? description : `${description} ${more}`)
 }
 
@@ -37,7 +38,7 @@ const plainSection = () => {
 
 /** The text of docs/parameters.md: every capture parameter by its group, and those that are stored in plain text. */
 export const parametersPage = (): string => {
-  const fields = fieldsOf(structuralSchema(captureSchema))
+  const fields = fieldsOf(structuralSchema(documented(captureSchema)))
   const sections = Object.entries(parameterGroups).map(([group, parameters]) => {
     const inGroup = fields.filter((field) => parameterOf(field) in parameters)
     return table(group, head, inGroup.map(row))

@@ -1,19 +1,20 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { text } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { line, timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
+import { storedLine, timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
 
 const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
-  name: line(0, 200),
-  domains: Type.Array(Type.String({ description: 'a list of at most 100 hosts' }), {
+  name: storedLine(0, 200),
+  domains: Type.Array(text(undefined, { expected: 'a list of at most 100 hosts' }), {
     maxItems: 100,
-    description: 'a list of at most 100 hosts',
+    expected: 'a list of at most 100 hosts',
   }),
-  // Both branches have the same description, whichever of them reports the error.
+  // Both branches expect the same, whichever of them reports the error.
   expires_at: Type.Union(
-    [Type.String({ pattern: timestampPattern, description: momentHint }), Type.Null({ description: momentHint })],
-    { description: momentHint },
+    [text(undefined, { pattern: timestampPattern, expected: momentHint }), Type.Null({ expected: momentHint })],
+    { expected: momentHint },
   ),
 }
 const readNew = optionalFieldsReader(fields)

@@ -9,6 +9,7 @@ import { validationError } from '#gateway/http/errors.ts'
 import { mask } from '#shared/capture/mask-url.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { acceptCaptureFor } from '#gateway/db/accept-capture.ts'
+import { enumSchema, integer, text } from '#shared/schema/fields.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
@@ -98,13 +99,13 @@ const sinceHint = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 const codesHint = `a list of ${ownCodes.join(', ')}`
 
 const readRequeue = optionalFieldsReader({
-  codes: Type.Array(Type.Enum([...ownCodes], { description: codesHint }), {
+  codes: Type.Array(enumSchema(ownCodes, undefined, { expected: codesHint }), {
     minItems: 1,
     uniqueItems: true,
-    description: codesHint,
+    expected: codesHint,
   }),
-  since: Type.String({ pattern: timestampPattern, description: sinceHint }),
-  limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
+  since: text(undefined, { pattern: timestampPattern, expected: sinceHint }),
+  limit: integer(1, limitMax),
 })
 
 const sinceOf = (text: string | undefined, now: Date): Date => {

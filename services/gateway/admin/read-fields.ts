@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { integer, line, object, optional, text } from '#shared/schema/fields.ts'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 import { validationError } from '#gateway/http/errors.ts'
@@ -8,14 +9,8 @@ import { readMoment as readTime } from '#gateway/http/read-moment.ts'
 /** Excludes control characters and lone surrogates; PostgreSQL cannot store NUL and lone surrogates. */
 const plainText = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$'
 
-/** A field with one line of text. */
-export const line = (minLength: number, maxLength: number) =>
-  Type.String({
-    minLength,
-    maxLength,
-    pattern: plainText,
-    description: `a string of ${minLength} to ${maxLength} characters without control characters`,
-  })
+/** A field with one line of text that PostgreSQL can store. */
+export const storedLine = (minLength: number, maxLength: number) => line(minLength, maxLength, { pattern: plainText })
 
 const closed = { additionalProperties: false }
 
@@ -34,7 +29,7 @@ const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) 
 }
 
 /**
- * Creates a reader of bodies with exactly these fields; a field's `description` is used in error messages.
+ * Creates a reader of bodies with exactly these fields; a field's `expected` is used in error messages.
  * The reader throws one `VALIDATION_ERROR` for all missing, unknown and invalid fields.
  */
 export const fieldsReader = <const P extends TProperties>(fields: P) => readerOf(Type.Object(fields, closed))
@@ -54,10 +49,7 @@ export const readMoment = (name: string, text: string, words: string): Date => {
 }
 
 const readQuery = createQueryReader(
-  Type.Object(
-    { limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }), after: Type.Optional(Type.String()) },
-    closed,
-  ),
+  object({ limit: integer(1, 1000, undefined, { default: 100 }), ...optional({ after: text() }) }),
 )
 
 /** Reads the requested page of a list: at most `limit` entries after the one with the id `after`. Throws `VALIDATION_ERROR`. */

@@ -1,12 +1,12 @@
-import { Type } from 'typebox'
 import { listChanges } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { readMaintenance, setMaintenance } from '#gateway/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
+import { flag } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, readPage } from './read-fields.ts'
 
-const readSwitch = fieldsReader({ on: Type.Boolean({ description: 'true or false' }) })
+const readSwitch = fieldsReader({ on: flag() })
 
 const showMaintenance = async (database: Database) => {
   const since = await readMaintenance(database)

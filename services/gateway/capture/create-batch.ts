@@ -4,7 +4,7 @@ import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts
 import type { Caller } from '#shared/db/check-request.ts'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import type { Context } from '#gateway/context/context.ts'
-import type { Batch } from '#gateway/openapi/components/batches.ts'
+import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '#gateway/openapi/components/account.ts'
+import type { Account } from '#gateway/records/account.ts'
 import { type RequestIdentity, createRefusalCache } from './refusal-cache.ts'
 import { createBatchedLoader } from './batched-loader.ts'
 import { checkRequest } from '#shared/db/check-request.ts'

@@ -1,6 +1,6 @@
 import { maskQuery } from '#shared/capture/mask-url.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { attemptsMax, type Delivery } from '#gateway/openapi/components/webhooks.ts'
+import { attemptsMax, type Delivery } from '#gateway/records/delivery.ts'
 
 /** Selects the deliveries of one capture or one webhook of the account. Ids are UUIDs. */
 export type DeliveriesOf = { readonly accountId: string } & (

@@ -2,7 +2,7 @@ import { echoCompleted } from '#shared/capture/echo-options.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-import type { Batch } from '#gateway/openapi/components/batches.ts'
+import type { Batch } from '#gateway/records/batch.ts'
 
 type Row = Omit<Batch, 'status' | 'pending'>
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-import { type Webhook, webhooksMax } from '#gateway/openapi/components/webhooks.ts'
+import { type Webhook, webhooksMax } from '#gateway/records/webhook.ts'
 
 /** The fields of a webhook that its account sets. */
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'active'>

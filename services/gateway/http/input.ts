@@ -1,9 +1,9 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
+import { integer, keywordsOf, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { perPageMax } from '#gateway/openapi/schema/fields.ts'
+import { perPageMax } from '#gateway/records/envelope.ts'
 import { validationError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -66,32 +66,25 @@ export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
 export type CheckInput<Input> = (input: Input, errors: ErrorCollector, rules: InputRules) => void
 
 /** Parameters of a query: `values` by the schema, with defaults; `given` as sent, decoded. */
-export type ReadQuery<Q extends TProperties> = {
-  readonly values: Static<TObject<Q>>
+export type ReadQuery<Q> = {
+  readonly values: Q
   readonly given: Readonly<Record<string, string>>
 }
 
-type InputReader<P extends TProperties> = (
-  given: object,
-  errors: ErrorCollector,
-  rules: InputRules,
-) => Static<TObject<P>>
+type InputReader<Input> = (given: object, errors: ErrorCollector, rules: InputRules) => Input
 
 /** Applies defaults, validates by schema and `check`, and throws `VALIDATION_ERROR` with all errors at once. */
-const createInputReader = <P extends TProperties>(
-  schema: TObject<P>,
-  check?: CheckInput<Static<TObject<P>>>,
-): InputReader<P> => {
+const createInputReader = <Input>(schema: ObjectSchema<Input>, check?: CheckInput<Input>): InputReader<Input> => {
   const checkSchema = createSchemaCheck(schema)
   const withDefault = Object.entries(schema.properties).filter(([, each]) => 'default' in each)
-  const defaults = Object.fromEntries(withDefault.map(([name, each]) => [name, (each as { default: unknown }).default]))
+  const defaults = Object.fromEntries(withDefault.map(([name, each]) => [name, keywordsOf(each)['default']]))
   return (given, errors, rules) => {
     const input = { ...defaults, ...given }
     checkSchema(input, errors.report)
-    check?.(input as Static<TObject<P>>, errors, rules)
+    check?.(input as Input, errors, rules)
     const wrong = errors.all()
     if (wrong) throw validationError(wrong)
-    return input as Static<TObject<P>>
+    return input as Input
   }
 }
 
@@ -130,13 +123,13 @@ export const gatherPlainQuery = (
   return { given: Object.fromEntries(given), errors }
 }
 
-const convert = (text: string, schema: object | undefined): string | number =>
-  schema && 'type' in schema && schema.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text
+const convert = (text: string, schema: Schema | undefined): string | number =>
+  schema && keywordsOf(schema)['type'] === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text
 
 /** Creates a query reader that allows only the parameters of `schema`, each at most once, integers in decimal. */
-export const createQueryReader = <Q extends TProperties>(
-  schema: TObject<Q>,
-  check?: CheckInput<Static<TObject<Q>>>,
+export const createQueryReader = <Q>(
+  schema: ObjectSchema<Q>,
+  check?: CheckInput<Q>,
 ): ((query: string, rules: InputRules) => ReadQuery<Q>) => {
   const names = Object.keys(schema.properties)
   const read = createInputReader(schema, check)
@@ -148,10 +141,10 @@ export const createQueryReader = <Q extends TProperties>(
 }
 
 /** Creates a reader of JSON bodies that allows only the fields of `schema`. */
-export const createBodyReader = <B extends TProperties>(
-  schema: TObject<B>,
-  check?: CheckInput<Static<TObject<B>>>,
-): ((body: unknown, rules: InputRules) => Static<TObject<B>>) => {
+export const createBodyReader = <B>(
+  schema: ObjectSchema<B>,
+  check?: CheckInput<B>,
+): ((body: unknown, rules: InputRules) => B) => {
   const read = createInputReader(schema, check)
   return (body, rules) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -175,4 +168,4 @@ export const perPageDefault = 20
 
 /** The parameter `per_page` of a list. */
 export const perPageParameter = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageDefault, doc: { description } })
+  integer(1, perPageMax, description, { default: perPageDefault })

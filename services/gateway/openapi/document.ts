@@ -1,14 +1,24 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import { accountComponents } from './components/account.ts'
-import { batchComponents } from './components/batches.ts'
-import { captureComponents } from './components/captures.ts'
-import { eventDocs, eventSchemas } from './components/events.ts'
-import { recordComponents, recordSchemas } from './components/records.ts'
-import { webhookComponents } from './components/webhooks.ts'
+import { type JsonSchema, keywordsOf, type Schema } from '#shared/schema/fields.ts'
+import { accountAnswer, plan, usageAnswer } from '#gateway/records/account.ts'
+import { batch, batchAnswer, batchMember } from '#gateway/records/batch.ts'
+import {
+  acceptedScreenshot,
+  acceptedScreenshotAnswer,
+  endedScreenshotAnswer,
+  flatScreenshot,
+  recordSchemas,
+  screenshotAnswer,
+} from '#gateway/records/capture.ts'
+import { screenshotPage } from '#gateway/records/capture-page.ts'
+import { delivery, deliveryAttempt, deliveryPage, queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
+import { eventBodies } from '#gateway/records/event.ts'
+import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
+import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
-import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './schema/errors.ts'
-import { type Component, type JsonSchema, schemaRef } from './schema/json-schema.ts'
 import type { AnswerDoc, Contract } from './schema/contract.ts'
+import { documented, part, schemaRef } from './schema/document-schema.ts'
+import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './schema/errors.ts'
 
 const intro = `Captures web pages and HTML as images.
 
@@ -40,7 +50,11 @@ const errorResponse = (set: ErrorSet): JsonSchema => ({
 const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
   description,
   headers: headersOf(headers),
-  ...(content && { content }),
+  ...(content && {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, media]) => [type, { ...media, schema: part(media.schema) }]),
+    ),
+  }),
 })
 
 const errorOf = (set: ErrorSet, method: string): JsonSchema =>
@@ -82,16 +96,32 @@ const pathsOf = (operations: readonly Contract[]): Record<string, Record<string,
   return paths
 }
 
-/** Components by topic; that of a single operation may stand in its file instead. */
-const shared = {
-  ...recordComponents,
-  ...batchComponents,
-  ...captureComponents,
-  ...accountComponents,
-  ...webhookComponents,
-}
+/** Components in the order of the document; those of a single operation, and of requests, follow them. */
+const shared: readonly Schema[] = [
+  ...recordSchemas,
+  screenshotAnswer,
+  endedScreenshotAnswer,
+  acceptedScreenshot,
+  acceptedScreenshotAnswer,
+  flatScreenshot,
+  batchMember,
+  batch,
+  batchAnswer,
+  screenshotPage,
+  plan,
+  accountAnswer,
+  usageAnswer,
+  webhook,
+  webhookAnswer,
+  webhookList,
+  webhookWithSecretAnswer,
+  deliveryAttempt,
+  delivery,
+  deliveryPage,
+  queuedDeliveryAnswer,
+]
 
-const answerComponents = (operations: readonly Contract[]): readonly Component[] =>
+const answerComponents = (operations: readonly Contract[]): readonly Schema[] =>
   operations.flatMap(({ answers }) => Object.values(answers).flatMap(({ component }) => component ?? []))
 
 /** The error sets of all operations without duplicates, by status and size. */
@@ -114,7 +144,7 @@ export type OpenapiDocument = JsonSchema & {
 /** Describes the operations of a service that clients reach at `publicUrl`. */
 export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => {
   const errors = allErrors(operations)
-  const components = [...Object.values<Component>(shared), ...answerComponents(operations)]
+  const components = [...shared, ...answerComponents(operations), ...eventBodies]
   return {
     openapi: '3.1.0',
     info: {
@@ -131,11 +161,9 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     webhooks: eventDocs(),
     components: {
       schemas: {
-        ...recordSchemas,
-        ...Object.fromEntries(components.map(({ name, schema }) => [name, schema])),
-        ...eventSchemas,
-        ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
-        ...Object.fromEntries(errors.map((set) => [set.name, errorSchema(set)])),
+        ...Object.fromEntries(components.map((schema) => [keywordsOf(schema)['component'], documented(schema)])),
+        ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, documented(body.schema)]] : []))),
+        ...Object.fromEntries(errors.map((set) => [set.name, documented(errorSchema(set))])),
       },
       responses: Object.fromEntries(errors.map((set) => [set.name, errorResponse(set)])),
       headers: headerComponents(),

@@ -1,6 +1,6 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
+import { object, type ObjectSchema } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
@@ -10,7 +10,6 @@ import { authorize } from '#gateway/http/identification/identify.ts'
 import { type CheckInput, createBodyReader, createQueryReader, readOptionalJson } from '#gateway/http/input.ts'
 import {
   type AnswerDoc,
-  bodySchema,
   type Contract,
   idempotencyKey,
   type Parameter,
@@ -47,48 +46,40 @@ export const operation = ({
 })
 
 /** An authenticated request, validated by the operation's schemas. */
-export type CallerRequest<Q extends TProperties, B extends TProperties> = Pick<Exchange, 'headers' | 'watchClient'> & {
+export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'watchClient'> & {
   readonly caller: Caller
   /** The ids in the path, in lower case; a malformed one is replaced by an id that no record has. */
   readonly id: string
   readonly deliveryId: string
   /** The file's name in the path, '' without one. */
   readonly file: string
-  readonly query: Static<TObject<Q>>
+  readonly query: Q
   /** Query parameters as sent, decoded. */
   readonly given: Readonly<Record<string, string>>
-  readonly body: Static<TObject<B>>
+  readonly body: B
 }
 
 /** The response of `run`; its body has the type that the contract declares. */
 type Reply<Body> = Omit<Answer, 'body'> & (undefined extends Body ? { readonly body?: Body } : { readonly body: Body })
 
-type CallerOperation<Q extends TProperties, B extends TProperties, Body> = Omit<
-  Described,
-  'body' | 'access' | 'answers'
-> & {
+type CallerOperation<Q, B, Body> = Omit<Described, 'body' | 'access' | 'answers'> & {
   readonly answers: Readonly<Record<number, AnswerDoc<Body>>>
-  readonly query?: TObject<Q>
-  readonly checkQuery?: CheckInput<Static<TObject<Q>>>
+  readonly query?: ObjectSchema<Q>
+  readonly checkQuery?: CheckInput<Q>
   readonly body?: Omit<NonNullable<Contract['body']>, 'schema'> & {
-    readonly schema: TObject<B>
-    readonly check?: CheckInput<Static<TObject<B>>>
+    readonly schema: ObjectSchema<B>
+    readonly check?: CheckInput<B>
   }
   readonly run: (context: Context, request: CallerRequest<Q, B>) => Promise<Reply<NoInfer<Body>>>
 }
-
-/** The schema of a query without parameters. */
-const noParameters = <Q extends TProperties>(): TObject<Q> => Type.Object({} as Q, { additionalProperties: false })
 
 /**
  * Creates an operation that requires a key. Steps in the contract's order: check the key and count the request, return the
  * stored response of a repeated request, read query and body, run. A field that has no default and is not optional is
  * required.
  */
-export const forCaller = <Body, const Q extends TProperties = {}, const B extends TProperties = {}>(
-  of: CallerOperation<Q, B, Body>,
-): Operation => {
-  const { query = noParameters<Q>(), checkQuery, body, run, parameters = [], ...contract } = of
+export const forCaller = <Body, Q = {}, B = {}>(of: CallerOperation<Q, B, Body>): Operation => {
+  const { query = object({}) as ObjectSchema<Q>, checkQuery, body, run, parameters = [], ...contract } = of
   const readQuery = createQueryReader(query, checkQuery)
   const readBody = body && createBodyReader(body.schema, body.check)
 
@@ -102,7 +93,7 @@ export const forCaller = <Body, const Q extends TProperties = {}, const B extend
       file: exchange.params['file'] ?? '',
       query: values,
       given,
-      body: (readBody ? readBody(sent, context) : {}) as Static<TObject<B>>,
+      body: (readBody ? readBody(sent, context) : {}) as B,
       headers: exchange.headers,
       watchClient: exchange.watchClient,
     }
@@ -112,9 +103,7 @@ export const forCaller = <Body, const Q extends TProperties = {}, const B extend
     ...contract,
     access: 'key',
     parameters: [...queryParameters(query), ...parameters],
-    ...(body && {
-      body: { name: body.name, isOptional: body.isOptional, schema: bodySchema(body.schema), example: body.example },
-    }),
+    ...(body && { body }),
     run: async (context, exchange) => {
       const caller = await authorize(context, exchange)
       return await withFacts({ caller }, async () => {

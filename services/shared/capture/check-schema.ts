@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
+import { ownKeywords } from '#shared/schema/fields.ts'
 import { type Bound, describeBound } from './describe-bound.ts'
 import type { Report } from './validation-errors.ts'
 
@@ -21,12 +22,9 @@ const reportOne = (error: ErrorObject, report: Report) => {
 /** Does not check the schemas themselves: compiling the schema of schemas took most of a gateway's start (ADR 63). */
 const unchecked = { meta: false, validateSchema: false } as const
 
-const requests = new Ajv({ ...unchecked, allErrors: true, verbose: true, keywords: ['doc'] })
+const requests = new Ajv({ ...unchecked, allErrors: true, verbose: true, keywords: ownKeywords })
 
-/**
- * Creates a check of objects against a schema. It reports every error and converts nothing: `"800"` is not a number.
- * The keyword `doc` is only for documentation.
- */
+/** Creates a check of objects against a schema. It reports every error and converts nothing: `"800"` is not a number. */
 export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
   const validate = requests.compile(schema)
   return (input, report) => {

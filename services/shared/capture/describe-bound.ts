@@ -2,7 +2,7 @@
 export type Bound = {
   readonly type?: string
   readonly enum?: readonly string[]
-  readonly description?: string
+  readonly expected?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly maxItems?: number
@@ -15,7 +15,7 @@ const most = (maximum: number | undefined): string => (maximum === undefined ? '
 
 /** Describes the valid values of a parameter in one phrase, for error messages. */
 export const describeBound = (bound: Bound): string => {
-  if (bound.description !== undefined) return `must be ${bound.description}`
+  if (bound.expected !== undefined) return `must be ${bound.expected}`
   if (bound.enum) return `must be one of ${bound.enum.join(', ')}`
   if (bound.type === 'boolean') return 'must be true or false'
   if (bound.type === 'integer') return `must be a whole number ${range(bound)}`

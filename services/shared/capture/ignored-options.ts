@@ -1,10 +1,10 @@
 import type { EchoedOptions } from './echo-options.ts'
 import { captureParameters } from './options.ts'
-import type { Doc } from './parameters/kinds.ts'
+import type { ParameterDoc } from './parameters/kinds.ts'
 
 type Ignored = { code: string; message: string }
 
-const docs = new Map<string, Doc>(Object.entries(captureParameters.properties).map(([name, { doc }]) => [name, doc]))
+const docs = new Map<string, ParameterDoc>(Object.entries(captureParameters.properties))
 
 const withQuality: readonly unknown[] = ['jpeg', 'webp', 'avif']
 

@@ -74,4 +74,4 @@ export const defaultOf = (name: ParameterName): unknown => defaults[name]
 /** Parameters that are stored in plain text, with the reason; all others are sealed. */
 export const plainReasons: readonly (readonly [name: ParameterName, reason: string])[] = Object.entries(
   captureParameters.properties,
-).flatMap(([name, { doc }]) => (doc.plain === undefined ? [] : [[name as ParameterName, doc.plain] as const]))
+).flatMap(([name, { plain }]) => (plain === undefined ? [] : [[name as ParameterName, plain] as const]))

@@ -2,12 +2,13 @@ import { Type } from 'typebox'
 import { prefix } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
+import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
-import { int32, listMapOf, mapOf, partial, type Rule, text, withRules, enumSchema } from './schema-parts.ts'
+import { int32, listMapOf, mapOf, partial, type Rule, withRules } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
-  text(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+  text(description, { maxLength: nameChars, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
 
 const quoted = (words: readonly string[]) => `[${words.map((each) => `'${each}'`).join(', ')}]`
 
@@ -84,23 +85,23 @@ const resources = partial(
 )
 
 const variable = Type.Object({
-  name: text('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-  value: text('Its value.', 4096),
+  name: text('Name of the variable.', { maxLength: 200, minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+  value: text('Its value.', { maxLength: 4096 }),
 })
 
 const setting = Type.Object({
   name: enumSchema(
-    'Name of the setting.',
     poolSettings.map(({ name }) => prefix + name),
+    'Name of the setting.',
   ),
-  value: text('Its value.', 4096),
+  value: text('Its value.', { maxLength: 4096 }),
 })
 
 const toleration = partial({
-  key: text('Name of the taint; without it every taint.', 317),
-  operator: enumSchema('How `value` is compared; default Equal.', ['Exists', 'Equal']),
-  value: text('Value of the taint, with the operator Equal.', 63),
-  effect: enumSchema('Effect of the taint; without it every effect.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+  key: text('Name of the taint; without it every taint.', { maxLength: 317 }),
+  operator: enumSchema(['Exists', 'Equal'], 'How `value` is compared; default Equal.'),
+  value: text('Value of the taint, with the operator Equal.', { maxLength: 63 }),
+  effect: enumSchema(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'Effect of the taint; without it every effect.'),
   tolerationSeconds: Type.Integer({
     format: 'int64',
     description: 'How long a taint of the effect NoExecute is tolerated; without it permanently.',
@@ -108,13 +109,14 @@ const toleration = partial({
 })
 
 const spread = Type.Object({
-  topologyKey: text('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', 317, {
+  topologyKey: text('Label of nodes whose values are the domains, such as topology.kubernetes.io/zone.', {
+    maxLength: 317,
     minLength: 1,
   }),
   maxSkew: int32('Largest difference in workers between two domains.', { minimum: 1, maximum: 1000, default: 1 }),
   whenUnsatisfiable: enumSchema(
-    'What happens to a worker that would exceed `maxSkew`.',
     ['ScheduleAnyway', 'DoNotSchedule'],
+    'What happens to a worker that would exceed `maxSkew`.',
     { default: 'ScheduleAnyway' },
   ),
   minDomains: Type.Optional(
@@ -126,7 +128,7 @@ const ownVolumes = ['secrets', 'tmp', 'shm']
 const ownContainer = 'worker'
 
 const volume = Type.Object({
-  name: text('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  name: text('Name of the volume.', { maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
   configMap: Type.Optional(
     Type.Object(
       { name: objectName('Name of a ConfigMap of this namespace.') },
@@ -136,8 +138,8 @@ const volume = Type.Object({
   emptyDir: Type.Optional(
     Type.Object(
       {
-        medium: Type.Optional(enumSchema('Memory instead of disk.', ['Memory'])),
-        sizeLimit: text('Largest size, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
+        medium: Type.Optional(enumSchema(['Memory'], 'Memory instead of disk.')),
+        sizeLimit: text('Largest size, such as 100Mi.', { maxLength: 32, pattern: '^[0-9]+[KMG]i$' }),
       },
       { description: 'A folder of the pod, empty at its start.' },
     ),
@@ -155,8 +157,9 @@ const ownVolumesRule: Rule = {
 const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
   listMapOf(
     Type.Object({
-      name: text('Name of a volume of the template.', 63),
-      mountPath: text('Folder in the container; no part of the path begins with a dot.', 512, {
+      name: text('Name of a volume of the template.', { maxLength: 63 }),
+      mountPath: text('Folder in the container; no part of the path begins with a dot.', {
+        maxLength: 512,
         pattern: '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$',
       }),
       readOnly: Type.Optional(Type.Boolean({ description: 'Whether the mount is read-only.' })),
@@ -180,8 +183,8 @@ const texts = (description: string) =>
   Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50, 'x-kubernetes-list-type': 'atomic', description })
 
 const sidecar = Type.Object({
-  name: text('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
-  image: text('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
+  name: text('Name of the container.', { maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  image: text('Its image.', { maxLength: 512, minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
   command: Type.Optional(texts("Program instead of the image's entry point.")),
   args: Type.Optional(texts('Arguments of the program.')),
   env: Type.Optional(
@@ -200,8 +203,8 @@ const dnsConfig = partial(
   {
     options: Type.Array(
       Type.Object({
-        name: enumSchema('Name of the option.', ['ndots', 'timeout', 'attempts', 'rotate', 'single-request', 'use-vc']),
-        value: Type.Optional(text('Its value.', 63)),
+        name: enumSchema(['ndots', 'timeout', 'attempts', 'rotate', 'single-request', 'use-vc'], 'Name of the option.'),
+        value: Type.Optional(text('Its value.', { maxLength: 63 })),
       }),
       { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
     ),
@@ -217,11 +220,12 @@ const dnsConfig = partial(
  */
 export const podTemplate = partial(
   {
-    image: text('Image of the workers; default: that of the installed release.', 512, {
+    image: text('Image of the workers; default: that of the installed release.', {
+      maxLength: 512,
       minLength: 1,
       pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
     }),
-    imagePullPolicy: enumSchema('When nodes fetch the image.', ['IfNotPresent', 'Always', 'Never']),
+    imagePullPolicy: enumSchema(['IfNotPresent', 'Always', 'Never'], 'When nodes fetch the image.'),
     imagePullSecrets: listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
       keys: ['name'],
       maxItems: 10,
@@ -286,10 +290,10 @@ export const podTemplate = partial(
         "Further containers, which start before the worker and end after it, with the worker's privileges: init containers with `restartPolicy: Always`.",
       ...withRules(ownContainerRule),
     }),
-    dnsPolicy: enumSchema("Where the pods resolve names: in the cluster, or by their node's resolver.", [
-      'ClusterFirst',
-      'Default',
-    ]),
+    dnsPolicy: enumSchema(
+      ['ClusterFirst', 'Default'],
+      "Where the pods resolve names: in the cluster, or by their node's resolver.",
+    ),
     dnsConfig,
     priorityClassName: objectName('Priority class of the pods.'),
     runtimeClassName: objectName('Runtime class of the pods, such as one of gVisor.'),

@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
+import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, int32, listMapOf, partial, text, withRules, enumSchema } from './schema-parts.ts'
+import { countOrPercent, group, int32, listMapOf, partial, withRules } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -133,9 +134,9 @@ const jobs = group(
 export const browserPoolSpec = Type.Object(
   {
     pool: enumSchema(
+      pools,
       "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
         'proxy) with a Job for each capture; of the spec only `paused`, `jobs` and `template` apply to it.',
-      pools,
       withRules({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     ),
     replicas: int32(
@@ -220,10 +221,10 @@ export type PoolConditionType = keyof typeof poolConditions
 const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
 
 const condition = Type.Object({
-  type: text('Type of the condition.', 316, { pattern: '^[A-Za-z]+$' }),
-  status: enumSchema('Whether the condition holds.', ['True', 'False', 'Unknown']),
-  reason: text('Reason, in one word.', 1024, { minLength: 1, pattern: '^[A-Za-z]+$' }),
-  message: text('Explanation for people.', 4096),
+  type: text('Type of the condition.', { maxLength: 316, pattern: '^[A-Za-z]+$' }),
+  status: enumSchema(['True', 'False', 'Unknown'], 'Whether the condition holds.'),
+  reason: text('Reason, in one word.', { maxLength: 1024, minLength: 1, pattern: '^[A-Za-z]+$' }),
+  message: text('Explanation for people.', { maxLength: 4096 }),
   lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),
   observedGeneration: count('Generation of the pool that the condition describes.'),
 })
@@ -238,10 +239,11 @@ export const browserPoolStatus = partial(
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
-    reason: text('Why the pool has its size: the reason that logs and metrics use.', 40, {
+    reason: text('Why the pool has its size: the reason that logs and metrics use.', {
+      maxLength: 40,
       pattern: '^[a-z]+(-[a-z]+)*$',
     }),
-    selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', 1024),
+    selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', { maxLength: 1024 }),
     conditions: listMapOf(condition, {
       keys: ['type'],
       maxItems: 16,

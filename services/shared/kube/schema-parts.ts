@@ -27,17 +27,6 @@ export const countOrPercent = (description: string, fallback: number | string) =
     default: fallback,
   })
 
-/** A text of at most `maxLength` characters. */
-export const text = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
-  Type.String({ description, maxLength, ...more })
-
-/** One of `values`. */
-export const enumSchema = <const Word extends string>(
-  description: string,
-  values: readonly Word[],
-  more: { default?: Word } & Partial<ReturnType<typeof withRules>> = {},
-) => Type.Enum([...values], { type: 'string', description, ...more })
-
 /** An object without required fields. */
 export const partial = <const T extends TProperties>(
   properties: T,

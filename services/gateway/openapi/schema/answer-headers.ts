@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '#shared/schema/fields.ts'
 
 type Header = { readonly description: string; readonly schema: JsonSchema; readonly always?: true }
 

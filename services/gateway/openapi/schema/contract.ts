@@ -1,12 +1,22 @@
 import type { Readable } from 'node:stream'
-import type { TObject } from 'typebox'
 import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
+import {
+  constant,
+  exampleOf,
+  type Fields,
+  id,
+  type JsonSchema,
+  object,
+  type ObjectSchema,
+  type Schema,
+  text,
+  typed,
+} from '#shared/schema/fields.ts'
+import { exampleIds } from '#gateway/records/example-values.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
-import { exampleIds } from './example-values.ts'
-import { id, text } from './fields.ts'
-import { closed, type Component, type Fields, type JsonSchema, type Schema, schemaRef, typed } from './json-schema.ts'
+import { documented } from './document-schema.ts'
 
 /** An OpenAPI parameter in path, query or header. */
 export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
@@ -20,13 +30,13 @@ export type AnswerDoc<Body = unknown> = {
   readonly headers: readonly HeaderName[]
   readonly content?: Content<Body>
   /** Component that the content refers to. */
-  readonly component?: Component
+  readonly component?: Schema
 }
 
 /** The request body of an operation, with its name among the document's components. */
 export type RequestBody = {
   readonly name: string
-  readonly schema: JsonSchema
+  readonly schema: Schema
   readonly isOptional?: boolean | undefined
   readonly example: unknown
 }
@@ -49,15 +59,15 @@ export type Contract = {
   readonly errors: readonly ErrorCode[]
 }
 
-/** JSON content whose schema is a component. */
-export const jsonContent = <Body>({ name, example }: Component<Body>): Content<Body> => ({
-  'application/json': { schema: schemaRef(name), example },
+/** JSON content; its example is that of its schema. */
+export const jsonContent = <Body>(schema: Schema<Body>, example: unknown = exampleOf(schema)): Content<Body> => ({
+  'application/json': { schema, example },
 })
 
 /** A JSON response to an authenticated caller. */
 export const jsonAnswer = <Body>(
   description: string,
-  body: Component<Body>,
+  body: Schema<Body>,
   headers: readonly HeaderName[] = [],
 ): AnswerDoc<Body> => ({
   description,
@@ -67,11 +77,11 @@ export const jsonAnswer = <Body>(
 })
 
 /** The last event of a stream whose capture or batch was deleted. */
-const deletedEvent = closed({ id: id('Id of the deleted screenshot or batch.') })
+const deletedEvent = object({ id: id('Id of the deleted screenshot or batch.', exampleIds.screenshot) })
 
 /** The last event of a stream whose key is no longer valid. */
-const unauthorizedEvent = closed({
-  code: typed({ type: 'string', const: 'INVALID_API_KEY', description: 'Error code, as in the error envelope.' }),
+const unauthorizedEvent = object({
+  code: constant('INVALID_API_KEY', 'Error code, as in the error envelope.'),
   message: text('Human-readable message.'),
 })
 
@@ -169,7 +179,7 @@ const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => (
           data: {
             type: 'string',
             contentMediaType: 'application/json',
-            contentSchema: { anyOf: Object.values(events) },
+            contentSchema: documented({ anyOf: Object.values(events) }),
           },
         },
         additionalProperties: false,
@@ -188,44 +198,9 @@ export const streamContract = (events: Fields, example: string, seen: string) =>
   },
 })
 
-type Documented = {
-  readonly doc?: JsonSchema
-  readonly items?: JsonSchema
-  readonly required?: readonly string[]
-}
-
-/**
- * Converts a validation schema for the document: adds `doc`, which contains the document's description and other fields that
- * only it shows. The schema's own description is for error messages.
- */
-const documented = (schema: object): JsonSchema => {
-  const { doc, items, ...rest } = schema as Documented
-  return Object.fromEntries([
-    ...('enum' in rest ? [['type', 'string']] : []),
-    ...Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
-      if (name === 'doc')
-        return [...Object.entries(doc ?? {}), ...(items ? [['items', documented(items)] as [string, unknown]] : [])]
-      return name === 'items' || name === 'description' ? [] : [[name, value]]
-    }),
-  ])
-}
-
 /** Converts the schema of a query to OpenAPI parameters. */
-export const queryParameters = ({ properties }: TObject): Parameter[] =>
+export const queryParameters = ({ properties }: ObjectSchema): Parameter[] =>
   Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = documented(property)
     return queryParameter(name, String(description), schema)
   })
-
-/** Converts the schema of a body to OpenAPI. A field with a default is optional. */
-export const bodySchema = (schema: TObject): JsonSchema => {
-  const { properties, required = [], doc } = schema as Pick<TObject, 'properties'> & Documented
-  const needed = required.filter((name) => !('default' in (properties[name] ?? {})))
-  return {
-    type: 'object',
-    ...doc,
-    properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, documented(each)])),
-    ...(needed.length > 0 && { required: needed }),
-    additionalProperties: false,
-  }
-}

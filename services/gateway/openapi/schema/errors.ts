@@ -1,6 +1,17 @@
 import { captureErrorCodes, catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { count, id, text, enumSchema } from './fields.ts'
-import { type Fields, type JsonSchema, typed } from './json-schema.ts'
+import {
+  count,
+  enumSchema,
+  id,
+  type JsonSchema,
+  object,
+  optional,
+  type Schema,
+  text,
+  typed,
+} from '#shared/schema/fields.ts'
+import { toPascalCase } from '#gateway/records/event.ts'
+import { exampleIds } from '#gateway/records/example-values.ts'
 
 const ofTarget = captureErrorCodes.filter((code) => catalog[code].status === 422)
 const ofOurs = captureErrorCodes.filter((code) => catalog[code].status === 500)
@@ -29,10 +40,6 @@ const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
 
 /** The errors that an operation may return with one status, at least one; a component of the document. */
 export type ErrorSet = { readonly name: string; readonly status: number; readonly codes: readonly ErrorCode[] }
-
-/** `NOT_FOUND` as `NotFound`, and `webhook.test` as `WebhookTest`. */
-export const toPascalCase = (name: string): string =>
-  name.toLowerCase().replaceAll(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())
 
 const nameOf = (codes: readonly ErrorCode[]): string => {
   const known = Object.entries(setNames).find(([, each]) => each.join() === codes.join())
@@ -77,35 +84,24 @@ const details = typed({
 })
 
 /** The schema of the error envelope for a set of errors. */
-export const errorSchema = ({ status, codes }: ErrorSet): JsonSchema => {
-  const fields: Fields = {
-    code: enumSchema(codes, 'Machine-readable code.'),
-    message: text('Human-readable message.'),
-    status: typed({ type: 'integer', const: status, description: 'HTTP status of the response.' }),
-    request_id: text('Id of the request, as in `X-Request-Id`.'),
-    ...(repeatable.includes(status) && {
-      retry_after: count('Seconds to wait before retrying, as in `Retry-After`.'),
+export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
+  const detailed = codes.includes('VALIDATION_ERROR') && { details }
+  return object({
+    error: object({
+      code: enumSchema(codes, 'Machine-readable code.'),
+      message: text('Human-readable message.'),
+      status: typed({ type: 'integer', const: status, description: 'HTTP status of the response.' }),
+      request_id: text('Id of the request, as in `X-Request-Id`.'),
+      ...(repeatable.includes(status) && {
+        retry_after: count('Seconds to wait before retrying, as in `Retry-After`.'),
+      }),
+      ...(detailed && (codes.length === 1 ? detailed : optional(detailed))),
+      ...(afterAccept.includes(status) &&
+        optional({
+          screenshot_id: id('Id of the screenshot that failed, or may have been accepted.', exampleIds.screenshot),
+        })),
     }),
-  }
-  const optional: Fields = {
-    ...(codes.includes('VALIDATION_ERROR') && { details }),
-    ...(afterAccept.includes(status) && {
-      screenshot_id: id('Id of the screenshot that failed, or may have been accepted.'),
-    }),
-  }
-  return {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: { ...fields, ...optional },
-        required: [...Object.keys(fields), ...(codes.length === 1 && 'details' in optional ? ['details'] : [])],
-        additionalProperties: false,
-      },
-    },
-    required: ['error'],
-    additionalProperties: false,
-  }
+  })
 }
 
 /** An example of the error envelope for a set of errors. */

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { accountComponents, type Usage } from '#gateway/openapi/components/account.ts'
+import { accountAnswer, usageAnswer, type Usage } from '#gateway/records/account.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
@@ -39,7 +39,7 @@ export const accountOperations: readonly Operation[] = [
     tag: 'Account',
     summary: 'Show the account',
     description: 'Returns the account of the API key, with its current plan.',
-    answers: { 200: jsonAnswer('The account.', accountComponents.AccountAnswer) },
+    answers: { 200: jsonAnswer('The account.', accountAnswer) },
     run: async (context, { caller }) => {
       const data = await context.captures.describeAccount(caller.accountId)
       // The account was erased with its keys after the key was checked.
@@ -54,7 +54,7 @@ export const accountOperations: readonly Operation[] = [
     tag: 'Account',
     summary: 'Show the usage',
     description: 'Returns the usage of the account in the current period, as in the headers of the same response.',
-    answers: { 200: jsonAnswer('The usage.', accountComponents.UsageAnswer) },
+    answers: { 200: jsonAnswer('The usage.', usageAnswer) },
     run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
   }),
 ]

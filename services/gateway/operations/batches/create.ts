@@ -2,7 +2,7 @@ import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { batchUrl } from '#shared/db/record.ts'
 import { createBatch } from '#gateway/capture/create-batch.ts'
 import { batchSchema } from '#gateway/openapi/capture-parameters.ts'
-import { batchComponents } from '#gateway/openapi/components/batches.ts'
+import { batchAnswer } from '#gateway/records/batch.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
@@ -22,7 +22,7 @@ export const createScreenshots = operation({
     schema: batchSchema,
     example: { urls: ['https://example.com/', 'https://example.org/'], full_page: true },
   },
-  answers: { 202: jsonAnswer('Accepted.', batchComponents.BatchAnswer, ['Location', 'Idempotent-Replayed']) },
+  answers: { 202: jsonAnswer('Accepted.', batchAnswer, ['Location', 'Idempotent-Replayed']) },
   run: async (context, exchange) => {
     const { batch, caller, isReplay } = await createBatch(context, exchange)
     return {

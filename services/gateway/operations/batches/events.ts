@@ -1,31 +1,20 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
+import { count, object, typed } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/schema/contract.ts'
-import { count, enumSchema } from '#gateway/openapi/schema/fields.ts'
-import { closed, schemaRef, typed } from '#gateway/openapi/schema/json-schema.ts'
+import { batch, batchState } from '#gateway/records/batch.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Minimum between two reads: each capture of the account that ends triggers one. */
 const gapMs = 250
 
-const counts = {
-  total: count('Number of screenshots in the batch, including deleted ones.'),
-  pending: count('Number of pending screenshots.'),
-  processing: count('Number of screenshots being processed.'),
-  completed: count('Number of completed screenshots.'),
-  failed: count('Number of failed screenshots.'),
-}
-
 const events = {
-  status: closed({
-    status: enumSchema(['pending', 'processing', 'completed'], 'Status of the batch.'),
-    ...counts,
-  }),
+  status: object(batchState),
   screenshot: typed({
     type: 'object',
     description: 'Record of a screenshot that has ended, with its `index`.',
@@ -33,7 +22,7 @@ const events = {
     required: ['index', 'id', 'status'],
     additionalProperties: true,
   }),
-  result: schemaRef('Batch'),
+  result: batch,
 }
 
 const example =
@@ -72,16 +61,16 @@ const reportBatch = (
 ): ChangeReporter => {
   let reportedState = ''
   return async function* report() {
-    const batch = await captures.findBatch({ id, accountId })
-    if (!batch) {
+    const found = await captures.findBatch({ id, accountId })
+    if (!found) {
       yield eventText({ name: 'deleted', id: lastId, data: { id } })
       return 'over'
     }
-    const { status, total, pending, processing, completed, failed } = batch
+    const { status, total, pending, processing, completed, failed } = found
     const state = { status, total, pending, processing, completed, failed }
     if (JSON.stringify(state) !== reportedState) yield eventText({ name: 'status', id: reported.id(), data: state })
     reportedState = JSON.stringify(state)
-    const ended = batch.screenshots.filter((member) => isTerminal(member.status) && !reported.has(member.index))
+    const ended = found.screenshots.filter((member) => isTerminal(member.status) && !reported.has(member.index))
     for (const { index, id: memberId } of ended) {
       const capture = await captures.find({ id: memberId, accountId })
       reported.add(index)
@@ -90,7 +79,7 @@ const reportBatch = (
       yield eventText({ name: 'screenshot', id: reported.id(), data })
     }
     if (status !== 'completed') return 'pending'
-    yield eventText({ name: 'result', id: lastId, data: batch })
+    yield eventText({ name: 'result', id: lastId, data: found })
     return 'over'
   }
 }

@@ -1,5 +1,5 @@
 import { orNotFound } from '#gateway/http/errors.ts'
-import { batchComponents } from '#gateway/openapi/components/batches.ts'
+import { batchAnswer } from '#gateway/records/batch.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
@@ -11,7 +11,7 @@ export const showBatch = forCaller({
   tag: 'Batches',
   summary: 'Show a batch',
   description: 'Returns the current state of a batch and its screenshots.',
-  answers: { 200: jsonAnswer('The batch.', batchComponents.BatchAnswer) },
+  answers: { 200: jsonAnswer('The batch.', batchAnswer) },
   run: async (context, { caller, id }) => {
     const data = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
     return { status: 200, body: { data } }

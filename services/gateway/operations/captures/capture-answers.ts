@@ -1,5 +1,5 @@
 import { captureErrorCodes, type ErrorCode } from '#shared/errors/catalog.ts'
-import { recordComponents } from '#gateway/openapi/components/records.ts'
+import { endedScreenshotAnswer, flatScreenshot } from '#gateway/records/capture.ts'
 import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
 import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/schema/contract.ts'
 
@@ -12,14 +12,14 @@ export const resultAnswer: AnswerDoc = {
   headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
   content: {
     ...imageContent,
-    ...jsonContent(recordComponents.EndedScreenshotAnswer),
+    ...jsonContent(endedScreenshotAnswer),
   },
 }
 
 /** The response of a synchronous operation whose capture goes on. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
   'The capture continues: either its webhook is notified on completion, or it takes longer than a synchronous response allows.',
-  recordComponents.FlatScreenshot,
+  flatScreenshot,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )
 

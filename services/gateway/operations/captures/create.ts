@@ -3,13 +3,13 @@ import { acceptedHead, captureSynchronously } from '#gateway/capture/capture-syn
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
-import { recordComponents } from '#gateway/openapi/components/records.ts'
-import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
-import { schemaRef, typed } from '#gateway/openapi/schema/json-schema.ts'
+import { exampleOf, typed } from '#shared/schema/fields.ts'
+import { jsonAnswer, jsonContent } from '#gateway/openapi/schema/contract.ts'
+import { acceptedScreenshotAnswer, flatScreenshot } from '#gateway/records/capture.ts'
 import { operation } from '#gateway/operations/operation.ts'
 import { captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
 
-const accepted = jsonAnswer('Accepted.', recordComponents.AcceptedScreenshotAnswer, [
+const accepted = jsonAnswer('Accepted.', acceptedScreenshotAnswer, [
   'Location',
   'Retry-After',
   'X-Screenshot-Id',
@@ -33,12 +33,9 @@ export const createScreenshot = operation({
     200: resultAnswer,
     202: {
       ...accepted,
-      content: {
-        'application/json': {
-          schema: typed({ anyOf: [schemaRef('AcceptedScreenshotAnswer'), schemaRef('FlatScreenshot')] }),
-          example: recordComponents.AcceptedScreenshotAnswer.example,
-        },
-      },
+      content: jsonContent(
+        typed({ anyOf: [acceptedScreenshotAnswer, flatScreenshot], example: exampleOf(acceptedScreenshotAnswer) }),
+      ),
     },
   },
   errors: captureErrors,

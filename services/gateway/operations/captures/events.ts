@@ -6,18 +6,18 @@ import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/schema/contract.ts'
-import { count, timestamp, enumSchema } from '#gateway/openapi/schema/fields.ts'
-import { closed, schemaRef } from '#gateway/openapi/schema/json-schema.ts'
+import { count, enumSchema, object, optional, timestamp } from '#shared/schema/fields.ts'
+import { endedScreenshot } from '#gateway/records/capture.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
 const events = {
-  status: closed(
-    { status: enumSchema(['pending', 'processing'], 'Status of the screenshot.') },
-    { position: count('Number of captures waiting ahead of this one.') },
-  ),
-  started: closed({ started_at: timestamp('Start time of the attempt.') }),
-  result: schemaRef('EndedScreenshot'),
+  status: object({
+    status: enumSchema(['pending', 'processing'], 'Status of the screenshot.'),
+    ...optional({ position: count('Number of captures waiting ahead of this one.') }),
+  }),
+  started: object({ started_at: timestamp('Start time of the attempt.') }),
+  result: endedScreenshot,
 }
 
 const example =

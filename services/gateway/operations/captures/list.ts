@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox'
-import { captureComponents, type ScreenshotPage } from '#gateway/openapi/components/captures.ts'
+import type { Static } from 'typebox'
+import { enumSchema, object, optional, text, typed } from '#shared/schema/fields.ts'
+import { screenshotPage, type ScreenshotPage } from '#gateway/records/capture-page.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
@@ -12,38 +13,28 @@ import { readMoment } from '#gateway/http/read-moment.ts'
 
 /** Parameters that all pages of a list share. */
 const filters = {
-  status: Type.Optional(Type.Enum([...statuses], { doc: { description: 'Only screenshots with this status.' } })),
-  from: Type.Optional(
-    Type.String({ doc: { description: 'Only screenshots created on or after this date or date-time.' } }),
-  ),
-  to: Type.Optional(
-    Type.String({ doc: { description: 'Only screenshots created on or before this date or date-time.' } }),
-  ),
+  status: enumSchema(statuses, 'Only screenshots with this status.'),
+  from: text('Only screenshots created on or after this date or date-time.'),
+  to: text('Only screenshots created on or before this date or date-time.'),
 }
 
 /** Parameters of the list. The number of pages that `page` can reach depends on `per_page`. */
-export const listParameters = Type.Object(
-  {
-    page: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'a whole number from 1',
-        doc: {
-          maximum: countedMax,
-          default: 1,
-          description:
-            'Page number. The page must begin within the first 10,000 screenshots; use `cursor` to go further.',
-        },
-      }),
-    ),
-    per_page: perPageParameter('Number of screenshots per page.'),
+export const listParameters = object({
+  ...optional({
+    page: typed<number>({
+      type: 'integer',
+      minimum: 1,
+      expected: 'a whole number from 1',
+      description: 'Page number. The page must begin within the first 10,000 screenshots; use `cursor` to go further.',
+      documented: { maximum: countedMax, default: 1 },
+    }),
+  }),
+  per_page: perPageParameter('Number of screenshots per page.'),
+  ...optional({
     ...filters,
-    cursor: Type.Optional(
-      Type.String({ doc: { description: '`meta.next_cursor` of an earlier page. Cannot be combined with `page`.' } }),
-    ),
-  },
-  { additionalProperties: false },
-)
+    cursor: text('`meta.next_cursor` of an earlier page. Cannot be combined with `page`.'),
+  }),
+})
 
 /** A request for a page of the list. Times are ISO 8601 UTC with microseconds, inclusive. */
 export type ListQuery = {
@@ -93,7 +84,7 @@ export const checkList: CheckInput<Given> = (given, errors) => {
 }
 
 /** Converts parameters that `checkList` has validated. */
-export const toListQuery = ({ values, given }: ReadQuery<(typeof listParameters)['properties']>): ListQuery => {
+export const toListQuery = ({ values, given }: ReadQuery<Given>): ListQuery => {
   const { status, from, to, page = 1, cursor } = values
   return {
     status,
@@ -176,7 +167,7 @@ export const listScreenshots = forCaller({
   description: 'Lists the screenshots of the account, newest first, by page number or by cursor.',
   query: listParameters,
   checkQuery: checkList,
-  answers: { 200: jsonAnswer('A page of screenshots.', captureComponents.ScreenshotPage) },
+  answers: { 200: jsonAnswer('A page of screenshots.', screenshotPage) },
   run: async (context, { caller: { accountId }, query: values, given }) => {
     const listQuery = toListQuery({ values, given })
     const { at, status, from, to, perPage } = listQuery

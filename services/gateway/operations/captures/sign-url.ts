@@ -1,50 +1,39 @@
-import { Type } from 'typebox'
 import { AppError } from '#shared/errors/app-error.ts'
 import { captureUrls } from '#shared/db/record.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
-import { exampleAddress, exampleIds } from '#gateway/openapi/schema/example-values.ts'
+import { withDoc } from '#shared/capture/parameters/kinds.ts'
+import { byDefault, integer, named, object, orNull, timestamp, url } from '#shared/schema/fields.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
-import { url, timestamp, orNull } from '#gateway/openapi/schema/fields.ts'
-import { components, inEnvelope, object, typed } from '#gateway/openapi/schema/json-schema.ts'
+import { inEnvelope } from '#gateway/records/envelope.ts'
+import { exampleAddress, exampleIds } from '#gateway/records/example-values.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
-const parameters = Type.Object(
-  {
-    expires_in: Type.Integer({
-      minimum: 0,
-      maximum: linkMinutesMax,
-      default: 60,
-      doc: {
-        description:
-          'Minutes for which the link is valid; 0 for a permanent link, which is valid as long as the image exists.',
-      },
-    }),
-  },
-  { additionalProperties: false },
-)
-
-const signedUrl = object({
-  url: [
-    url('Link to the image, usable by anyone who has it.'),
-    `${exampleAddress}/${exampleIds.screenshot}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
-  ],
-  expires_at: [
-    orNull(timestamp('Time at which the link expires; null for a permanent link.')),
-    '2026-03-01T10:30:00.000000Z',
-  ],
-  expires_in: [
-    typed<number>({
-      type: 'integer',
-      minimum: 0,
-      maximum: linkMinutesMax,
-      description: 'Minutes for which the link is valid; 0 for a permanent link.',
-    }),
-    60,
-  ],
+const parameters = object({
+  expires_in: withDoc(byDefault(integer(0, linkMinutesMax), 60), {
+    description:
+      'Minutes for which the link is valid; 0 for a permanent link, which is valid as long as the image exists.',
+    example: 60,
+  }),
 })
 
-const { SignedUrlAnswer } = components({ SignedUrlAnswer: inEnvelope(signedUrl) })
+const signedUrlAnswer = named(
+  'SignedUrlAnswer',
+  inEnvelope(
+    object({
+      url: url(
+        'Link to the image, usable by anyone who has it.',
+        `${exampleAddress}/${exampleIds.screenshot}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
+      ),
+      expires_at: orNull(
+        timestamp('Time at which the link expires; null for a permanent link.', '2026-03-01T10:30:00.000000Z'),
+      ),
+      expires_in: integer(0, linkMinutesMax, 'Minutes for which the link is valid; 0 for a permanent link.', {
+        example: 60,
+      }),
+    }),
+  ),
+)
 
 /** Creates a link to the image that needs no API key. The capture need not have ended. */
 export const signUrl = forCaller({
@@ -56,7 +45,7 @@ export const signUrl = forCaller({
   description:
     'Creates a link to the image that requires no API key, for example for use in `<img>`. Deleting the screenshot revokes the link.',
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
-  answers: { 200: jsonAnswer('The link.', SignedUrlAnswer, ['Idempotent-Replayed']) },
+  answers: { 200: jsonAnswer('The link.', signedUrlAnswer, ['Idempotent-Replayed']) },
   errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })

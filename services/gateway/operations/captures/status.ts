@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
+import { integer, object } from '#shared/schema/fields.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { recordComponents } from '#gateway/openapi/components/records.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
+import { screenshotAnswer } from '#gateway/records/capture.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
@@ -36,18 +36,8 @@ export const showStatus = forCaller({
   summary: 'Show a screenshot',
   description:
     'Returns the current record; with `wait`, as soon as the capture has ended, at the latest after that many seconds.',
-  query: Type.Object(
-    {
-      wait: Type.Integer({
-        minimum: 0,
-        maximum: 60,
-        default: 0,
-        doc: { description: 'Maximum number of seconds to wait for the capture to end.' },
-      }),
-    },
-    { additionalProperties: false },
-  ),
-  answers: { 200: jsonAnswer('The screenshot.', recordComponents.ScreenshotAnswer) },
+  query: object({ wait: integer(0, 60, 'Maximum number of seconds to wait for the capture to end.', { default: 0 }) }),
+  answers: { 200: jsonAnswer('The screenshot.', screenshotAnswer) },
   run: async (context, { caller, id, query, watchClient }) => {
     const of = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0

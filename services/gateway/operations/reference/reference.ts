@@ -3,7 +3,7 @@ import type { Context } from '#gateway/context/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/schema/contract.ts'
-import { typed } from '#gateway/openapi/schema/json-schema.ts'
+import { typed } from '#shared/schema/fields.ts'
 import type { StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 

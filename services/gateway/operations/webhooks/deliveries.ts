@@ -1,23 +1,21 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import { object, optional, text } from '#shared/schema/fields.ts'
 import type { DeliveriesOf } from '#gateway/db/deliveries.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
-import { type Delivery, webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
+import { type Delivery, deliveryPage, queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
-const parameters = Type.Object(
-  {
-    per_page: perPageParameter('Number of deliveries per page.'),
-    cursor: Type.Optional(Type.String({ doc: { description: '`meta.next_cursor` of an earlier page.' } })),
-  },
-  { additionalProperties: false },
-)
+const parameters = object({
+  per_page: perPageParameter('Number of deliveries per page.'),
+  ...optional({ cursor: text('`meta.next_cursor` of an earlier page.') }),
+})
 type Page = Static<typeof parameters>
 
-const answers = { 200: jsonAnswer('A page of deliveries.', webhookComponents.DeliveryPage) }
+const answers = { 200: jsonAnswer('A page of deliveries.', deliveryPage) }
 
 const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
   if (cursor === undefined || readCursor(cursor)?.direction === 'older') return
@@ -38,7 +36,7 @@ const list = async (context: Context, of: DeliveriesOf, { per_page: limit, curso
   return { status: 200, body: pageBody(found, limit) }
 }
 
-const queued = { 202: jsonAnswer('Queued.', webhookComponents.QueuedDeliveryAnswer, ['Idempotent-Replayed']) }
+const queued = { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) }
 
 const redeliver = async (context: Context, of: DeliveriesOf, id: string) => {
   orNotFound(await context.webhooks.redeliver(of, id))

@@ -1,6 +1,7 @@
 import { orNotFound } from '#gateway/http/errors.ts'
-import { webhookComponents } from '#gateway/openapi/components/webhooks.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/schema/contract.ts'
+import { queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
+import { webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook, webhookUpdate } from './webhook-fields.ts'
 
@@ -13,7 +14,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'List webhooks',
     description: 'Lists all webhooks of the account, oldest first.',
-    answers: { 200: jsonAnswer('The webhooks.', webhookComponents.WebhookList) },
+    answers: { 200: jsonAnswer('The webhooks.', webhookList) },
     run: async (context, { caller }) => ({
       status: 200,
       body: { data: await context.webhooks.list(caller.accountId) },
@@ -34,11 +35,9 @@ export const webhookOperations: readonly Operation[] = [
       example: { url: 'https://hooks.example.com/shots', description: 'Production' },
     },
     answers: {
-      200: jsonAnswer(
-        'The webhook with its secret, which is returned only once.',
-        webhookComponents.WebhookWithSecretAnswer,
-        ['Idempotent-Replayed'],
-      ),
+      200: jsonAnswer('The webhook with its secret, which is returned only once.', webhookWithSecretAnswer, [
+        'Idempotent-Replayed',
+      ]),
     },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
@@ -53,7 +52,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Show a webhook',
     description: 'Returns a webhook, without its secret.',
-    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
+    answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
@@ -68,7 +67,7 @@ export const webhookOperations: readonly Operation[] = [
     description:
       'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated.',
     body: { name: 'WebhookChange', schema: webhookUpdate, check: checkWebhook, example: { active: false } },
-    answers: { 200: jsonAnswer('The webhook.', webhookComponents.WebhookAnswer) },
+    answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
       const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
@@ -95,7 +94,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Test a webhook',
     description: 'Queues a `webhook.test` event.',
-    answers: { 202: jsonAnswer('Queued.', webhookComponents.QueuedDeliveryAnswer, ['Idempotent-Replayed']) },
+    answers: { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: webhookId }) => {
       const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
@@ -110,11 +109,9 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'Rotate the secret',
     description: 'Creates a new secret. For 24 hours, deliveries are also signed with the previous one.',
     answers: {
-      200: jsonAnswer(
-        'The webhook with its new secret, which is returned only once.',
-        webhookComponents.WebhookWithSecretAnswer,
-        ['Idempotent-Replayed'],
-      ),
+      200: jsonAnswer('The webhook with its new secret, which is returned only once.', webhookWithSecretAnswer, [
+        'Idempotent-Replayed',
+      ]),
     },
     run: async (context, { caller, id }) => {
       const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))

@@ -1,14 +1,15 @@
 import { Type } from 'typebox'
-import { byDefault, flag, integer, line, outputNames, withDoc } from './kinds.ts'
+import { byDefault, enumSchema, flag, integer, line } from '#shared/schema/fields.ts'
+import { outputNames, withDoc } from './kinds.ts'
 
 /** Record, cache, webhook and response. */
 export const advanced = {
-  extract_metadata: withDoc(flag(false), {
+  extract_metadata: withDoc(byDefault(flag(), false), {
     description:
       'Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags.',
     example: true,
   }),
-  outputs: withDoc(Type.Array(Type.Enum([...outputNames]), { maxItems: outputNames.length, uniqueItems: true }), {
+  outputs: withDoc(Type.Array(enumSchema(outputNames), { maxItems: outputNames.length, uniqueItems: true }), {
     description:
       'Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`.',
     example: ['text', 'links'],
@@ -19,12 +20,12 @@ export const advanced = {
       'Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free.',
     example: 3600,
   }),
-  webhook_url: withDoc(line(2048), {
+  webhook_url: withDoc(line(1, 2048), {
     description: 'Public https URL that is notified on completion. The request then returns immediately.',
     example: 'https://hooks.example.com/screenshots',
     plain: 'deliveries wait in queues by receiver',
   }),
-  response_type: withDoc(Type.Enum(['json', 'image']), {
+  response_type: withDoc(enumSchema(['json', 'image']), {
     description: '`image` returns the image, `json` the record.',
     example: 'json',
     more: 'Defaults to `image` on capture and to `json` on create; a batch supports only `json`.',

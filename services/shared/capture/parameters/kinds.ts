@@ -1,44 +1,32 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
+import { byDefault, enumSchema, integer, line } from '#shared/schema/fields.ts'
 
-const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const noNul = '^[^\\u0000]*$'
 
-/** Adds a default to the type of a schema, so that options with a default are never undefined. */
-export const byDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>) =>
-  Object.assign(schema, { default: value })
-
-/** A text in one line. */
-export const line = (maxLength: number, minLength = 1) =>
-  Type.String({
-    minLength,
-    maxLength,
-    pattern: noControlCharacters,
-    description: `a string of ${minLength} to ${maxLength} characters without control characters`,
-  })
 /** A source as text. */
 export const sourceText = () =>
   Type.String({
     minLength: 1,
     maxLength: 500_000,
     pattern: noNul,
-    description: 'a string of 1 to 500000 characters without NUL',
+    expected: 'a string of 1 to 500000 characters without NUL',
   })
 /** CSS, JavaScript or HTML of the caller. */
 export const code = () =>
   Type.String({
     maxLength: 10_000,
     pattern: noNul,
-    description: 'a string of at most 10000 characters without NUL',
+    expected: 'a string of at most 10000 characters without NUL',
   })
 /** A CSS selector; its form is checked separately. */
-export const selector = () => line(500)
+export const selector = () => line(1, 500)
 /** A margin of a page. */
 export const length = () =>
   byDefault(
     Type.String({
       maxLength: 20,
       pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
-      description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
+      expected: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
     }),
     '10mm',
   )
@@ -47,15 +35,11 @@ export const paper = () =>
   Type.String({
     maxLength: 20,
     pattern: '^\\d{1,5}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem)$',
-    description: 'a number with one of px, in, cm, mm, pt, pc, Q, em, rem, from 25mm to 2000mm',
+    expected: 'a number with one of px, in, cm, mm, pt, pc, Q, em, rem, from 25mm to 2000mm',
   })
-/** A flag with its default. */
-export const flag = (value: boolean) => byDefault(Type.Boolean(), value)
-/** An integer within bounds, included. */
-export const integer = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 /** A cookie to set. */
 export const cookie = Type.Object(
-  { name: line(4096), value: line(4096, 0), domain: Type.Optional(line(255)) },
+  { name: line(1, 4096), value: line(0, 4096), domain: Type.Optional(line(1, 255)) },
   { additionalProperties: false },
 )
 /** Keys that an action can press. */
@@ -66,11 +50,11 @@ const keyNames = [
 /** A step of `actions`; which fields belong to a type is checked separately. */
 export const action = Type.Object(
   {
-    type: Type.Enum(['click', 'hover', 'type', 'press', 'select', 'scroll', 'wait']),
+    type: enumSchema(['click', 'hover', 'type', 'press', 'select', 'scroll', 'wait']),
     selector: Type.Optional(selector()),
-    text: Type.Optional(line(1000)),
-    key: Type.Optional(Type.Enum(keyNames)),
-    value: Type.Optional(line(500)),
+    text: Type.Optional(line(1, 1000)),
+    key: Type.Optional(enumSchema(keyNames)),
+    value: Type.Optional(line(1, 500)),
     x: Type.Optional(integer(0, 20_000)),
     y: Type.Optional(integer(0, 20_000)),
     milliseconds: Type.Optional(integer(0, 10_000)),
@@ -94,22 +78,22 @@ export const renditionsMax = 5
 /** Another format or size of the image. */
 export const rendition = Type.Object(
   {
-    format: Type.Enum([...imageFormats]),
+    format: enumSchema(imageFormats),
     quality: Type.Optional(quality()),
     resize_width: Type.Optional(resizeWidth()),
     resize_height: Type.Optional(resizeHeight()),
-    resize_mode: Type.Optional(Type.Enum([...resizeModes])),
+    resize_mode: Type.Optional(enumSchema(resizeModes)),
   },
   { additionalProperties: false },
 )
 /** Items of a page's storage by name. */
-export const storageItems = () => Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 })
+export const storageItems = () => Type.Record(Type.String(), line(0, 4096), { maxProperties: 20 })
 
 /**
  * Documentation of a parameter; `more` appears only in docs/parameters.md. With `appliesTo`, a record has a warning if the
  * parameter is supplied for anything else.
  */
-export type Doc = {
+export type ParameterDoc = {
   readonly description: string
   readonly example: unknown
   readonly more?: string
@@ -118,5 +102,5 @@ export type Doc = {
   readonly plain?: string
 }
 
-/** Adds documentation; the schema's own description is for error messages. */
-export const withDoc = <Schema extends TSchema>(schema: Schema, doc: Doc) => Object.assign(schema, { doc })
+/** Adds documentation. */
+export const withDoc = <Schema extends TSchema>(schema: Schema, doc: ParameterDoc) => Object.assign(schema, doc)

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { byDefault, code, flag, integer, line, selector, withDoc } from './kinds.ts'
+import { byDefault, enumSchema, flag, integer, line } from '#shared/schema/fields.ts'
+import { code, selector, withDoc } from './kinds.ts'
 
 /** When the page is captured, when that fails, and how much of it is captured. */
 export const loading = {
@@ -15,7 +15,7 @@ export const loading = {
     description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
     example: 20,
   }),
-  wait_until: withDoc(byDefault(Type.Enum(['load', 'network_idle', 'domcontentloaded']), 'load'), {
+  wait_until: withDoc(byDefault(enumSchema(['load', 'network_idle', 'domcontentloaded']), 'load'), {
     description:
       'When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`.',
     example: 'network_idle',
@@ -33,7 +33,7 @@ export const loading = {
       'JavaScript expression, or function, that must be true before the capture; evaluated in the page until `timeout` elapses.',
     example: 'window.chartsReady === true',
   }),
-  fail_on_status: withDoc(flag(false), {
+  fail_on_status: withDoc(byDefault(flag(), false), {
     description: 'Fails the capture, free of charge, if the page responds with a status of 400 or above.',
     example: true,
     appliesTo: 'url',
@@ -46,23 +46,23 @@ export const loading = {
     description: 'Fails the capture, free of charge, if this CSS selector matches something.',
     example: '.error-page',
   }),
-  fail_if_text: withDoc(line(500), {
+  fail_if_text: withDoc(line(1, 500), {
     description: 'Fails the capture, free of charge, if the page shows this text, in any case.',
     example: 'Page not found',
   }),
-  full_page: withDoc(flag(false), {
+  full_page: withDoc(byDefault(flag(), false), {
     description: 'Captures the whole scrollable page instead of the viewport.',
     example: true,
     more: 'At most 20,000 px high. If the page scrolls inside an element instead, that element is captured in full.',
   }),
-  full_page_mode: withDoc(byDefault(Type.Enum(['tall', 'sections']), 'tall'), {
+  full_page_mode: withDoc(byDefault(enumSchema(['tall', 'sections']), 'tall'), {
     description:
       'How a full page is captured: `tall`, in a viewport as high as the page, so that what appears on scrolling is there; `sections`, one viewport after the other as a visitor scrolls, joined to one image.',
     example: 'sections',
     more: 'With `tall`, heights that follow the viewport stay as they were. `sections` is for pages that `tall` changes; bars that are fixed are shown once. PDFs are always `tall`.',
     appliesTo: 'image',
   }),
-  full_page_width: withDoc(byDefault(Type.Enum(['content', 'viewport']), 'content'), {
+  full_page_width: withDoc(byDefault(enumSchema(['content', 'viewport']), 'content'), {
     description:
       'Width of a full page: that of its content, if wider than the viewport, or always that of the viewport.',
     example: 'viewport',

@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
+import { byDefault, enumSchema, flag, integer } from '#shared/schema/fields.ts'
 import {
-  byDefault,
-  flag,
   imageFormats,
-  integer,
   quality,
   rendition,
   renditionsMax,
@@ -18,7 +16,7 @@ const neverEnlarged =
 
 /** Format and size of an image. */
 export const output = {
-  format: withDoc(byDefault(Type.Enum([...imageFormats, 'pdf'] as const), 'png'), {
+  format: withDoc(byDefault(enumSchema([...imageFormats, 'pdf']), 'png'), {
     description: 'Format of the result.',
     example: 'png',
     plain: 'the ledger counts captures by it',
@@ -39,14 +37,14 @@ export const output = {
     more: neverEnlarged,
     appliesTo: 'image',
   }),
-  resize_mode: withDoc(byDefault(Type.Enum([...resizeModes]), 'fit'), {
+  resize_mode: withDoc(byDefault(enumSchema(resizeModes), 'fit'), {
     description:
       'How the image becomes `resize_width` by `resize_height`: `fit` keeps all of it inside, `cover` fills both and cuts off the rest, `contain` fills what is left with the background.',
     example: 'cover',
     more: '`cover` and `contain` need both sizes. The image is never enlarged: `cover` of a smaller one cuts it only, `contain` pads it.',
     appliesTo: 'image',
   }),
-  resize_position: withDoc(byDefault(Type.Enum(['center', 'top', 'bottom', 'left', 'right']), 'center'), {
+  resize_position: withDoc(byDefault(enumSchema(['center', 'top', 'bottom', 'left', 'right']), 'center'), {
     description: 'Part of the image that `cover` keeps, or side at which `contain` places it.',
     example: 'top',
     appliesTo: 'image',
@@ -70,7 +68,7 @@ export const output = {
       appliesTo: 'image',
     },
   ),
-  omit_background: withDoc(flag(false), {
+  omit_background: withDoc(byDefault(flag(), false), {
     description: 'Makes the background transparent; only for PNG and WebP.',
     example: true,
   }),
@@ -79,7 +77,7 @@ export const output = {
       minLength: 1,
       maxLength: 100,
       pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f"\\\\/:*?<>|]+$',
-      description: 'a name of 1 to 100 characters without control characters and " \\ / : * ? < > |',
+      expected: 'a name of 1 to 100 characters without control characters and " \\ / : * ? < > |',
     }),
     {
       description: 'Name under which browsers save the result; the extension of its format is added if it is missing.',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { byDefault, code, flag, length, paper, withDoc } from './kinds.ts'
+import { byDefault, enumSchema, flag } from '#shared/schema/fields.ts'
+import { code, length, paper, withDoc } from './kinds.ts'
 
 const units = 'The unit is px, in, cm, mm, pt, pc, Q, em or rem.'
 const margin = (side: string) =>
@@ -19,19 +20,19 @@ const pageSide = (side: string, example: string) =>
 
 /** Pages of a PDF. */
 export const pdf = {
-  pdf_landscape: withDoc(flag(false), {
+  pdf_landscape: withDoc(byDefault(flag(), false), {
     description: 'Uses landscape orientation for the pages of a PDF.',
     example: true,
     appliesTo: 'pdf',
   }),
-  pdf_page_format: withDoc(byDefault(Type.Enum(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'), {
+  pdf_page_format: withDoc(byDefault(enumSchema(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid']), 'A4'), {
     description: 'Page size of a PDF.',
     example: 'Letter',
     appliesTo: 'pdf',
   }),
   pdf_width: pageSide('Width', '148mm'),
   pdf_height: pageSide('Height', '105mm'),
-  pdf_single_page: withDoc(flag(false), {
+  pdf_single_page: withDoc(byDefault(flag(), false), {
     description: 'Prints a PDF on one page as wide as the paper and as high as the content.',
     example: true,
     more: 'With print styles, unlike `full_page`, whose page is as wide as the viewport. The height of the paper has no effect.',
@@ -42,7 +43,7 @@ export const pdf = {
     example: 0.8,
     appliesTo: 'pdf',
   }),
-  pdf_background: withDoc(flag(true), {
+  pdf_background: withDoc(byDefault(flag(), true), {
     description: 'Prints backgrounds in a PDF.',
     example: false,
     appliesTo: 'pdf',
@@ -51,7 +52,7 @@ export const pdf = {
     Type.String({
       maxLength: 100,
       pattern: '^[1-9]\\d{0,3}(-[1-9]\\d{0,3})?(,[1-9]\\d{0,3}(-[1-9]\\d{0,3})?)*$',
-      description: 'page numbers and ranges such as 1-3,5',
+      expected: 'page numbers and ranges such as 1-3,5',
     }),
     {
       description: 'Pages of a PDF to print; all by default. A full page or element has one page.',
@@ -71,7 +72,7 @@ export const pdf = {
     example: '<span style="font-size:8px"><span class="pageNumber"></span> of <span class="totalPages"></span></span>',
     appliesTo: 'pdf',
   }),
-  pdf_outline: withDoc(flag(false), {
+  pdf_outline: withDoc(byDefault(flag(), false), {
     description: 'Adds an outline of the headings to a PDF.',
     example: true,
     appliesTo: 'pdf',

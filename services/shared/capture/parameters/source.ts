@@ -1,8 +1,9 @@
-import { line, sourceText, withDoc } from './kinds.ts'
+import { line } from '#shared/schema/fields.ts'
+import { sourceText, withDoc } from './kinds.ts'
 
 /** Sources of a capture; exactly one is given. */
 export const source = {
-  url: withDoc(line(2048), {
+  url: withDoc(line(1, 2048), {
     description: 'URL of the page to capture. It must be http or https, and public.',
     example: 'https://example.com/',
     plain: 'its origin only, by which operators see what is captured',

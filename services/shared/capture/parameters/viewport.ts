@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { deviceNames, deviceSizes } from './devices.ts'
-import { byDefault, flag, integer, withDoc } from './kinds.ts'
+import { byDefault, enumSchema, flag, integer } from '#shared/schema/fields.ts'
+import { withDoc } from './kinds.ts'
 
 /** Viewport and device. */
 export const viewport = {
@@ -12,16 +13,16 @@ export const viewport = {
     description: 'Height of the viewport in CSS pixels.',
     example: 900,
   }),
-  device: withDoc(byDefault(Type.Enum(deviceNames), 'desktop'), {
+  device: withDoc(byDefault(enumSchema(deviceNames), 'desktop'), {
     description: 'Preset of viewport, touch and user agent; explicit values take precedence.',
     example: 'mobile',
     more: deviceSizes,
   }),
-  orientation: withDoc(Type.Enum(['portrait', 'landscape']), {
+  orientation: withDoc(enumSchema(['portrait', 'landscape']), {
     description: 'Orientation of the device: swaps the width and height of its preset where they differ from it.',
     example: 'landscape',
   }),
-  retina: withDoc(flag(false), {
+  retina: withDoc(byDefault(flag(), false), {
     description: 'Captures at two device pixels per CSS pixel.',
     example: true,
   }),

@@ -2,9 +2,10 @@ import { Ajv } from 'ajv'
 import t from 'tap'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { captureParameters } from '#shared/capture/options.ts'
+import { ownKeywords } from '#shared/schema/fields.ts'
 
 t.test('check schema: the parameters are a valid JSON schema, which services do not check', (t) => {
-  const ajv = new Ajv({ keywords: ['doc'] })
+  const ajv = new Ajv({ keywords: ownKeywords })
   t.equal(ajv.validateSchema(captureParameters), true)
   t.equal(ajv.validateSchema({ ...captureParameters, required: 'url' }), false)
   t.end()

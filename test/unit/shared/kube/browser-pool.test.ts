@@ -29,7 +29,7 @@ const fieldsOf = (schema: Schema, path = ''): Field[] =>
 
 const { autoscaling, scaleDown } = browserPoolSpec.properties
 const { reason, conditions } = browserPoolStatus.properties
-const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolStatus)]
+const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolStatus as Schema)]
 
 const takes = (setting: Setting<number>, value: number) => setting.parse(String(value)).ok
 

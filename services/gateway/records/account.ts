@@ -1,0 +1,85 @@
+import type { Static } from 'typebox'
+import { featureNames } from '#shared/capture/features.ts'
+import { count, decimal, enumSchema, id, named, object, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
+import { inEnvelope } from './envelope.ts'
+import { exampleIds } from './example-values.ts'
+
+/** A plan in responses. */
+export const plan = named(
+  'Plan',
+  object({
+    name: text('Human-readable name.', { example: 'Pro' }),
+    slug: text('Machine-readable name.', { example: 'pro' }),
+    screenshots_per_month: orNull(count('Monthly quota of screenshots; null if unlimited.', { example: 15_000 })),
+    rate_limit_per_minute: orNull(count('Requests per minute; null if unlimited.', { example: 40 })),
+    retention_hours: typed<number>({
+      type: 'number',
+      minimum: 0,
+      description: 'Retention of images in hours.',
+      example: 168,
+    }),
+    features: typed<readonly string[]>({
+      type: 'array',
+      uniqueItems: true,
+      items: enumSchema(featureNames, 'A feature that is not part of every plan.'),
+      description: 'Features of the plan beyond the basic ones.',
+      example: ['retina', 'pdf', 'webhooks', 'batch'],
+    }),
+    overage_price: orNull(
+      decimal('Price per screenshot beyond the quota; null if the quota cannot be exceeded.', '0.006'),
+    ),
+    max_api_keys: orNull(count('Maximum number of API keys of the account; null if unlimited.', { example: 5 })),
+    price_monthly: orNull(decimal('Price per month.', '29')),
+    price_yearly: orNull(decimal('Price per year, equal to that of ten months.', '290')),
+    currency: orNull(text('Currency of the prices.', { example: 'USD' })),
+  }),
+)
+
+const subscription = typed<null>({
+  ...object({
+    status: text('Status of the subscription.'),
+    current_period_end: timestamp('Time of the next renewal.'),
+  }),
+  type: ['object', 'null'],
+  description: 'Subscription of the account; null if there is none.',
+  example: null,
+})
+
+const account = object({
+  id: id('Id of the account.', exampleIds.account),
+  name: text('Name of the account.', { example: 'Acme' }),
+  email: text('Email address of the owner.', { example: 'platform@example.com' }),
+  plan,
+  subscription,
+})
+
+const usage = object({
+  screenshots_used: count('Screenshots charged in this period, including those that have not ended.', {
+    example: 1204,
+  }),
+  screenshots_limit: orNull(count('Monthly quota of screenshots; null if unlimited.', { example: 15_000 })),
+  screenshots_remaining: orNull(count('Screenshots left in the quota; null if unlimited.', { example: 13_796 })),
+  usage_percentage: typed<number | null>({
+    type: ['number', 'null'],
+    minimum: 0,
+    description:
+      'Percentage of the quota used, with two decimals, rounded down; above 100 with overage; null if unlimited.',
+    example: 8.02,
+  }),
+  period_start: timestamp('Start of the period.', '2026-03-01T00:00:00.000000Z'),
+  period_end: timestamp('End of the period, when the count is reset.', '2026-04-01T00:00:00.000000Z'),
+  overage: count('Number of screenshots beyond the quota.', { example: 0 }),
+  overage_cost: decimal('Cost of the screenshots beyond the quota.', '0.000'),
+})
+
+/** An account in responses. */
+export type Account = Static<typeof account>
+
+/** The account's usage in the current period. */
+export type Usage = Static<typeof usage>
+
+/** Body of a response with the account. */
+export const accountAnswer = named('AccountAnswer', inEnvelope(account))
+
+/** Body of a response with the usage. */
+export const usageAnswer = named('UsageAnswer', inEnvelope(usage))
