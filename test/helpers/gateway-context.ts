@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { AcceptBatchOutcome, NewBatch } from '#gateway/db/accept-batch.ts'
-import type { AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import type { Account } from '#gateway/records/account.ts'
-import type { Batch } from '#gateway/records/batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import type { CapturePage } from '#gateway/db/list-captures.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
+import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { namedKey } from '#test/helpers/named-key.ts'
@@ -120,24 +117,10 @@ export const completedCapture: FoundCapture = {
 
 /** A context that records calls in `seen` and returns what `answers` defines. Tests change the answers. */
 export type TestContext = Context & {
-  readonly seen: {
-    accepted: NewCapture[]
-    tried: NewCapture[]
-    batches: NewBatch[]
-    checks: number
-    published: string[]
-    relayWakeups: number
-  }
-  readonly answers: {
-    accept: () => AcceptOutcome
-    check: () => Awaited<ReturnType<Context['captures']['check']>>
+  readonly seen: DatabaseCalls & { published: string[]; relayWakeups: number }
+  readonly answers: DatabaseAnswers & {
     refused: () => Refusal | undefined
     validKey: () => boolean
-    acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
-    find: (id: string) => FoundCapture | undefined
-    list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
-    account: () => Account | undefined
-    findBatch: (id: string) => Batch | undefined
     object: (key: string) => Buffer | undefined
     maintenance: boolean
     waiter: ReturnType<Context['waiters']['begin']>
@@ -154,50 +137,6 @@ const linkSettings = {
 }
 const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
-
-const noWebhooks: Context['webhooks'] = {
-  create: () => Promise.reject(new Error('not implemented by the test context')),
-  list: async () => [],
-  find: async () => undefined,
-  change: async () => undefined,
-  delete: async () => false,
-  rotate: async () => undefined,
-  test: async () => undefined,
-  deliveries: async () => [],
-  redeliver: async () => false,
-}
-
-/** A stand-in database: returns the test's answers and records what it was called to accept. */
-const fakeCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
-  hashKey: (key) => createHash('sha256').update(key).digest(),
-  refused: () => answers.refused(),
-  isValidKey: async () => answers.validKey(),
-  accept: async (capture) => {
-    seen.accepted.push(capture)
-    return answers.accept()
-  },
-  tryAccept: async (capture) => {
-    seen.tried.push(capture)
-    return answers.accept()
-  },
-  check: async () => {
-    seen.checks += 1
-    return answers.check()
-  },
-  acceptBatch: async (batch) => {
-    seen.batches.push(batch)
-    return answers.acceptBatch(batch)
-  },
-  find: async ({ id }) => answers.find(id),
-  findUnopened: async ({ id }) => answers.find(id),
-  remove: async ({ id }) => answers.find(id) !== undefined,
-  maySign: async ({ id }) => ({ allowed: true, found: answers.find(id) !== undefined }),
-  findLinked: async (id) => answers.find(id),
-  list: async (...asked) => answers.list(...asked),
-  describeAccount: async () => answers.account(),
-  findBatch: async ({ id }) => answers.findBatch(id),
-  findProgress: async () => [],
-})
 
 /** An object store that contains the test's objects. */
 const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
@@ -224,9 +163,11 @@ export const createTestContext = (): TestContext => {
     refused: () => undefined,
     validKey: () => true,
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
-    list: () => ({ captures: [], hasOlder: false, hasNewer: false, total: 0, totalIsEstimated: false }),
+    list: () => [],
     account: () => testAccount,
     findBatch: () => undefined,
+    deliveries: () => [],
+    signs: true,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     maintenance: false,
     waiter: {
@@ -240,8 +181,12 @@ export const createTestContext = (): TestContext => {
     seen,
     answers,
     openingKeys: openingKeysOf(keys),
-    captures: fakeCaptures(seen, answers),
-    webhooks: noWebhooks,
+    database: createFakeDatabase(seen, answers, testCaller),
+    hashKey: (key) => createHash('sha256').update(key).digest(),
+    refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
+    isValidKey: async () => answers.validKey(),
+    windowCaptures: 16,
+    webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     idempotencyStore: {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { acceptBatch, type AcceptBatchOutcome, type NewBatch } from '#gateway/db/accept-batch.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { deleteCapture } from '#gateway/db/captures-in.ts'
+import { deleteCapture } from '#gateway/db/captures.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
 import { advanceCapture } from '#test/helpers/advance-capture.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
@@ -21,7 +21,7 @@ const newBatch = (tenant: Tenant, size: number, more: Partial<NewBatch> = {}): N
 const accept = (batch: NewBatch, windowSize = 16) => acceptBatch(database, batch, { windowSize })
 const codeOf = (outcome: AcceptBatchOutcome) => (outcome.ok ? 'ok' : outcome.code)
 const find = async (tenant: Tenant, id: string) =>
-  (await findBatch(database, testRecords, { id, accountId: tenant.accountId }))!
+  (await findBatch({ database, records: testRecords }, { id, accountId: tenant.accountId }))!
 const rowsOf = async ({ accountId }: Tenant) => {
   const counts = ['capture', 'outbox', 'batch', 'idempotency_key'].map(
     async (table) => (await database.query(`select from ${table} where account_id = $1`, [accountId])).length,
@@ -61,7 +61,10 @@ t.test('accept batch: a batch is one request and a capture per member, in input 
   const later = await accept(newBatch(tenant, 2))
   t.match(later, { admitted: false, admittedIds: [] }, 'no capture passes an older one that waits')
   t.equal(
-    await findBatch(database, testRecords, { id: batch.id, accountId: (await createTenant(database)).accountId }),
+    await findBatch(
+      { database, records: testRecords },
+      { id: batch.id, accountId: (await createTenant(database)).accountId },
+    ),
     undefined,
   )
   t.same(await database.query(meterDifferences), [])

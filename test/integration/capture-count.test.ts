@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { describeAccount } from '#gateway/db/captures-in.ts'
+import { describeAccount } from '#gateway/db/describe-account.ts'
 import { countedMax, listCaptures } from '#gateway/db/list-captures.ts'
 import { openDatabase, type Sql } from '#shared/db/connection.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import t, { type Test } from 'tap'
-import { deleteCapture } from '#gateway/db/captures-in.ts'
+import { deleteCapture } from '#gateway/db/captures.ts'
 import { readConfig } from '#ledger/config.ts'
 import { type Ledger, openContext } from '#ledger/context.ts'
 import { setUpStreams } from '#ledger/keep-streams.ts'

@@ -58,7 +58,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    file: 'services/gateway/db/webhook-store.ts',
+    file: 'services/gateway/db/webhooks.ts',
     find: 'return webhook && { ...webhook, secret }',
     replace: 'return webhook',
   },
@@ -166,9 +166,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/gateway/db/accept-capture.ts',
-    find: 'keyHash: null, originHost: null, accountId, counted: true',
-    replace: 'keyHash: null, originHost: null, accountId, counted: false',
+    file: 'services/gateway/admin/queue-routes.ts',
+    find: 'windowSize: deps.windowCaptures, counted: true',
+    replace: 'windowSize: deps.windowCaptures, counted: false',
   },
   {
     point: 'Queue by account',

@@ -97,13 +97,12 @@ export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<AcceptDependencies, 'windowCaptures'>,
-  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper' | 'windowCaptures'>,
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & AcceptDependencies,
+  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper'>,
 ): OpenAdmin | undefined => {
-  const { keyPepper, windowCaptures } = config
   const actors = adminActors(config.adminToken, config.adminTokens)
   if (actors.size === 0) return undefined
   const findActor = createTokenCheck(actors, () => performance.now())
-  const app = createAdminApp({ ...gateway, accepting: { ...gateway, windowCaptures }, keyPepper, findActor })
+  const app = createAdminApp({ ...gateway, accepting: gateway, keyPepper: config.keyPepper, findActor })
   return { app, [Symbol.asyncDispose]: () => app.close() }
 }

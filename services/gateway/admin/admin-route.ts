@@ -14,7 +14,8 @@ export type AcceptDependencies = Pick<
   | 'hasStealth'
   | 'publisher'
   | 'inMaintenance'
-> & { readonly windowCaptures: number }
+  | 'windowCaptures'
+>
 
 /** Dependencies of the admin API. */
 export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: AcceptDependencies }

@@ -8,7 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { mask } from '#shared/capture/mask-url.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
-import { acceptCaptureFor } from '#gateway/db/accept-capture.ts'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { enumSchema, integer, text } from '#shared/schema/fields.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
@@ -62,9 +62,8 @@ const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture):
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
-  const outcome = await acceptCaptureFor(deps.database, accountId, deps.records.seal(capture), {
-    windowSize: deps.windowCaptures,
-  })
+  const acting = { ...deps.records.seal(capture), keyHash: null, originHost: null, accountId }
+  const outcome = await acceptCapture(deps.database, acting, { windowSize: deps.windowCaptures, counted: true })
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })

@@ -5,6 +5,7 @@ import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { findRecord } from '#gateway/db/captures.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
@@ -94,12 +95,14 @@ const awaitEnd = async (
   created: CreatedCapture,
   waiter: Waiter | undefined,
 ): Promise<WaitResult | 'full'> => {
+  const find = () => findRecord(context, created)
   if (created.shared === 'hit' || created.isReplay) {
-    const capture = orNotFound(await context.captures.find(created))
+    const capture = orNotFound(await find())
     if (isTerminal(capture.status)) return { capture }
   }
   if (!waiter?.takeSlot(created.accountId)) return 'full'
-  return await waitForEnd(context, waiter, created, created.budgetMs + context.queueAllowanceMs)
+  const { isStopping } = context.waiters
+  return await waitForEnd({ find, isStopping }, waiter, created.budgetMs + context.queueAllowanceMs)
 }
 
 /** Waits for the end of an accepted capture and returns its response. */

@@ -2,12 +2,13 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
-import type { NewCapture } from '#gateway/db/accept-capture.ts'
+import { acceptBatch } from '#gateway/db/accept-batch.ts'
+import { findBatch } from '#gateway/db/find-batch.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
-import { acceptedOutcome, publish } from './create-capture.ts'
+import { orNotFound, withFacts } from '#gateway/http/errors.ts'
+import { acceptedOutcome, refuseUnavailable } from './create-capture.ts'
 import { prepareCapture } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
@@ -50,26 +51,10 @@ const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }
   } as const
 }
 
-const refuseUnavailable = async (
-  context: Context,
-  capture: NewCapture,
-  { parsed, caller }: ValidRequest<ParsedBatch>,
-) => {
-  const { unavailable } = parsed.captures[0]
-  if (!unavailable) return
-  const outcome = acceptedOutcome(await context.captures.tryAccept(capture, caller !== undefined))
-  throw new RequestError(validationError(unavailable), { caller: outcome.caller })
-}
+const published = ({ id, pool, budgetMs, sealed }: Member) => ({ id, pool, budgetMs, sealed })
 
 /** A batch that this request or an earlier identical one created. */
 export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
-
-const findAccepted = (context: Context, id: string, caller: Caller): Promise<CreatedBatch> =>
-  withFacts({ caller, isReplay: true }, async () => {
-    context.events.accepted({ lane, admitted: false, as: 'replay' })
-    const batch = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
-    return { batch, caller, isReplay: true }
-  })
 
 /** The record of a batch just accepted. */
 const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
@@ -91,34 +76,6 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
   })),
 })
 
-const create = async (
-  context: Context,
-  request: ValidRequest<ParsedBatch>,
-  traceparent: string | undefined,
-): Promise<CreatedBatch> => {
-  const members = await prepareAll(context, request.parsed)
-  const common = commonOf(members, request)
-  await refuseUnavailable(context, { ...members[0], ...common }, request)
-  const id = randomUUIDv7()
-  const batch = {
-    id,
-    ...common,
-    traceparent,
-    members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })),
-  }
-  const outcome = acceptedOutcome(await context.captures.acceptBatch(batch, request.caller !== undefined))
-  const { caller, createdAt, replayOf } = outcome
-  if (replayOf !== undefined) return await findAccepted(context, replayOf, caller)
-  const admitted = new Set(outcome.admittedIds)
-  for (const member of members) {
-    const isAdmitted = admitted.has(member.id)
-    if (isAdmitted) publish(context, traceparent, { ...member, lane, accountId: caller.accountId })
-    context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
-  }
-  if (!outcome.admitted) context.publisher.wakeRelay()
-  return { batch: newBatch(id, createdAt, members), caller, isReplay: false }
-}
-
 /**
  * Creates a batch of captures from a request, all or none, in two round trips to the database. The first checks the key,
  * because validating and sealing a hundred captures costs far more. A replay returns the batch of the first request in its
@@ -126,5 +83,29 @@ const create = async (
  */
 export const createBatch = async (context: Context, exchange: Exchange): Promise<CreatedBatch> => {
   const request = await readBatch(context, exchange)
-  return await withFacts({ caller: request.caller }, () => create(context, request, exchange.traceparent))
+  const { traceparent } = exchange
+  const counted = request.caller !== undefined
+  return await withFacts({ caller: request.caller }, async () => {
+    const members = await prepareAll(context, request.parsed)
+    const common = commonOf(members, request)
+    await refuseUnavailable(context, { ...members[0], ...common }, request.parsed.captures[0].unavailable, counted)
+    const id = randomUUIDv7()
+    const sealed = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
+    const batch = { id, ...common, traceparent, members: sealed }
+    const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
+    const { caller, createdAt, replayOf, admitted, admittedIds } = acceptedOutcome(outcome)
+    const { accountId } = caller
+    if (replayOf !== undefined) {
+      context.events.accepted({ lane, admitted: false, as: 'replay' })
+      const find = async () => orNotFound(await findBatch(context, { id: replayOf, accountId }))
+      return { batch: await withFacts({ caller, isReplay: true }, find), caller, isReplay: true }
+    }
+    for (const member of members) {
+      const isAdmitted = admittedIds?.includes(member.id) ?? false
+      if (isAdmitted) context.publisher.publish({ ...published(member), lane, accountId, attempts: 0, traceparent })
+      context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
+    }
+    if (!admitted) context.publisher.wakeRelay()
+    return { batch: newBatch(id, createdAt, members), caller, isReplay: false }
+  })
 }

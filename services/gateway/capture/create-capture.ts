@@ -1,10 +1,11 @@
-import type { Lane } from '#shared/capture/lane.ts'
 import type { Status } from '#shared/capture/status.ts'
-import type { Accepted, AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
+import type { Lane } from '#shared/capture/lane.ts'
 import type { Caller, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context/context.ts'
+import { acceptCapture, type Accepted, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
+import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
@@ -29,71 +30,66 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
   readonly isReplay: boolean
 }
 
+type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
+
 /** The accepted outcome. Throws the refusal as a `RequestError` with the caller. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(outcome: Outcome): Extract<Outcome, { ok: true }> => {
   if (!outcome.ok) throw refusalError(outcome)
   return outcome as Extract<Outcome, { ok: true }>
 }
 
-const accept = async (context: Context, capture: NewCapture, counted: boolean): Promise<Accepted> => {
+/** Throws `VALIDATION_ERROR` if options are unavailable in this installation, unless the plan's features or an earlier check refuse them. */
+export const refuseUnavailable = async (
+  { database, records, windowCaptures: windowSize }: Accepting,
+  capture: NewCapture,
+  unavailable: FieldErrors | undefined,
+  counted: boolean,
+): Promise<void> => {
+  if (!unavailable) return
+  const outcome = await acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true })
+  throw new RequestError(validationError(unavailable), { caller: acceptedOutcome(outcome).caller })
+}
+
+/** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
+const accept = async (
+  { database, records, refusals, windowCaptures: windowSize }: Accepting,
+  capture: NewCapture & CaptureRequest,
+  counted: boolean,
+): Promise<Accepted> => {
   try {
-    return acceptedOutcome(await context.captures.accept(capture, counted))
+    const call = () => acceptCapture(database, records.seal(capture), { windowSize, counted })
+    return acceptedOutcome(await refusals.queryAndCache(capture, call))
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
     throw new RequestError(error, { screenshotId: capture.id })
   }
 }
 
-/** The fields of an accepted capture that are published. */
-export type Publishable = Pick<NewCapture, 'id' | 'pool' | 'lane' | 'budgetMs' | 'sealed'> & {
-  readonly accountId: string
-}
-
-/** Publishes an admitted capture without delaying the response. */
-export const publish = (context: Context, traceparent: string | undefined, capture: Publishable): void => {
-  const { id, pool, lane, accountId, budgetMs, sealed } = capture
-  context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
-}
-
-/** The capture of an earlier identical request, with budget and webhook of this one. */
-const findAccepted = async (
-  context: Context,
-  id: string,
-  requested: Pick<CreatedCapture, 'caller' | 'budgetMs' | 'webhookUrl'>,
-): Promise<CreatedCapture> => {
-  const { caller } = requested
-  return await withFacts({ caller, isReplay: true }, async () => {
-    const found = orNotFound(await context.captures.find({ id, accountId: caller.accountId }))
-    return { ...found, ...requested, shared: undefined, isReplay: true }
-  })
-}
-
-const create = async (context: Context, input: CaptureToCreate): Promise<CreatedCapture> => {
-  const { id, lane, request, traceparent } = input
-  const { parsed, keyHash, originHost, idempotency } = request
-  const counted = request.caller !== undefined
-  const prepared = await prepareCapture(context, { id, parsed })
-  const capture = { ...prepared, lane, keyHash, originHost, idempotency, traceparent }
-  if (parsed.unavailable) {
-    const { caller } = acceptedOutcome(await context.captures.tryAccept(capture, counted))
-    throw new RequestError(validationError(parsed.unavailable), { caller })
-  }
-  const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
-  const { accountId } = caller
-  const requested = { caller, budgetMs: capture.budgetMs, webhookUrl: parsed.options.webhook_url }
-  context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
-  if (replayOf !== undefined) return await findAccepted(context, replayOf, requested)
-  if (admitted) publish(context, traceparent, { ...capture, accountId })
-  else if (!shared) context.publisher.wakeRelay()
-  const { url, options } = capture
-  return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
-}
-
 /**
  * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
  * are rejected after the plan's features. Costs one round trip to the database, two for a replay; a rejected request only
- * increments its minute count. If the database is unavailable, the error contains the capture's id, because it may have been
- * accepted.
+ * increments its minute count. The capture is published without delaying the response.
  */
-export const createCapture = (context: Context, input: CaptureToCreate): Promise<CreatedCapture> =>
-  withFacts({ caller: input.request.caller }, () => create(context, input))
+export const createCapture = (
+  context: Context,
+  { id, lane, request, traceparent }: CaptureToCreate,
+): Promise<CreatedCapture> =>
+  withFacts({ caller: request.caller }, async () => {
+    const { parsed } = request
+    const counted = request.caller !== undefined
+    const capture = { ...request, ...(await prepareCapture(context, { id, parsed })), lane, traceparent }
+    await refuseUnavailable(context, capture, parsed.unavailable, counted)
+    const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
+    context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
+    const { accountId } = caller
+    const { pool, budgetMs, sealed, url, options } = capture
+    const requested = { caller, budgetMs, webhookUrl: parsed.options.webhook_url }
+    if (replayOf !== undefined) {
+      const find = async () => orNotFound(await findRecord(context, { id: replayOf, accountId }))
+      const found = await withFacts({ caller, isReplay: true }, find)
+      return { ...found, ...requested, shared: undefined, isReplay: true }
+    }
+    if (admitted) context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
+    else if (!shared) context.publisher.wakeRelay()
+    return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
+  })

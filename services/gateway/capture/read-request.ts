@@ -3,6 +3,7 @@ import { fromQuery } from '#shared/capture/from-query.ts'
 import { type CaptureRules, parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { Idempotency } from '#gateway/db/accept-capture.ts'
+import type { RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
@@ -30,10 +31,8 @@ export type ReadOptions<Parsed extends { ok: true }> = {
 }
 
 /** A valid request. Its key is already checked if `caller` is set; otherwise the accept statement checks it. */
-export type ValidRequest<Parsed> = {
+export type ValidRequest<Parsed> = RequestIdentity & {
   readonly parsed: Parsed
-  readonly keyHash: Buffer
-  readonly originHost: string | null
   readonly idempotency: Idempotency | undefined
   readonly caller: Caller | undefined
 }
@@ -90,9 +89,8 @@ export const readRequest = async <Parsed extends { ok: true }>(
   exchange: Exchange,
   options: ReadOptions<Parsed>,
 ): Promise<ValidRequest<Parsed>> => {
-  const { key, originHost } = identify(exchange.headers)
-  const keyHash = context.captures.hashKey(key)
-  const refusal = context.captures.refused({ keyHash, originHost })
+  const identity = identify(exchange.headers, context.hashKey)
+  const refusal = context.refusals.find(identity)
   if (refusal) throw refusalError(refusal)
   const readsFirst = exchange.inputIsSmall && !options.keyFirst
   const caller = readsFirst ? undefined : await authorize(context, exchange)
@@ -100,7 +98,7 @@ export const readRequest = async <Parsed extends { ok: true }>(
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(context, exchange)) })
   })
   const idempotency = body && idempotencyOf(exchange, options.operation, body)
-  return { parsed, keyHash, originHost, idempotency, caller }
+  return { ...identity, parsed, idempotency, caller }
 }
 
 /** Reads a request for one capture, by `readRequest`. */

@@ -2,10 +2,12 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
-import { type Captures, capturesIn } from '#gateway/db/captures-in.ts'
-import type { Progress } from '#gateway/db/find-progress.ts'
+import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
+import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
+import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { createKeyHash } from '#shared/db/keys.ts'
 import { readMaintenance } from '#gateway/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
@@ -28,6 +30,7 @@ import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } 
 import type { Config } from './config.ts'
 import { followMaintenance } from '#gateway/db/follow-maintenance.ts'
 import { type Clients, createClients } from '#gateway/http/identification/clients.ts'
+import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
@@ -38,12 +41,20 @@ import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempot
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
-import { type Webhooks, webhooksIn } from '#gateway/db/webhook-store.ts'
 
 /** The dependencies of the gateway's operations. */
 export type Context = {
-  readonly captures: Captures
-  readonly webhooks: Webhooks
+  /** Throws `SERVICE_UNAVAILABLE` if it is unavailable. */
+  readonly database: Pick<Database, 'query' | 'transaction'>
+  readonly hashKey: HashKey
+  /** Cached refusals of keys and minute limits. */
+  readonly refusals: RefusalCache
+  /** Whether a key is valid now. Not counted; concurrent lookups are batched into one round trip. */
+  readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
+  /** Captures of an account, pool and lane that are admitted and have not begun, on a plan of weight 1. */
+  readonly windowCaptures: number
+  /** The public key to which secrets of webhooks are sealed, for the sender. */
+  readonly webhooksKey: SealingKey
   readonly idempotencyStore: IdempotencyStore
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
@@ -150,7 +161,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     // Without stealth workers, a random key seals captures only to check requests that are then rejected.
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
-  const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = await by.openStore(config)
   const database = stack.use(by.openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
@@ -162,8 +172,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   stack.use(signImages({ queue, database, objects, events }))
   const { waitersMax } = config
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
-  const records = createRecordSeal(config.recordKeys)
-  const captures = capturesIn(database, { ...config, records }, nowMs)
+  const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
@@ -174,10 +183,13 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   stores.start()
   const owned = stack.move()
   return {
-    captures,
-    webhooks: webhooksIn(database, webhooksKey),
+    hashKey: createKeyHash(config.keyPepper),
+    refusals: createRefusalCache(nowMs),
+    isValidKey,
+    windowCaptures: config.windowCaptures,
+    webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
-    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: captures.isValidKey }),
+    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
     bufferedImages,
@@ -189,13 +201,13 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     waitLimit: createConcurrencyLimit(bounds),
     streamLimit: createConcurrencyLimit(bounds),
     streamMs: config.streamSeconds * 1000,
-    loadProgress: createBatchedLoader(captures.findProgress, progressReadGapMs),
+    loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
     events,
     metrics,
     links: createLinks(config),
     reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
-    records,
+    records: createRecordSeal(config.recordKeys),
     hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,

@@ -20,8 +20,10 @@ export type Sharing = { readonly key: Buffer; readonly seconds: number }
 export type NewCapture = {
   /** A UUID of version 7: ordered by time, so that index entries are written next to each other. */
   readonly id: string
-  /** HMAC-SHA256 of the API key under the pepper. */
-  readonly keyHash: Buffer
+  /** HMAC-SHA256 of the API key under the pepper; null for an operator acting for an account. */
+  readonly keyHash: Buffer | null
+  /** Instead of a key. A disabled account is refused with `INVALID_API_KEY`, as its keys are. */
+  readonly accountId?: string
   /** Host of the `Origin`, else of the `Referer` header; null if both are missing or the first present one has no host. */
   readonly originHost: string | null
   readonly features: readonly string[]
@@ -70,16 +72,6 @@ export const toOutcome = (row: RequestRow): AcceptOutcome => {
 /** Age from which the ledger's relay publishes an outbox row; before, the gateway's publisher does. */
 const relayAfterMs = 2000
 
-/** A capture without the credentials of its request. */
-type UnkeyedCapture = Omit<NewCapture, 'keyHash' | 'originHost'>
-
-/** The account, by key or by id. `counted`: the minute count is not incremented. */
-type AccountSelector = Pick<NewCapture, 'originHost'> & {
-  readonly keyHash: Buffer | null
-  readonly accountId: string | null
-  readonly counted: boolean
-}
-
 /** The parameters that all accept functions have, by name. */
 export const acceptParameters = (
   capture: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
@@ -97,18 +89,23 @@ export const acceptParameters = (
   traceparent: capture.traceparent,
 })
 
-const accept = async (
+/**
+ * Accepts a capture or returns the refusal, in one round trip; `sql/accept-capture.sql` documents the order of the checks.
+ * `checkOnly`: stops after the features and stores only the minute count. `windowSize` bounds how many captures of one
+ * account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: the minute count is not incremented,
+ * because `checkRequest` has already counted this request, or an operator made it.
+ */
+export const acceptCapture = async (
   database: Sql,
-  capture: UnkeyedCapture,
-  { keyHash, originHost, accountId, counted }: AccountSelector,
-  options: { windowSize: number; checkOnly?: boolean },
+  capture: NewCapture,
+  options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
   const { call, values } = callByName('accept_capture', {
     ...acceptParameters(capture, options.windowSize),
-    key_hash: keyHash,
-    origin_host: originHost,
-    account_id: accountId,
-    counted,
+    key_hash: capture.keyHash,
+    origin_host: capture.originHost,
+    account_id: capture.accountId ?? null,
+    counted: options.counted ?? false,
     check_only: options.checkOnly ?? false,
     id: capture.id,
     url: capture.url,
@@ -120,30 +117,3 @@ const accept = async (
   })
   return toOutcome(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
 }
-
-/**
- * Accepts a capture or returns the refusal, in one round trip; `sql/accept-capture.sql` documents the order of the checks.
- * `checkOnly`: stops after the features and stores only the minute count. `windowSize` bounds how many captures of one
- * account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: `checkRequest` has already
- * counted this request, so the minute count is not incremented.
- */
-export const acceptCapture = (
-  database: Sql,
-  capture: NewCapture,
-  { counted = false, ...options }: { windowSize: number; checkOnly?: boolean; counted?: boolean },
-): Promise<AcceptOutcome> => {
-  const { keyHash, originHost } = capture
-  return accept(database, capture, { keyHash, originHost, accountId: null, counted }, options)
-}
-
-/**
- * As `acceptCapture`, for an operator acting for an account: without a key, and not counted against the minute limit. A
- * disabled account is refused with `INVALID_API_KEY`, as its keys are.
- */
-export const acceptCaptureFor = (
-  database: Sql,
-  accountId: string,
-  capture: UnkeyedCapture,
-  options: { windowSize: number },
-): Promise<AcceptOutcome> =>
-  accept(database, capture, { keyHash: null, originHost: null, accountId, counted: true }, options)

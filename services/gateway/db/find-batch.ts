@@ -1,7 +1,6 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
-import type { Sql } from '#shared/db/connection.ts'
-import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import type { CaptureOf, Records } from './captures.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 
 type Row = Omit<Batch, 'status' | 'pending'>
@@ -33,9 +32,8 @@ const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
 
 /** A batch of an account by its id, a UUID; undefined if the account has no such batch. */
 export const findBatch = async (
-  database: Sql,
-  records: Pick<RecordSeal, 'open'>,
-  { id, accountId }: { readonly id: string; readonly accountId: string },
+  { database, records }: Records,
+  { id, accountId }: CaptureOf,
 ): Promise<Batch | undefined> => {
   const [row] = await database.query<Row>(find, [id, accountId])
   return row && toBatchRecord({ ...row, screenshots: row.screenshots.map((each) => records.open(each)) })

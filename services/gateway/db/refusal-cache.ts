@@ -18,6 +18,9 @@ type CacheEntry = {
   readonly endsMs: number | undefined
 }
 
+/** Caches refusals; see `createRefusalCache`. */
+export type RefusalCache = ReturnType<typeof createRefusalCache>
+
 const nameOf = ({ keyHash, originHost }: RequestIdentity) => `${keyHash.toString('latin1')} ${originHost ?? ''}`
 
 const toCacheEntry = (refusal: Refusal, queriedMs: number, receivedMs: number): CacheEntry | undefined => {

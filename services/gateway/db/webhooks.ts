@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
+import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { type Webhook, webhooksMax } from '#gateway/records/webhook.ts'
 
@@ -38,26 +39,39 @@ const requireRoom = async (sql: Sql, accountId: string) => {
   throw new AppError('VALIDATION_ERROR', { details: { url: [problem] } })
 }
 
+/** Standard Webhooks requires 24 to 64 bytes, as base64 after the prefix. */
+const secretBytes = 32
+
+const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`
+
+/** A webhook with its new secret, which is stored sealed to the sender and bound to its webhook: the gateway cannot decrypt it. */
+type WithSecret = Webhook & { readonly secret: string }
+
 /**
- * Creates a webhook. `seal` returns its sealed secret, bound to the new id. Throws `FEATURE_NOT_AVAILABLE` on a plan without
+ * Creates a webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without
  * webhooks, `VALIDATION_ERROR` above 20 webhooks.
  */
 export const createWebhook = (
   database: Transactions,
-  wanted: WebhookFields & { readonly accountId: string; readonly seal: (id: string) => Buffer },
-): Promise<Webhook> =>
+  sealingKey: SealingKey,
+  wanted: WebhookFields & { readonly accountId: string },
+): Promise<WithSecret> =>
   database.transaction(async (sql) => {
-    const { accountId, url, events, description, active, seal } = wanted
+    const { accountId, url, events, description, active } = wanted
     await requireFeature(sql, accountId, 'for update of a')
     await requireRoom(sql, accountId)
     const id = randomUUID()
+    const secret = newSecret()
     const rows = await sql.query<Webhook>(
       `insert into webhook (id, account_id, url, events, description, active, created_at)
        values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning ${columns}`,
       [id, accountId, url, events, description, active],
     )
-    await sql.query('insert into webhook_secret (webhook_id, sealed) values ($1, $2)', [id, seal(id)])
-    return onlyRow(rows)
+    await sql.query('insert into webhook_secret (webhook_id, sealed) values ($1, $2)', [
+      id,
+      seal(sealingKey, id, Buffer.from(secret)),
+    ])
+    return { ...onlyRow(rows), secret }
   })
 
 /** All webhooks of an account, oldest first; at most 20. */
@@ -118,15 +132,21 @@ export const deleteWebhook = (database: Transactions, { accountId, id }: Webhook
   })
 
 /** Replaces a webhook's secret; the previous one also signs for another 24 hours. Undefined if there is no such webhook. */
-export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buffer): Promise<Webhook | undefined> =>
+export const rotateSecret = (
+  database: Transactions,
+  sealingKey: SealingKey,
+  of: WebhookOf,
+): Promise<WithSecret | undefined> =>
   database.transaction(async (sql) => {
+    const secret = newSecret()
     await sql.query(
       `update webhook_secret s
           set previous_sealed = s.sealed, previous_until = now() + interval '${previousHours} hours', sealed = $3
          from webhook w where w.id = s.webhook_id and w.id = $1 and w.account_id = $2`,
-      [of.id, of.accountId, sealed],
+      [of.id, of.accountId, seal(sealingKey, of.id, Buffer.from(secret))],
     )
-    return findWebhook(sql, of)
+    const webhook = await findWebhook(sql, of)
+    return webhook && { ...webhook, secret }
   })
 
 const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')

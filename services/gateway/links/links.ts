@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { NamedKey } from '#shared/config/settings/named-keys.ts'
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { findLinkedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
-import type { Captures } from '#gateway/db/captures-in.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
@@ -86,7 +86,7 @@ export const createLinks = (config: {
 })
 
 type Dependencies = {
-  readonly captures: Pick<Captures, 'findLinked'>
+  readonly database: Sql
   readonly clients: Pick<Clients, 'find'>
   readonly links: Links
   readonly now: () => Date
@@ -102,7 +102,7 @@ export const linkOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>):
  * `RATE_LIMIT_EXCEEDED`, or `NOT_FOUND` if the capture was deleted.
  */
 export const findLinked = async (
-  { captures, clients, links, now }: Dependencies,
+  { database, clients, links, now }: Dependencies,
   exchange: Exchange,
   link: LinkQuery,
 ): Promise<FoundCapture> => {
@@ -116,5 +116,5 @@ export const findLinked = async (
     const publicMessage = `Too many requests with signed links from this address; try again in ${waitSeconds} seconds.`
     throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage, retryAfterSeconds: waitSeconds })
   }
-  return orNotFound(await captures.findLinked(id))
+  return orNotFound(await findLinkedCapture(database, id))
 }

@@ -41,9 +41,9 @@ export const answerStream = (
   options: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
-  const { isStopping, captures } = context
-  const keyHash = captures.hashKey(identify(requestHeaders).key)
-  const isAuthorized = () => captures.isValidKey(keyHash)
+  const { isStopping } = context
+  const { keyHash } = identify(requestHeaders, context.hashKey)
+  const isAuthorized = () => context.isValidKey(keyHash)
   const slot = takeSlot(context, options.accountId)
   const watcher = context.waiters.watch(options.wokenBy)
   const bounds: StreamBounds = { ...streamBounds, gapMs: options.gapMs, lifeMs: context.streamMs }

@@ -6,7 +6,6 @@ import { accountIdOf, captureIdOf, eventFilter, resultFilter } from '#shared/que
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import type { Captures } from '#gateway/db/captures-in.ts'
 
 /** An image read when a worker reported it, before the ledger decided whether this report is the capture's result. */
 export type Prefetch = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
@@ -177,9 +176,9 @@ const pollMs = 1000
 /** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
 export type WaitResult = { readonly capture: FoundCapture } | 'accepted'
 
-const readCapture = async (captures: Pick<Captures, 'find'>, ref: { id: string; accountId: string }) => {
+const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {
   try {
-    return { capture: await captures.find(ref) }
+    return { capture: await find() }
   } catch (error) {
     // The capture does not depend on this request; the next read may succeed.
     if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return undefined
@@ -192,15 +191,14 @@ const readCapture = async (captures: Pick<Captures, 'find'>, ref: { id: string; 
  * capture was deleted meanwhile.
  */
 export const waitForEnd = async (
-  deps: { readonly captures: Pick<Captures, 'find'>; readonly waiters: Pick<Waiters, 'isStopping'> },
+  deps: { readonly find: () => Promise<FoundCapture | undefined>; readonly isStopping: () => boolean },
   waiter: Pick<Waiter, 'waitForChange'>,
-  ref: { readonly id: string; readonly accountId: string },
   boundMs: number,
 ): Promise<WaitResult> => {
   const end = performance.now() + boundMs
-  for (let leftMs = boundMs; leftMs > 0 && !deps.waiters.isStopping(); leftMs = end - performance.now()) {
+  for (let leftMs = boundMs; leftMs > 0 && !deps.isStopping(); leftMs = end - performance.now()) {
     await waiter.waitForChange(Math.min(pollMs, leftMs))
-    const found = await readCapture(deps.captures, ref)
+    const found = await readCapture(deps.find)
     if (found && !found.capture) throw new AppError('NOT_FOUND')
     if (found?.capture && isTerminal(found.capture.status)) return { capture: found.capture }
   }

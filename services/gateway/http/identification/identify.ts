@@ -1,12 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Caller } from '#shared/db/check-request.ts'
-import type { Captures } from '#gateway/db/captures-in.ts'
+import { type Caller, checkRequest } from '#shared/db/check-request.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import type { RefusalCache, RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-
-/** Unverified credentials: the API key, and the host of the page that sent the request. */
-export type Identity = { readonly key: string; readonly originHost: string | null }
 
 const bearer = /^bearer +(?<key>\S+)$/i
 const keyPattern = /^sk_live_[A-Za-z0-9]{40}$/
@@ -16,6 +14,9 @@ const hostOf = (address: string): string | null => {
   // The domains of keys contain IPv6 addresses without brackets.
   return url !== null && /^https?:$/.test(url.protocol) ? url.hostname.replace(/^\[(.*)\]$/, '$1') : null
 }
+
+/** Hashes an API key as the database stores it. */
+export type HashKey = (key: string) => Buffer
 
 /** The API key of a request; undefined if it is missing or malformed. */
 export const keyOf = ({ authorization = '' }: IncomingHttpHeaders): string | undefined => {
@@ -33,20 +34,23 @@ const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
 }
 
 /** Reads key and origin; `Origin` takes precedence over `Referer`, even if it has no host. Throws `INVALID_API_KEY` without a well-formed key. */
-export const identify = (headers: IncomingHttpHeaders): Identity => {
+export const identify = (headers: IncomingHttpHeaders, hashKey: HashKey): RequestIdentity => {
   const key = keyOf(headers)
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
   const from = headers.origin ?? headers.referer
-  return { key, originHost: from === undefined ? null : hostOf(from) }
+  return { keyHash: hashKey(key), originHost: from === undefined ? null : hostOf(from) }
 }
 
-/** Checks key, domain and minute limit, in this order. Throws a `RequestError`, with the caller if the key is valid. */
+type Dependencies = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
+
+/** Checks key, domain and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
-  { captures }: { readonly captures: Pick<Captures, 'check' | 'hashKey'> },
+  { database, refusals, hashKey }: Dependencies,
   { headers, headIsTooLarge }: Pick<Exchange, 'headers' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
-  const { key, originHost } = identify(headers)
-  const outcome = await captures.check({ keyHash: captures.hashKey(key), originHost })
+  const request = identify(headers, hashKey)
+  const check = () => checkRequest(database, request)
+  const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
   if (!outcome.ok) throw refusalError(outcome)
   const { caller } = outcome
   if (headIsTooLarge) throw new RequestError(new AppError('URI_TOO_LONG'), { caller })

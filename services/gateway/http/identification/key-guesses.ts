@@ -1,10 +1,9 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
-import { keyOf } from './identify.ts'
+import { type HashKey, keyOf } from './identify.ts'
 
 /** Maximum of keys in each table; the least recently seen one is evicted. */
 const keysMax = 10_000
@@ -93,14 +92,14 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
 export const admitKey = async (
   deps: {
     readonly keyGuesses: KeyGuesses
-    readonly captures: Pick<Captures, 'hashKey'>
+    readonly hashKey: HashKey
     readonly clients: Pick<Clients, 'find'>
   },
   exchange: Exchange,
 ): Promise<SettleKey> => {
   const key = keyOf(exchange.headers)
   if (key === undefined) return () => {}
-  const admission = await deps.keyGuesses.admit(deps.captures.hashKey(key), () => deps.clients.find(exchange))
+  const admission = await deps.keyGuesses.admit(deps.hashKey(key), () => deps.clients.find(exchange))
   if ('settle' in admission) return admission.settle
   const { waitSeconds: retryAfterSeconds } = admission
   const publicMessage = `Too many wrong API keys from this address; try again in ${retryAfterSeconds} seconds.`

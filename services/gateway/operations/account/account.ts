@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import { describeAccount } from '#gateway/db/describe-account.ts'
 import { accountAnswer, usageAnswer, type Usage } from '#gateway/records/account.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
@@ -41,7 +42,7 @@ export const accountOperations: readonly Operation[] = [
     description: 'Returns the account of the API key, with its current plan.',
     answers: { 200: jsonAnswer('The account.', accountAnswer) },
     run: async (context, { caller }) => {
-      const data = await context.captures.describeAccount(caller.accountId)
+      const data = await describeAccount(context.database, caller.accountId)
       // The account was erased with its keys after the key was checked.
       if (!data) throw new AppError('INVALID_API_KEY')
       return { status: 200, body: { data } }

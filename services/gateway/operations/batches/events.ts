@@ -2,6 +2,8 @@ import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { count, object, typed } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
+import { type CaptureOf, findRecord, type Records } from '#gateway/db/captures.ts'
+import { findBatch } from '#gateway/db/find-batch.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
@@ -48,20 +50,16 @@ export const reportedMembers = (lastEventId: string | undefined): ReportedMember
   }
 }
 
-type Source = Pick<Context, 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find' | 'findBatch'> }
+type Source = Records & Pick<Context, 'publicUrl'>
 
 /**
  * Reports a batch: `status` with its counts on every change, `screenshot` with the record of each capture that has ended
  * and is not in `reported`, and `result` once all have ended, or `deleted`.
  */
-const reportBatch = (
-  { captures, publicUrl }: Source,
-  { id, accountId }: { readonly id: string; readonly accountId: string },
-  reported: ReportedMembers,
-): ChangeReporter => {
+const reportBatch = (source: Source, { id, accountId }: CaptureOf, reported: ReportedMembers): ChangeReporter => {
   let reportedState = ''
   return async function* report() {
-    const found = await captures.findBatch({ id, accountId })
+    const found = await findBatch(source, { id, accountId })
     if (!found) {
       yield eventText({ name: 'deleted', id: lastId, data: { id } })
       return 'over'
@@ -72,10 +70,10 @@ const reportBatch = (
     reportedState = JSON.stringify(state)
     const ended = found.screenshots.filter((member) => isTerminal(member.status) && !reported.has(member.index))
     for (const { index, id: memberId } of ended) {
-      const capture = await captures.find({ id: memberId, accountId })
+      const capture = await findRecord(source, { id: memberId, accountId })
       reported.add(index)
       if (!capture) continue
-      const data = { index, ...toRecord(capture, publicUrl()) }
+      const data = { index, ...toRecord(capture, source.publicUrl()) }
       yield eventText({ name: 'screenshot', id: reported.id(), data })
     }
     if (status !== 'completed') return 'pending'
@@ -100,7 +98,7 @@ export const batchEvents = forCaller({
   ),
   run: async (context, { caller: { accountId }, id, headers }) => {
     const of = { id, accountId }
-    orNotFound(await context.captures.findBatch(of))
+    orNotFound(await findBatch(context, of))
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)

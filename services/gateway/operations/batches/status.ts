@@ -1,3 +1,4 @@
+import { findBatch } from '#gateway/db/find-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { batchAnswer } from '#gateway/records/batch.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
@@ -13,7 +14,7 @@ export const showBatch = forCaller({
   description: 'Returns the current state of a batch and its screenshots.',
   answers: { 200: jsonAnswer('The batch.', batchAnswer) },
   run: async (context, { caller, id }) => {
-    const data = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
+    const data = orNotFound(await findBatch(context, { id, accountId: caller.accountId }))
     return { status: 200, body: { data } }
   },
 })

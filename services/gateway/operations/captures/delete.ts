@@ -1,3 +1,4 @@
+import { deleteCapture } from '#gateway/db/captures.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -15,7 +16,7 @@ export const deleteScreenshot = forCaller({
   description: 'Deletes a screenshot in any state, with its image and all other data stored for it.',
   answers: { 204: emptyAnswer('Deleted. Later requests for the id return 404.') },
   run: async (context, { caller, id }) => {
-    orNotFound(await context.captures.remove({ id, accountId: caller.accountId }))
+    orNotFound(await deleteCapture(context.database, { id, accountId: caller.accountId }))
     // The deletion may have made room in the account's window.
     context.publisher.wakeRelay()
     return { status: 204 }

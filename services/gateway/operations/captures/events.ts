@@ -2,6 +2,7 @@ import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toRecord } from '#shared/db/record.ts'
 import type { Context } from '#gateway/context/context.ts'
+import { findRecord } from '#gateway/db/captures.ts'
 import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
@@ -36,22 +37,18 @@ const findEnded = async (find: () => Promise<FoundCapture | undefined>): Promise
   return capture && isTerminal(capture.status) ? capture : undefined
 }
 
-type Source = Pick<Context, 'loadProgress' | 'publicUrl'> & { readonly captures: Pick<Context['captures'], 'find'> }
+type Source = Pick<Context, 'loadProgress' | 'publicUrl'> & { readonly find: () => Promise<FoundCapture | undefined> }
 
 /** Reports one capture: `status` on every change, `started` once, and `result` with the record, or `deleted`. */
-export const reportCapture = (
-  { captures, loadProgress, publicUrl }: Source,
-  ref: { readonly id: string; readonly accountId: string },
-): ChangeReporter => {
+export const reportCapture = (id: string, { find, loadProgress, publicUrl }: Source): ChangeReporter => {
   let reportedId = ''
   let startedAt: string | null = null
-  const find = () => captures.find(ref)
   return async function* report(woken) {
     const ended = woken ? await findEnded(find) : undefined
-    const seen = ended ? undefined : await loadProgress(ref.id)
+    const seen = ended ? undefined : await loadProgress(id)
     if (!seen || isTerminal(seen.status)) {
       const capture = ended ?? (await find())
-      const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id: ref.id }]
+      const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id }]
       yield eventText({ name, id: lastId, data })
       return 'over'
     }
@@ -76,14 +73,10 @@ export const captureEvents = forCaller({
     'Server-sent events: `status` `{ status, position? }` whenever it changes, `started` `{ started_at }`, and finally `result` with the record, `deleted` `{ id }`, or `unauthorized` `{ code, message }` if the key was revoked or has expired. `position` is the number of captures waiting ahead of this one.',
   ...streamContract(events, example, 'Id of the last event received; after `result` the response is 204.'),
   run: async (context, { caller: { accountId }, id: given, headers }) => {
-    const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
+    const find = () => findRecord(context, { id: given, accountId })
+    const { id } = orNotFound(await find())
     // EventSource clients stop reconnecting on a 204.
     if (headers['last-event-id'] === lastId) return { status: 204 }
-    return answerStream(
-      context,
-      headers,
-      { accountId, wokenBy: id, gapMs: 0 },
-      reportCapture(context, { id, accountId }),
-    )
+    return answerStream(context, headers, { accountId, wokenBy: id, gapMs: 0 }, reportCapture(id, { ...context, find }))
   },
 })

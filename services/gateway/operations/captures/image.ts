@@ -1,4 +1,4 @@
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { findCapture, type FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ByteRange } from '#shared/storage/object-store.ts'
 import {
@@ -144,7 +144,7 @@ const answerImage = async (
   const of = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await context.captures.findUnopened(of)), true)),
+    ...(await answer(orNotFound(await findCapture(context.database, of)), true)),
   }))
 }
 

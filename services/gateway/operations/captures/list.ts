@@ -3,7 +3,7 @@ import { enumSchema, object, optional, text, typed } from '#shared/schema/fields
 import { screenshotPage, type ScreenshotPage } from '#gateway/records/capture-page.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
-import { type CapturePage, countedMax } from '#gateway/db/list-captures.ts'
+import { type CapturePage, countedMax, listCaptures } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
@@ -172,7 +172,9 @@ export const listScreenshots = forCaller({
     const listQuery = toListQuery({ values, given })
     const { at, status, from, to, perPage } = listQuery
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
-    const page = await context.captures.list({ accountId, status, from, to }, { start, limit: perPage })
-    return { status: 200, body: pageBody(listQuery, page, context.publicUrl()) }
+    const filter = { accountId, status, from, to }
+    const page = await listCaptures(context.database, filter, { start, limit: perPage })
+    const captures = page.captures.map((each) => context.records.open(each))
+    return { status: 200, body: pageBody(listQuery, { ...page, captures }, context.publicUrl()) }
   },
 })

@@ -1,5 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { captureUrls } from '#shared/db/record.ts'
+import { maySign } from '#gateway/db/captures.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
 import { withDoc } from '#shared/capture/parameters/kinds.ts'
@@ -48,7 +49,7 @@ export const signUrl = forCaller({
   answers: { 200: jsonAnswer('The link.', signedUrlAnswer, ['Idempotent-Replayed']) },
   errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
-    const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })
+    const { allowed, found } = await maySign(context.database, { id, accountId: caller.accountId })
     if (!allowed) throw featureError('signed_urls')
     if (!found) throw new AppError('NOT_FOUND')
     const [key] = context.links.keys

@@ -1,6 +1,7 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { integer, object } from '#shared/schema/fields.ts'
+import { type CaptureOf, findRecord } from '#gateway/db/captures.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -9,22 +10,21 @@ import { screenshotAnswer } from '#gateway/records/capture.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
-type Of = { readonly id: string; readonly accountId: string }
-
 /** Waits for the end of a capture, at most `waitMs`, and returns it. Does not wait if too many requests wait already. */
-const findLater = async (context: Context, of: Of, waitMs: number, watchClient: Exchange['watchClient']) => {
+const findLater = async (context: Context, of: CaptureOf, waitMs: number, watchClient: Exchange['watchClient']) => {
+  const find = () => findRecord(context, of)
   // Watch before the first read, so that no end is missed in between.
   using watcher = context.waiters.watch(of.id)
-  const now = orNotFound(await context.captures.find(of))
+  const now = orNotFound(await find())
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
   using client = watchClient()
   client.signal.addEventListener('abort', watcher.wake)
   // A stopping gateway need not wait: the current record is a complete response.
-  const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
-  const ended = await waitForEnd({ captures: context.captures, waiters }, watcher, of, waitMs)
-  return ended === 'accepted' ? orNotFound(await context.captures.find(of)) : ended.capture
+  const isStopping = () => client.signal.aborted || context.isStopping()
+  const ended = await waitForEnd({ find, isStopping }, watcher, waitMs)
+  return ended === 'accepted' ? orNotFound(await find()) : ended.capture
 }
 
 /** Returns the record of a capture; with `wait`, once it has ended or after that many seconds. */
@@ -42,7 +42,7 @@ export const showStatus = forCaller({
     const of = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0
       ? findLater(context, of, query.wait * 1000, watchClient)
-      : orNotFound(await context.captures.find(of)))
+      : orNotFound(await findRecord(context, of)))
     return { status: 200, body: { data: toRecord(capture, context.publicUrl()) } }
   },
 })

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
+import { findCapture } from '#shared/db/find-capture.ts'
 import { object, optional, text } from '#shared/schema/fields.ts'
-import type { DeliveriesOf } from '#gateway/db/deliveries.ts'
+import { type DeliveriesOf, listDeliveries, redeliver } from '#gateway/db/deliveries.ts'
+import { findWebhook } from '#gateway/db/webhooks.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
@@ -30,16 +32,16 @@ const pageBody = (found: readonly Delivery[], limit: number) => {
   return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
 }
 
-const list = async (context: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page) => {
+const list = async ({ database }: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page) => {
   const before = cursor === undefined ? undefined : readCursor(cursor)?.position
-  const found = await context.webhooks.deliveries(of, { limit: limit + 1, before })
+  const found = await listDeliveries(database, of, { limit: limit + 1, before })
   return { status: 200, body: pageBody(found, limit) }
 }
 
 const queued = { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) }
 
-const redeliver = async (context: Context, of: DeliveriesOf, id: string) => {
-  orNotFound(await context.webhooks.redeliver(of, id))
+const queueAgain = async ({ database }: Context, of: DeliveriesOf, id: string) => {
+  orNotFound(await redeliver(database, of, id))
   return { status: 202, body: { data: { id } } }
 }
 
@@ -56,7 +58,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     checkQuery: checkPage,
     answers,
     run: async (context, { caller: { accountId }, id, query }) => {
-      const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
+      const webhook = orNotFound(await findWebhook(context.database, { accountId, id }))
       return list(context, { accountId, webhookId: webhook.id }, query)
     },
   }),
@@ -69,7 +71,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     description: 'Sends the same body with the same id immediately, and restarts the retry schedule.',
     answers: queued,
     run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
-      redeliver(context, { accountId, webhookId }, request.deliveryId),
+      queueAgain(context, { accountId, webhookId }, request.deliveryId),
   }),
 ]
 
@@ -87,7 +89,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     checkQuery: checkPage,
     answers,
     run: async (context, { caller: { accountId }, id, query }) => {
-      const capture = orNotFound(await context.captures.findUnopened({ id, accountId }))
+      const capture = orNotFound(await findCapture(context.database, { id, accountId }))
       return list(context, { accountId, captureId: capture.id }, query)
     },
   }),
@@ -101,6 +103,6 @@ export const captureDeliveryOperations: readonly Operation[] = [
       'Redelivers to the `webhook_url` of the request or to a webhook: sends the same body with the same id immediately, and restarts the retry schedule.',
     answers: queued,
     run: (context, { caller: { accountId }, id: captureId, ...request }) =>
-      redeliver(context, { accountId, captureId }, request.deliveryId),
+      queueAgain(context, { accountId, captureId }, request.deliveryId),
   }),
 ]

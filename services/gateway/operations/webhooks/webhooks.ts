@@ -1,3 +1,12 @@
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  queueTest,
+  rotateSecret,
+} from '#gateway/db/webhooks.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
@@ -17,7 +26,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 200: jsonAnswer('The webhooks.', webhookList) },
     run: async (context, { caller }) => ({
       status: 200,
-      body: { data: await context.webhooks.list(caller.accountId) },
+      body: { data: await listWebhooks(context.database, caller.accountId) },
     }),
   }),
   forCaller({
@@ -41,8 +50,8 @@ export const webhookOperations: readonly Operation[] = [
     },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
-      const fields = { ...body, url: new URL(body.url).href }
-      return { status: 200, body: { data: await context.webhooks.create(caller.accountId, fields) } }
+      const fields = { ...body, accountId: caller.accountId, url: new URL(body.url).href }
+      return { status: 200, body: { data: await createWebhook(context.database, context.webhooksKey, fields) } }
     },
   }),
   forCaller({
@@ -54,7 +63,7 @@ export const webhookOperations: readonly Operation[] = [
     description: 'Returns a webhook, without its secret.',
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id }) => {
-      const data = orNotFound(await context.webhooks.find({ accountId: caller.accountId, id }))
+      const data = orNotFound(await findWebhook(context.database, { accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
     },
   }),
@@ -70,7 +79,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
-      const data = orNotFound(await context.webhooks.change({ accountId: caller.accountId, id }, fields))
+      const data = orNotFound(await changeWebhook(context.database, { accountId: caller.accountId, id }, fields))
       return { status: 200, body: { data } }
     },
   }),
@@ -83,7 +92,7 @@ export const webhookOperations: readonly Operation[] = [
     description: 'Deletes a webhook, its delivery log and its pending deliveries.',
     answers: { 204: emptyAnswer('Deleted.') },
     run: async (context, { caller, id }) => {
-      orNotFound(await context.webhooks.delete({ accountId: caller.accountId, id }))
+      orNotFound(await deleteWebhook(context.database, { accountId: caller.accountId, id }))
       return { status: 204 }
     },
   }),
@@ -97,7 +106,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: webhookId }) => {
-      const id = orNotFound(await context.webhooks.test({ accountId: caller.accountId, id: webhookId }))
+      const id = orNotFound(await queueTest(context.database, { accountId: caller.accountId, id: webhookId }))
       return { status: 202, body: { data: { id } } }
     },
   }),
@@ -114,7 +123,9 @@ export const webhookOperations: readonly Operation[] = [
       ]),
     },
     run: async (context, { caller, id }) => {
-      const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
+      const data = orNotFound(
+        await rotateSecret(context.database, context.webhooksKey, { accountId: caller.accountId, id }),
+      )
       return { status: 200, body: { data } }
     },
   }),

@@ -6,7 +6,7 @@ import { createTestContext } from '#test/helpers/gateway-context.ts'
 
 const gateway = { ...createTestContext(), database: {} as Database }
 const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
-  openAdmin(gateway, { adminToken, adminTokens, keyPepper: 'pepper', windowCaptures: 1 })
+  openAdmin(gateway, { adminToken, adminTokens, keyPepper: 'pepper' })
 
 // Contract: Off without a token
 t.test('admin app: is absent unless an admin token is set', async (t) => {

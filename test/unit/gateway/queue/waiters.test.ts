@@ -176,13 +176,11 @@ t.test('waiters: a slot is released once, even if disposed of twice', async (t) 
   t.same([waiters.begin(id)?.takeSlot('a'), waiters.begin(id)?.takeSlot('b')], [true, true])
 })
 
-const of = { id: completedCapture.id, accountId: completedCapture.accountId }
-
 const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
   const waits: number[] = []
   const deps = {
-    captures: { find: async () => looks.shift()?.() },
-    waiters: { isStopping: () => false },
+    find: async () => looks.shift()?.(),
+    isStopping: () => false,
   }
   const waiter = {
     waitForChange: async (ms: number) => {
@@ -198,7 +196,7 @@ t.test('wait for end: only the row ends the wait, however often it is woken', as
     () => ({ ...pendingCapture, status: 'processing' }),
     () => completedCapture,
   ])
-  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+  t.same(await waitForEnd(deps, waiter, longMs), { capture: completedCapture })
   t.same(waits, [1000, 1000, 1000], 'it reads the row at least every second')
 })
 
@@ -207,22 +205,22 @@ t.test('wait for end: continues while the database is temporarily unavailable', 
     throw new AppError('SERVICE_UNAVAILABLE')
   }
   const { deps, waiter } = startLooks([away, away, () => completedCapture])
-  t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
+  t.same(await waitForEnd(deps, waiter, longMs), { capture: completedCapture })
 })
 
 t.test('wait for end: ends when the capture is deleted, or on any other error', async (t) => {
   const gone = startLooks([() => undefined])
-  await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
+  await t.rejects(waitForEnd(gone.deps, gone.waiter, longMs), { code: 'NOT_FOUND' })
   const broken = startLooks([
     () => {
       throw new TypeError('broken')
     },
   ])
-  await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
+  await t.rejects(waitForEnd(broken.deps, broken.waiter, longMs), { message: 'broken' })
 })
 
 t.test('wait for end: returns accepted at the timeout or when the gateway stops', async (t) => {
   const { deps, waiter } = startLooks([])
-  t.equal(await waitForEnd(deps, waiter, of, 0), 'accepted')
-  t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'accepted')
+  t.equal(await waitForEnd(deps, waiter, 0), 'accepted')
+  t.equal(await waitForEnd({ ...deps, isStopping: () => true }, waiter, longMs), 'accepted')
 })

@@ -119,7 +119,7 @@ const found = {
   id: '33333333-3333-4333-8333-333333333333',
   status: 'pending',
   ...{ total: 4, pending: 4, processing: 0, completed: 0, failed: 0, created_at: 'then' },
-  screenshots: [{ index: 2, id: 'x', status: 'completed', url: urls[0]!, options: { width: 1 }, created_at: 'then' }],
+  screenshots: [{ index: 2, id: 'x', status: 'pending', url: urls[0]!, options: { width: 1 }, created_at: 'then' }],
 } as const
 
 // Contract: Batch status

@@ -15,7 +15,7 @@ const start = (row: FoundCapture | undefined, ...looks: (Progress | undefined)[]
     return looks.shift()
   }
   const publicUrl = () => 'https://shots.example'
-  const report = reportCapture({ captures: { find: async () => row }, loadProgress, publicUrl }, { id, accountId: '' })
+  const report = reportCapture(id, { find: async () => row, loadProgress, publicUrl })
   return { asked, next: (woken: boolean) => Array.fromAsync(report(woken)) }
 }
 

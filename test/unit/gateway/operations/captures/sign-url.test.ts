@@ -7,9 +7,9 @@ const { id } = completedCapture
 const authorization = `Bearer ${testKey}`
 const json = { authorization, 'content-type': 'application/json' }
 
-const start = (t: Test, more: object = {}) => {
+const start = (t: Test) => {
   const context = createTestContext()
-  const app = createApp({ ...context, captures: { ...context.captures, ...more } })
+  const app = createApp(context)
   t.teardown(() => app.close())
   const sign = async (
     payload?: string,
@@ -76,11 +76,12 @@ t.test('sign url: requires the feature in the plan, and a capture of the account
   t.equal((await sign('{}')).status, 200)
   context.answers.find = () => undefined
   t.match(await sign('{}'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
-  const without = start(t, { maySign: async () => ({ allowed: false, found: true }) })
-  t.match(await without.sign('{}'), {
+  context.answers.find = () => pendingCapture
+  context.answers.signs = false
+  t.match(await sign('{}'), {
     status: 403,
     body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /signed_urls/ } },
   })
-  t.match(await without.sign('{"a":1}'), { status: 422 }, 'faults of the body come first')
+  t.match(await sign('{"a":1}'), { status: 422 }, 'faults of the body come first')
   t.match(await sign('{}', {}), { status: 401 })
 })

@@ -16,16 +16,15 @@ const delivery = (second: string) => ({
   attempts: [],
 })
 
-type Asked = Parameters<ReturnType<typeof createTestContext>['webhooks']['deliveries']>[1]
-
 const start = (t: Test, found: readonly ReturnType<typeof delivery>[] = []) => {
   const context = createTestContext()
-  const asked: Asked[] = []
-  const deliveries = async (_of: object, page: Asked) => {
-    asked.push(page)
-    return found.slice(0, page.limit)
+  const asked: unknown[] = []
+  context.answers.deliveries = (parameters) => {
+    const [createdAt, id, limit] = parameters.slice(2)
+    asked.push({ createdAt, id, limit })
+    return found.slice(0, Number(limit))
   }
-  const app = createApp({ ...context, webhooks: { ...context.webhooks, deliveries } })
+  const app = createApp(context)
   t.teardown(() => app.close())
   const list = async (query: string) => {
     const url = `/v1/screenshots/${completedCapture.id}/deliveries?${query}`
@@ -42,8 +41,8 @@ t.test('deliveries: a page continues after the last delivery of the previous pag
   const { created_at: createdAt, id } = delivery('02')
   await list(`cursor=${body.meta.next_cursor}`)
   t.same(asked, [
-    { limit: 3, before: undefined },
-    { limit: 21, before: { createdAt, id } },
+    { limit: 3, createdAt: null, id: null },
+    { limit: 21, createdAt, id },
   ])
   t.match(await list('per_page=3'), { status: 200, body: { meta: { per_page: 3, next_cursor: null } } })
 })
