@@ -66,7 +66,7 @@ const handleWith =
 const failWith = (context: Context, error: AppError): Handler =>
   handleWith(context, 'none', () => Promise.reject(error))
 
-const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
+const refuseInMaintenance = (context: Pick<Context, 'inMaintenance'>, { accepts }: Operation) => {
   if (!accepts || !context.inMaintenance()) return
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })

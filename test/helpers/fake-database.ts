@@ -35,33 +35,36 @@ type Outcome = { readonly ok: boolean; readonly caller?: Caller } & Partial<
   Omit<Refusal, 'ok' | 'caller'> & Omit<Accepted, 'ok' | 'caller'> & { admittedIds: readonly string[] }
 >
 
+const emptyRow = {
+  ...{ refusal: null, retryAfterSeconds: null, keyUnknown: null, feature: null, rateLeftMs: null },
+  ...{ rateLimit: null, rateRemaining: 0, rateReset: 0 },
+  ...{ createdAt: '', admitted: false, shared: null, replayOf: null, admittedIds: null },
+}
+
+const usedOf = ({ limit, remaining, used, overage }: Caller['usage']): number => {
+  if (limit === null || remaining === null) return used
+  return overage > 0 ? limit + overage : limit - remaining
+}
+
+const callerColumns = ({ accountId, plan, rate, usage }: Caller) => ({
+  accountId,
+  plan,
+  ...(rate && { rateLimit: rate.limit, rateRemaining: rate.remaining, rateReset: rate.resetUnix }),
+  usageLimit: usage.limit,
+  used: usedOf(usage),
+  periodStart: usage.periodStart,
+  usageReset: usage.resetAt,
+  overagePrice: usage.overagePrice,
+})
+
 /** The row from which the gateway reads an outcome. */
-const rowOf = (outcome: Outcome, anyone: Caller): RequestRow => {
-  const { caller = anyone } = outcome
-  const { rate, usage } = caller
-  const charged = usage.overage > 0 ? (usage.limit ?? 0) + usage.overage : (usage.limit ?? 0) - (usage.remaining ?? 0)
-  return {
-    refusal: outcome.ok ? null : (outcome.code ?? null),
-    retryAfterSeconds: outcome.retryAfterSeconds ?? null,
-    keyUnknown: outcome.isUnknown ?? null,
-    feature: outcome.feature ?? null,
-    accountId: caller.accountId,
-    plan: caller.plan,
-    rateLimit: rate?.limit ?? null,
-    rateRemaining: rate?.remaining ?? 0,
-    rateReset: rate?.resetUnix ?? 0,
-    rateLeftMs: outcome.windowLeftMs ?? null,
-    usageLimit: usage.limit,
-    used: usage.limit === null ? usage.used : charged,
-    periodStart: usage.periodStart,
-    usageReset: usage.resetAt,
-    overagePrice: usage.overagePrice,
-    createdAt: outcome.createdAt ?? '',
-    admitted: outcome.admitted ?? false,
-    shared: outcome.shared ?? null,
-    replayOf: outcome.replayOf ?? null,
-    admittedIds: outcome.admittedIds ?? null,
-  }
+const rowOf = (
+  { ok: _ok, caller, code: refusal, isUnknown: keyUnknown, windowLeftMs: rateLeftMs, ...rest }: Outcome,
+  anyone: Caller,
+): RequestRow => {
+  const columns = Object.entries({ refusal, keyUnknown, rateLeftMs, ...rest })
+  const present = Object.fromEntries(columns.filter(([, value]) => value !== undefined))
+  return { ...emptyRow, ...callerColumns(caller ?? anyone), ...present }
 }
 
 /** The parameters of a call by name, in camel case. */

@@ -125,7 +125,7 @@ export const paths: readonly Mutation[] = [
   {
     point: 'Order of checks',
     file: 'services/gateway/capture/read-request.ts',
-    find: '{ caller: caller ?? (await authorize(context, exchange)) }',
+    find: '{ caller: caller ?? (await authorize(deps, exchange)) }',
     replace: '{ caller }',
   },
   {

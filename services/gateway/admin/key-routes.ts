@@ -21,8 +21,8 @@ const readNew = optionalFieldsReader(fields)
 const readChange = optionalFieldsReader({ domains: fields.domains, expires_at: fields.expires_at })
 
 /** Undefined: not given. Null: never expires. */
-const momentOf = (text: string | null | undefined): Date | null | undefined =>
-  text === null || text === undefined ? text : readMoment('expires_at', text, momentHint)
+const momentOf = (given: string | null | undefined): Date | null | undefined =>
+  given === null || given === undefined ? given : readMoment('expires_at', given, momentHint)
 
 /** API keys: create, list, set expiry, restrict to domains, revoke. */
 export const keyRoutes: readonly AdminRoute[] = [

@@ -40,7 +40,7 @@ const lane = 'bulk'
 
 const hasAny = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-const isMasked = (text: unknown) => typeof text === 'string' && URL.parse(text)?.password === mask
+const isMasked = (address: unknown) => typeof address === 'string' && URL.parse(address)?.password === mask
 
 const parseFailedCapture = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
   if (url === null) return 'source_not_kept'
@@ -107,9 +107,9 @@ const readRequeue = optionalFieldsReader({
   limit: integer(1, limitMax),
 })
 
-const sinceOf = (text: string | undefined, now: Date): Date => {
-  if (text === undefined) return new Date(now.getTime() - hourMs)
-  const since = readMoment('since', text, sinceHint)
+const sinceOf = (given: string | undefined, now: Date): Date => {
+  if (given === undefined) return new Date(now.getTime() - hourMs)
+  const since = readMoment('since', given, sinceHint)
   if (since.getTime() >= now.getTime() - sinceMsMax) return since
   throw validationError({ since: [`must be ${sinceHint}`] })
 }

@@ -5,7 +5,7 @@ import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { findRecord } from '#gateway/db/captures.ts'
+import { findRecord, type Records } from '#gateway/db/captures.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
@@ -14,6 +14,7 @@ import { createCapture, type CreatedCapture } from './create-capture.ts'
 import {
   imageGone,
   imageHeaders,
+  type ImageReader,
   isImage,
   readImage,
   storedImage,
@@ -75,7 +76,11 @@ const takePrefetched = async (prefetch: Prefetch | undefined, image: StoredImage
   return bytes && isImage(bytes, image) ? bytes : undefined
 }
 
-const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
+const answerImage = async (
+  context: ImageReader & Pick<Context, 'events' | 'now'>,
+  capture: FoundCapture,
+  waiter: Waiter | undefined,
+): Promise<Answer> => {
   const image = storedImage(capture, context.now())
   if (!image) throw new AppError('EXPIRED')
   const body = (await takePrefetched(waiter?.prefetch(), image)) ?? (await readImage(context, image))
@@ -83,15 +88,15 @@ const answerImage = async (context: Context, capture: FoundCapture, waiter: Wait
   return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
 }
 
-const answerRecord = (context: Context, capture: FoundCapture): Answer => ({
+const answerRecord = ({ publicUrl }: Pick<Context, 'publicUrl'>, capture: FoundCapture): Answer => ({
   status: 200,
   headers: { 'x-screenshot-id': capture.id, 'x-cache': capture.cached ? 'HIT' : 'MISS' },
-  body: { data: toRecord(capture, context.publicUrl()) },
+  body: { data: toRecord(capture, publicUrl()) },
 })
 
 /** Reads the row first if the capture may have ended already: one with a shared result, or one of an earlier request. */
 const awaitEnd = async (
-  context: Context,
+  context: Records & Pick<Context, 'waiters' | 'queueAllowanceMs'>,
   created: CreatedCapture,
   waiter: Waiter | undefined,
 ): Promise<WaitResult | 'full'> => {

@@ -8,8 +8,9 @@ import type { Context } from '#gateway/context/context.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
+import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { acceptedOutcome, refuseUnavailable } from './create-capture.ts'
-import { prepareCapture } from './prepare-capture.ts'
+import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
 const lane = 'bulk'
@@ -18,20 +19,14 @@ type Member = Awaited<ReturnType<typeof prepareCapture>>
 type Members = readonly [Member, ...Member[]]
 
 /** Seals and signs the captures one by one, yielding between them: each blocks the event loop for some tenths of a millisecond. */
-const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<Members> => {
+const prepareAll = async (deps: PrepareDependencies, { captures }: ParsedBatch): Promise<Members> => {
   const [first, ...rest] = captures
-  const members: [Member, ...Member[]] = [await prepareCapture(context, { id: randomUUIDv7(), parsed: first })]
+  const members: [Member, ...Member[]] = [await prepareCapture(deps, { id: randomUUIDv7(), parsed: first })]
   for (const parsed of rest) {
     await pause()
-    members.push(await prepareCapture(context, { id: randomUUIDv7(), parsed }))
+    members.push(await prepareCapture(deps, { id: randomUUIDv7(), parsed }))
   }
   return members
-}
-
-const readBatch = (context: Context, exchange: Exchange): Promise<ValidRequest<ParsedBatch>> => {
-  const rules = captureRules(context)
-  const parse = (input: unknown, found: Parameters<typeof parseBatch>[2]) => parseBatch(input, rules, found, pause)
-  return readRequest(context, exchange, { operation: 'batch', from: 'body', keyFirst: true, parse })
 }
 
 /** The fields that all members share, taken from the first. */
@@ -82,7 +77,9 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
  * current state. Checks come in the order of `createCapture`.
  */
 export const createBatch = async (context: Context, exchange: Exchange): Promise<CreatedBatch> => {
-  const request = await readBatch(context, exchange)
+  const parse = (input: unknown, found: FieldErrors) => parseBatch(input, captureRules(context), found, pause)
+  const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
+  const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
   const counted = request.caller !== undefined
   return await withFacts({ caller: request.caller }, async () => {

@@ -7,7 +7,7 @@ import type { Context } from '#gateway/context/context.ts'
 import { acceptCapture, type Accepted, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
-import { prepareCapture } from './prepare-capture.ts'
+import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
 /** A capture to be accepted. The caller generates `id`, to register a waiter before the capture exists. */
@@ -31,6 +31,9 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
 }
 
 type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
+
+/** What creating captures uses. */
+export type CreateDependencies = Accepting & PrepareDependencies & Pick<Context, 'events' | 'publisher'>
 
 /** The accepted outcome. Throws the refusal as a `RequestError` with the caller. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(outcome: Outcome): Extract<Outcome, { ok: true }> => {
@@ -71,25 +74,25 @@ const accept = async (
  * increments its minute count. The capture is published without delaying the response.
  */
 export const createCapture = (
-  context: Context,
+  deps: CreateDependencies,
   { id, lane, request, traceparent }: CaptureToCreate,
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
     const { parsed } = request
     const counted = request.caller !== undefined
-    const capture = { ...request, ...(await prepareCapture(context, { id, parsed })), lane, traceparent }
-    await refuseUnavailable(context, capture, parsed.unavailable, counted)
-    const { caller, createdAt, admitted, shared, replayOf } = await accept(context, capture, counted)
-    context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
+    const capture = { ...request, ...(await prepareCapture(deps, { id, parsed })), lane, traceparent }
+    await refuseUnavailable(deps, capture, parsed.unavailable, counted)
+    const { caller, createdAt, admitted, shared, replayOf } = await accept(deps, capture, counted)
+    deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
     const { accountId } = caller
     const { pool, budgetMs, sealed, url, options } = capture
     const requested = { caller, budgetMs, webhookUrl: parsed.options.webhook_url }
     if (replayOf !== undefined) {
-      const find = async () => orNotFound(await findRecord(context, { id: replayOf, accountId }))
+      const find = async () => orNotFound(await findRecord(deps, { id: replayOf, accountId }))
       const found = await withFacts({ caller, isReplay: true }, find)
       return { ...found, ...requested, shared: undefined, isReplay: true }
     }
-    if (admitted) context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
-    else if (!shared) context.publisher.wakeRelay()
+    if (admitted) deps.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
+    else if (!shared) deps.publisher.wakeRelay()
     return { ...requested, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
   })

@@ -11,7 +11,8 @@ import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 
-type Dependencies = {
+/** What preparing a capture uses. */
+export type PrepareDependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly longestWaitSeconds: number
@@ -54,7 +55,7 @@ const workedOn = (options: CaptureOptions): CaptureOptions => {
 
 /** Converts valid parameters into the row to store: the record's fields, and the part that only workers may read, sealed to the pool. */
 export const prepareCapture = async (
-  deps: Dependencies,
+  deps: PrepareDependencies,
   { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
 ): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
   const { supplied, options, features } = parsed

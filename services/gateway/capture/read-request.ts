@@ -10,7 +10,7 @@ import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
 import { refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { idempotencyErrors, idempotencyOf } from '#gateway/http/idempotency.ts'
-import { authorize, identify } from '#gateway/http/identification/identify.ts'
+import { authorize, identify, type KeyCheck } from '#gateway/http/identification/identify.ts'
 
 type Parsing<Parsed> = Parsed | { readonly ok: false; readonly errors: FieldErrors }
 
@@ -40,11 +40,10 @@ export type ValidRequest<Parsed> = RequestIdentity & {
 /** A valid request for one capture. */
 export type CaptureRequest = ValidRequest<ParsedCapture>
 
+type Rules = Pick<Context, 'allowTargets' | 'hasStealth'>
+
 /** The rules of this installation for parameters. */
-export const captureRules = ({
-  allowTargets,
-  hasStealth,
-}: Pick<Context, 'allowTargets' | 'hasStealth'>): CaptureRules => ({ allow: allowTargets, hasStealth })
+export const captureRules = ({ allowTargets: allow, hasStealth }: Rules): CaptureRules => ({ allow, hasStealth })
 
 /**
  * Adds an error for every query parameter of an operation that takes its parameters in the body, instead of ignoring them
@@ -85,17 +84,17 @@ const readParameters = async <Parsed extends { ok: true }>(
  * requests without a valid key stay cheap.
  */
 export const readRequest = async <Parsed extends { ok: true }>(
-  context: Context,
+  deps: KeyCheck,
   exchange: Exchange,
   options: ReadOptions<Parsed>,
 ): Promise<ValidRequest<Parsed>> => {
-  const identity = identify(exchange.headers, context.hashKey)
-  const refusal = context.refusals.find(identity)
+  const identity = identify(exchange.headers, deps.hashKey)
+  const refusal = deps.refusals.find(identity)
   if (refusal) throw refusalError(refusal)
   const readsFirst = exchange.inputIsSmall && !options.keyFirst
-  const caller = readsFirst ? undefined : await authorize(context, exchange)
+  const caller = readsFirst ? undefined : await authorize(deps, exchange)
   const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
-    throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(context, exchange)) })
+    throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(deps, exchange)) })
   })
   const idempotency = body && idempotencyOf(exchange, options.operation, body)
   return { ...identity, parsed, idempotency, caller }
@@ -103,10 +102,10 @@ export const readRequest = async <Parsed extends { ok: true }>(
 
 /** Reads a request for one capture, by `readRequest`. */
 export const readCaptureRequest = (
-  context: Context,
+  deps: KeyCheck & Rules,
   exchange: Exchange,
   options: Omit<ReadOptions<ParsedCapture>, 'parse'>,
 ): Promise<CaptureRequest> => {
-  const rules = captureRules(context)
-  return readRequest(context, exchange, { ...options, parse: (input, found) => parseCapture(input, rules, found) })
+  const rules = captureRules(deps)
+  return readRequest(deps, exchange, { ...options, parse: (input, found) => parseCapture(input, rules, found) })
 }

@@ -7,7 +7,13 @@ import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { answerIdempotently } from '#gateway/http/idempotency.ts'
 import { authorize } from '#gateway/http/identification/identify.ts'
-import { type CheckInput, createBodyReader, createQueryReader, readOptionalJson } from '#gateway/http/input.ts'
+import {
+  type CheckInput,
+  createBodyReader,
+  createQueryReader,
+  type InputRules,
+  readOptionalJson,
+} from '#gateway/http/input.ts'
 import {
   type AnswerDoc,
   type Contract,
@@ -83,8 +89,8 @@ export const forCaller = <Body, Q = {}, B = {}>(of: CallerOperation<Q, B, Body>)
   const readQuery = createQueryReader(query, checkQuery)
   const readBody = body && createBodyReader(body.schema, body.check)
 
-  const read = async (context: Context, exchange: Exchange, caller: Caller): Promise<CallerRequest<Q, B>> => {
-    const { values, given } = readQuery(exchange.query, context)
+  const read = async (rules: InputRules, exchange: Exchange, caller: Caller): Promise<CallerRequest<Q, B>> => {
+    const { values, given } = readQuery(exchange.query, rules)
     const sent = readBody && (await readOptionalJson(exchange, body.isOptional === true))
     return {
       caller,
@@ -93,7 +99,7 @@ export const forCaller = <Body, Q = {}, B = {}>(of: CallerOperation<Q, B, Body>)
       file: exchange.params['file'] ?? '',
       query: values,
       given,
-      body: (readBody ? readBody(sent, context) : {}) as B,
+      body: (readBody ? readBody(sent, rules) : {}) as B,
       headers: exchange.headers,
       watchClient: exchange.watchClient,
     }

@@ -21,14 +21,15 @@ export const batchMember = named(
 )
 
 const batchStatuses = ['pending', 'processing', 'completed'] as const
-/** Status and counts of a batch, without their examples. */
+
+/** Status and counts of a batch. */
 export const batchState = {
   status: enumSchema(batchStatuses, 'Status of the batch.'),
   total: count('Number of screenshots in the batch, including deleted ones.'),
-  pending: count('Number of pending screenshots.'),
-  processing: count('Number of screenshots being processed.'),
-  completed: count('Number of completed screenshots.'),
-  failed: count('Number of failed screenshots.'),
+  pending: count('Number of pending screenshots.', { example: 1 }),
+  processing: count('Number of screenshots being processed.', { example: 0 }),
+  completed: count('Number of completed screenshots.', { example: 0 }),
+  failed: count('Number of failed screenshots.', { example: 0 }),
 }
 
 /** A batch in responses. */
@@ -36,16 +37,13 @@ export const batch = named(
   'Batch',
   object({
     id: id('Id of the batch.', exampleIds.batch),
+    ...batchState,
     status: enumSchema(
       batchStatuses,
       '`pending`: no screenshot has started. `completed`: all have ended; some may have failed.',
       { example: 'pending' },
     ),
     total: count('Number of screenshots in the batch, including deleted ones.', { minimum: 1, example: 1 }),
-    pending: count('Number of pending screenshots.', { example: 1 }),
-    processing: count('Number of screenshots being processed.', { example: 0 }),
-    completed: count('Number of completed screenshots.', { example: 0 }),
-    failed: count('Number of failed screenshots.', { example: 0 }),
     created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
     screenshots: list(
       batchMember,

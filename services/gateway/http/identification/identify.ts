@@ -41,11 +41,12 @@ export const identify = (headers: IncomingHttpHeaders, hashKey: HashKey): Reques
   return { keyHash: hashKey(key), originHost: from === undefined ? null : hostOf(from) }
 }
 
-type Dependencies = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
+/** What a check of a key uses. */
+export type KeyCheck = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
 
 /** Checks key, domain and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
-  { database, refusals, hashKey }: Dependencies,
+  { database, refusals, hashKey }: KeyCheck,
   { headers, headIsTooLarge }: Pick<Exchange, 'headers' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
   const request = identify(headers, hashKey)

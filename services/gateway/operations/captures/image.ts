@@ -5,6 +5,7 @@ import {
   etagOf,
   imageGone,
   imageHeaders,
+  type ImageReader,
   isStored,
   openStored,
   readImage,
@@ -106,8 +107,10 @@ const prepare = (capture: FoundCapture, now: Date, isOwn: boolean): Prepared => 
   return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
 }
 
+type ImageDependencies = ImageReader & Pick<Context, 'events'>
+
 const answerPart = async (
-  context: Context,
+  context: ImageDependencies,
   { capture, image, headers }: Prepared,
   range: ByteRange,
 ): Promise<Answer> => {
@@ -121,7 +124,7 @@ const answerPart = async (
   }
 }
 
-const answerWhole = async (context: Context, { capture, image, headers }: Prepared): Promise<Answer> => {
+const answerWhole = async (context: ImageDependencies, { capture, image, headers }: Prepared): Promise<Answer> => {
   const body = await readImage(context, image)
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }

@@ -51,8 +51,8 @@ export type ListQuery = {
 /** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
-const moment = (text: string | undefined, side: 'first' | 'last') =>
-  text === undefined ? undefined : readMoment(text, side)
+const moment = (given: string | undefined, side: 'first' | 'last') =>
+  given === undefined ? undefined : readMoment(given, side)
 
 type Given = Static<typeof listParameters>
 
@@ -94,8 +94,8 @@ export const toListQuery = ({ values, given }: ReadQuery<Given>): ListQuery => {
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
     linkParameters: Object.fromEntries(
       ['per_page', ...Object.keys(filters)].flatMap((name) => {
-        const text = given[name]
-        return text === undefined ? [] : [[name, text]]
+        const value = given[name]
+        return value === undefined ? [] : [[name, value]]
       }),
     ),
   }

@@ -1,7 +1,7 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { integer, object } from '#shared/schema/fields.ts'
-import { type CaptureOf, findRecord } from '#gateway/db/captures.ts'
+import { type CaptureOf, findRecord, type Records } from '#gateway/db/captures.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -11,7 +11,12 @@ import { forCaller } from '#gateway/operations/operation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 
 /** Waits for the end of a capture, at most `waitMs`, and returns it. Does not wait if too many requests wait already. */
-const findLater = async (context: Context, of: CaptureOf, waitMs: number, watchClient: Exchange['watchClient']) => {
+const findLater = async (
+  context: Records & Pick<Context, 'waiters' | 'waitLimit' | 'isStopping'>,
+  of: CaptureOf,
+  waitMs: number,
+  watchClient: Exchange['watchClient'],
+) => {
   const find = () => findRecord(context, of)
   // Watch before the first read, so that no end is missed in between.
   using watcher = context.waiters.watch(of.id)
