@@ -67,8 +67,8 @@ const links: readonly Mutation[] = [
   {
     point: 'Signed URL response',
     file: `${gateway}/operations/captures/sign-url.ts`,
-    find: 'expires_in: Type.Integer({\n      minimum: 0,',
-    replace: 'expires_in: Type.Integer({\n      minimum: 1,',
+    find: 'byDefault(integer(0, linkMinutesMax), 60)',
+    replace: 'byDefault(integer(1, linkMinutesMax), 60)',
   },
   {
     point: 'Signed URL form',

@@ -7,14 +7,14 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { flag } from '#shared/schema/fields.ts'
+import { flag, optional } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, optionalFieldsReader, readPage, storedLine } from './read-fields.ts'
+import { fieldsReader, readPage, storedLine } from './read-fields.ts'
 
 const label = (characters: number) => storedLine(1, characters)
 
 const readNew = fieldsReader({ name: label(200), email: label(320), plan: label(40) })
-const readChange = optionalFieldsReader({ plan: label(40), disabled: flag() })
+const readChange = fieldsReader(optional({ plan: label(40), disabled: flag() }))
 
 /** Accounts: create, list, show, change plan, disable and enable, erase. */
 export const accountRoutes: readonly AdminRoute[] = [

@@ -1,24 +1,28 @@
-import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
-import { text } from '#shared/schema/fields.ts'
+import { optional, text, typed } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { storedLine, timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
+import { fieldsReader, readMoment, storedLine, timestampPattern } from './read-fields.ts'
 
 const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
-const fields = {
-  name: storedLine(0, 200),
-  domains: Type.Array(text(undefined, { expected: 'a list of at most 100 hosts' }), {
+const hostsHint = 'a list of at most 100 hosts'
+const restrictions = optional({
+  domains: typed<readonly string[]>({
+    type: 'array',
+    items: text(undefined, { expected: hostsHint }),
     maxItems: 100,
-    expected: 'a list of at most 100 hosts',
+    expected: hostsHint,
   }),
   // Both branches expect the same, whichever of them reports the error.
-  expires_at: Type.Union(
-    [text(undefined, { pattern: timestampPattern, expected: momentHint }), Type.Null({ expected: momentHint })],
-    { expected: momentHint },
-  ),
-}
-const readNew = optionalFieldsReader(fields)
-const readChange = optionalFieldsReader({ domains: fields.domains, expires_at: fields.expires_at })
+  expires_at: typed<string | null>({
+    anyOf: [
+      text(undefined, { pattern: timestampPattern, expected: momentHint }),
+      { type: 'null', expected: momentHint },
+    ],
+    expected: momentHint,
+  }),
+})
+const readNew = fieldsReader({ ...optional({ name: storedLine(0, 200) }), ...restrictions })
+const readChange = fieldsReader(restrictions)
 
 /** Undefined: not given. Null: never expires. */
 const momentOf = (given: string | null | undefined): Date | null | undefined =>

@@ -1,5 +1,4 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
-import { Type } from 'typebox'
 import { showAccount } from '#shared/db/accounts.ts'
 import { cancelPending, countQueue } from '#gateway/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
@@ -9,14 +8,14 @@ import { validationError } from '#gateway/http/errors.ts'
 import { mask } from '#shared/capture/mask-url.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { enumSchema, integer, text } from '#shared/schema/fields.ts'
+import { enumSchema, integer, optional, text, typed } from '#shared/schema/fields.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { AcceptDependencies, AdminRoute } from './admin-route.ts'
-import { timestampPattern, optionalFieldsReader, readMoment } from './read-fields.ts'
+import { timestampPattern, fieldsReader, readMoment } from './read-fields.ts'
 
 type Deps = AcceptDependencies & { readonly database: Database }
 
@@ -97,15 +96,19 @@ const sinceHint = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
 const codesHint = `a list of ${ownCodes.join(', ')}`
 
-const readRequeue = optionalFieldsReader({
-  codes: Type.Array(enumSchema(ownCodes, undefined, { expected: codesHint }), {
-    minItems: 1,
-    uniqueItems: true,
-    expected: codesHint,
+const readRequeue = fieldsReader(
+  optional({
+    codes: typed<readonly (typeof ownCodes)[number][]>({
+      type: 'array',
+      items: enumSchema(ownCodes, undefined, { expected: codesHint }),
+      minItems: 1,
+      uniqueItems: true,
+      expected: codesHint,
+    }),
+    since: text(undefined, { pattern: timestampPattern, expected: sinceHint }),
+    limit: integer(1, limitMax),
   }),
-  since: text(undefined, { pattern: timestampPattern, expected: sinceHint }),
-  limit: integer(1, limitMax),
-})
+)
 
 const sinceOf = (given: string | undefined, now: Date): Date => {
   if (given === undefined) return new Date(now.getTime() - hourMs)

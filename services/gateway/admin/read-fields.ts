@@ -1,5 +1,5 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { integer, line, object, optional, text } from '#shared/schema/fields.ts'
+import type { Static } from 'typebox'
+import { type Fields, integer, line, object, optional, text } from '#shared/schema/fields.ts'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 import { validationError } from '#gateway/http/errors.ts'
@@ -12,11 +12,14 @@ const plainText = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$'
 /** A field with one line of text that PostgreSQL can store. */
 export const storedLine = (minLength: number, maxLength: number) => line(minLength, maxLength, { pattern: plainText })
 
-const closed = { additionalProperties: false }
-
-const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) => {
+/**
+ * Creates a reader of bodies with these fields, all required unless `optional`; a field's `expected` is used in error messages.
+ * The reader throws one `VALIDATION_ERROR` for all missing, unknown and invalid fields.
+ */
+export const fieldsReader = <const F extends Fields>(fields: F) => {
+  const schema = object(fields)
   const check = createSchemaCheck(schema)
-  return (body) => {
+  return (body: unknown): Static<typeof schema> => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw validationError({ body: ['must be an object'] })
     }
@@ -24,19 +27,9 @@ const readerOf = <T extends TSchema>(schema: T): ((body: unknown) => Static<T>) 
     check(body, (field, problem) => report(field.split('.')[0] ?? field, problem))
     const errors = all()
     if (errors) throw validationError(errors)
-    return body as Static<T>
+    return body as Static<typeof schema>
   }
 }
-
-/**
- * Creates a reader of bodies with exactly these fields; a field's `expected` is used in error messages.
- * The reader throws one `VALIDATION_ERROR` for all missing, unknown and invalid fields.
- */
-export const fieldsReader = <const P extends TProperties>(fields: P) => readerOf(Type.Object(fields, closed))
-
-/** As `fieldsReader`; each field is optional. */
-export const optionalFieldsReader = <const P extends TProperties>(fields: P) =>
-  readerOf(Type.Partial(Type.Object(fields, closed), closed))
 
 /** The form of a moment in a body: ISO 8601 UTC. */
 export const timestampPattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'

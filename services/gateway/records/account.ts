@@ -1,39 +1,48 @@
 import type { Static } from 'typebox'
 import { featureNames } from '#shared/capture/features.ts'
-import { count, decimal, enumSchema, id, named, object, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
+import {
+  component,
+  count,
+  decimal,
+  enumSchema,
+  id,
+  named,
+  object,
+  orNull,
+  text,
+  timestamp,
+  typed,
+} from '#shared/schema/fields.ts'
 import { inEnvelope } from './envelope.ts'
 import { exampleIds } from './example-values.ts'
 
 /** A plan in responses. */
-export const plan = named(
-  'Plan',
-  object({
-    name: text('Human-readable name.', { example: 'Pro' }),
-    slug: text('Machine-readable name.', { example: 'pro' }),
-    screenshots_per_month: orNull(count('Monthly quota of screenshots; null if unlimited.', { example: 15_000 })),
-    rate_limit_per_minute: orNull(count('Requests per minute; null if unlimited.', { example: 40 })),
-    retention_hours: typed<number>({
-      type: 'number',
-      minimum: 0,
-      description: 'Retention of images in hours.',
-      example: 168,
-    }),
-    features: typed<readonly string[]>({
-      type: 'array',
-      uniqueItems: true,
-      items: enumSchema(featureNames, 'A feature that is not part of every plan.'),
-      description: 'Features of the plan beyond the basic ones.',
-      example: ['retina', 'pdf', 'webhooks', 'batch'],
-    }),
-    overage_price: orNull(
-      decimal('Price per screenshot beyond the quota; null if the quota cannot be exceeded.', '0.006'),
-    ),
-    max_api_keys: orNull(count('Maximum number of API keys of the account; null if unlimited.', { example: 5 })),
-    price_monthly: orNull(decimal('Price per month.', '29')),
-    price_yearly: orNull(decimal('Price per year, equal to that of ten months.', '290')),
-    currency: orNull(text('Currency of the prices.', { example: 'USD' })),
+export const plan = component('Plan', {
+  name: text('Human-readable name.', { example: 'Pro' }),
+  slug: text('Machine-readable name.', { example: 'pro' }),
+  screenshots_per_month: orNull(count('Monthly quota of screenshots; null if unlimited.', { example: 15_000 })),
+  rate_limit_per_minute: orNull(count('Requests per minute; null if unlimited.', { example: 40 })),
+  retention_hours: typed<number>({
+    type: 'number',
+    minimum: 0,
+    description: 'Retention of images in hours.',
+    example: 168,
   }),
-)
+  features: typed<readonly string[]>({
+    type: 'array',
+    uniqueItems: true,
+    items: enumSchema(featureNames, 'A feature that is not part of every plan.'),
+    description: 'Features of the plan beyond the basic ones.',
+    example: ['retina', 'pdf', 'webhooks', 'batch'],
+  }),
+  overage_price: orNull(
+    decimal('Price per screenshot beyond the quota; null if the quota cannot be exceeded.', '0.006'),
+  ),
+  max_api_keys: orNull(count('Maximum number of API keys of the account; null if unlimited.', { example: 5 })),
+  price_monthly: orNull(decimal('Price per month.', '29')),
+  price_yearly: orNull(decimal('Price per year, equal to that of ten months.', '290')),
+  currency: orNull(text('Currency of the prices.', { example: 'USD' })),
+})
 
 const subscription = typed<null>({
   ...object({

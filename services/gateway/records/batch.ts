@@ -1,24 +1,21 @@
 import type { Static } from 'typebox'
 import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
-import { count, enumSchema, id, list, named, object, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
+import { component, count, enumSchema, id, list, named, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { acceptedExample, completedOptions, options } from './capture.ts'
 import { inEnvelope } from './envelope.ts'
 import { exampleIds } from './example-values.ts'
 
 /** A capture of a batch in responses. */
-export const batchMember = named(
-  'BatchMember',
-  object({
-    index: count('Index of the URL in the request, starting at 0.', { example: 0 }),
-    id: id('Id of the screenshot.', acceptedExample.id),
-    status: enumSchema(statuses, 'Status of the screenshot.', { example: acceptedExample.status }),
-    url: orNull(text('URL of the source, with its password masked.', { example: acceptedExample.url })),
-    options: typed<EchoedOptions>({ anyOf: [options, completedOptions], example: acceptedExample.options }),
-    created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
-  }),
-)
+export const batchMember = component('BatchMember', {
+  index: count('Index of the URL in the request, starting at 0.', { example: 0 }),
+  id: id('Id of the screenshot.', acceptedExample.id),
+  status: enumSchema(statuses, 'Status of the screenshot.', { example: acceptedExample.status }),
+  url: orNull(text('URL of the source, with its password masked.', { example: acceptedExample.url })),
+  options: typed<EchoedOptions>({ anyOf: [options, completedOptions], example: acceptedExample.options }),
+  created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
+})
 
 const batchStatuses = ['pending', 'processing', 'completed'] as const
 
@@ -33,25 +30,22 @@ export const batchState = {
 }
 
 /** A batch in responses. */
-export const batch = named(
-  'Batch',
-  object({
-    id: id('Id of the batch.', exampleIds.batch),
-    ...batchState,
-    status: enumSchema(
-      batchStatuses,
-      '`pending`: no screenshot has started. `completed`: all have ended; some may have failed.',
-      { example: 'pending' },
-    ),
-    total: count('Number of screenshots in the batch, including deleted ones.', { minimum: 1, example: 1 }),
-    created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
-    screenshots: list(
-      batchMember,
-      urlsMax,
-      'Screenshots of the batch in the order of the request, without deleted ones.',
-    ),
-  }),
-)
+export const batch = component('Batch', {
+  id: id('Id of the batch.', exampleIds.batch),
+  ...batchState,
+  status: enumSchema(
+    batchStatuses,
+    '`pending`: no screenshot has started. `completed`: all have ended; some may have failed.',
+    { example: 'pending' },
+  ),
+  total: count('Number of screenshots in the batch, including deleted ones.', { minimum: 1, example: 1 }),
+  created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
+  screenshots: list(
+    batchMember,
+    urlsMax,
+    'Screenshots of the batch in the order of the request, without deleted ones.',
+  ),
+})
 
 /** See `batch`. */
 export type Batch = Static<typeof batch>

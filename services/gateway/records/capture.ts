@@ -5,6 +5,7 @@ import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import {
+  component,
   count,
   enumSchema,
   type Fields,
@@ -163,15 +164,12 @@ const begun: Fields = {
   }),
 }
 
-const warning = named(
-  'Warning',
-  object({
-    code: text(
-      'Machine-readable code: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
-    ),
-    message: text('Human-readable message.'),
-  }),
-)
+const warning = component('Warning', {
+  code: text(
+    'Machine-readable code: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
+  ),
+  message: text('Human-readable message.'),
+})
 
 const image: Fields = {
   completed_at: timestamp('End time of the capture.'),
@@ -202,30 +200,25 @@ const stored = {
   file_size: count('Size of the file in bytes.'),
 }
 
-const storedOutput = named('StoredOutput', object({ name: enumSchema(outputNames, 'Name of the output.'), ...stored }))
-const storedRendition = named(
-  'StoredRendition',
-  object({
-    ...stored,
-    width: count('Width of the image in pixels.'),
-    height: count('Height of the image in pixels.'),
-  }),
-)
+const storedOutput = component('StoredOutput', { name: enumSchema(outputNames, 'Name of the output.'), ...stored })
+const storedRendition = component('StoredRendition', {
+  ...stored,
+  width: count('Width of the image in pixels.'),
+  height: count('Height of the image in pixels.'),
+})
 
-const pageMetadata = named(
+const pageMetadata = component(
   'PageMetadata',
-  object(
-    optional({
-      title: text('Title of the page, at most 500 characters.'),
-      description: text('Description of the page, at most 1,000 characters.'),
-      canonical: url('Canonical URL of the page.'),
-      language: text('`lang` attribute of the root element.'),
-      favicon: url('URL of the icon, if the page declares one.'),
-      og: socialTags('og', '`image` and `image:width`'),
-      twitter: socialTags('twitter', '`card`'),
-    }),
-    'Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https.',
-  ),
+  optional({
+    title: text('Title of the page, at most 500 characters.'),
+    description: text('Description of the page, at most 1,000 characters.'),
+    canonical: url('Canonical URL of the page.'),
+    language: text('`lang` attribute of the root element.'),
+    favicon: url('URL of the icon, if the page declares one.'),
+    og: socialTags('og', '`image` and `image:width`'),
+    twitter: socialTags('twitter', '`card`'),
+  }),
+  'Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https.',
 )
 
 const imageMore: Fields = {
@@ -245,10 +238,10 @@ const imageMore: Fields = {
   final_url: text('URL of the page after all redirects, with its password masked.'),
 }
 
-const captureError = named(
-  'CaptureError',
-  object({ code: enumSchema(captureErrorCodes, 'Reason for the failure.'), message: text('Human-readable message.') }),
-)
+const captureError = component('CaptureError', {
+  code: enumSchema(captureErrorCodes, 'Reason for the failure.'),
+  message: text('Human-readable message.'),
+})
 
 /** Fields of a capture's record in each state. */
 export const fieldsByStatus: Readonly<Record<Status, Fields>> = {
@@ -271,7 +264,7 @@ export const fieldsByStatus: Readonly<Record<Status, Fields>> = {
 const nameOf = (status: Status) => `${status[0]?.toUpperCase()}${status.slice(1)}Screenshot`
 
 const byStatus = Object.fromEntries(
-  statuses.map((status) => [status, named(nameOf(status), object(fieldsByStatus[status]))]),
+  statuses.map((status) => [status, component(nameOf(status), fieldsByStatus[status])]),
 ) as Readonly<Record<Status, Schema>>
 
 type ScreenshotRecord = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 import { webhookFields } from '#shared/db/record.ts'
 import {
+  component,
   constant,
   count,
   type Fields,
   id,
-  named,
   object,
   optional,
   type Schema,
@@ -89,14 +89,11 @@ export const toPascalCase = (name: string): string =>
 
 /** The body of an event's delivery. */
 export const eventBody = (event: WebhookEvent): Schema =>
-  named(
-    `${toPascalCase(event)}Event`,
-    object({
-      event: constant(event, 'Name of the event.'),
-      data: dataOf[event],
-      sent_at: timestamp('Start time of the first attempt; the same for all attempts.', exampleTimes.sent),
-    }),
-  )
+  component(`${toPascalCase(event)}Event`, {
+    event: constant(event, 'Name of the event.'),
+    data: dataOf[event],
+    sent_at: timestamp('Start time of the first attempt; the same for all attempts.', exampleTimes.sent),
+  })
 
 /** The bodies of all events. */
 export const eventBodies: readonly Schema[] = webhookEvents.map(eventBody)

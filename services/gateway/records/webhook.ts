@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import {
+  component,
   enumSchema,
   flag,
   id,
@@ -53,7 +54,7 @@ const secret = typed<string>({
 })
 
 /** A webhook in responses. */
-export const webhook = named('Webhook', object(fields))
+export const webhook = component('Webhook', fields)
 
 /** See `webhook`. */
 export type Webhook = Static<typeof webhook>

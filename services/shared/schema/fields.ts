@@ -129,6 +129,10 @@ export const list = <T>(items: Schema<T>, maxItems: number, description: string)
 /** Names a schema, so that documents describe it once and refer to it wherever else it is used. */
 export const named = <T>(component: string, schema: Schema<T>): Schema<T> => typed({ ...schema, component })
 
+/** A named schema of an object. */
+export const component = <P extends Fields>(name: string, fields: P, description?: string) =>
+  named(name, object(fields, description))
+
 /** The example of a schema: its own, else one of the examples of its fields or items. */
 export const exampleOf = <T>(schema: Schema<T>): T => {
   const {

@@ -107,27 +107,24 @@ const prepare = (capture: FoundCapture, now: Date, isOwn: boolean): Prepared => 
   return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
 }
 
-type ImageDependencies = ImageReader & Pick<Context, 'events'>
-
-const answerPart = async (
-  context: ImageDependencies,
+const answerBytes = async (
+  context: ImageReader & Pick<Context, 'events'>,
   { capture, image, headers }: Prepared,
-  range: ByteRange,
+  range: ByteRange | 'whole',
 ): Promise<Answer> => {
-  const found = await openStored(context, image, range)
-  if (!found) throw imageGone(context, capture.id)
+  const found =
+    range === 'whole'
+      ? { bytes: image.fileSize, body: await readImage(context, image) }
+      : await openStored(context, image, range)
+  if (!found?.body) throw imageGone(context, capture.id)
+  const length = { ...headers, 'content-length': String(found.bytes) }
+  if (range === 'whole') return { status: 200, headers: length, body: found.body }
   const contentRange = `bytes ${range.first}-${range.last}/${image.fileSize}`
   return {
     status: 206,
-    headers: { ...headers, 'content-range': contentRange, 'content-length': String(found.bytes) },
+    headers: { ...length, 'content-range': contentRange },
     body: found.body,
   }
-}
-
-const answerWhole = async (context: ImageDependencies, { capture, image, headers }: Prepared): Promise<Answer> => {
-  const body = await readImage(context, image)
-  if (!body) throw imageGone(context, capture.id)
-  return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
 }
 
 /** Finds the image by signed link or API key. Returns 304 if the client's copy is current, else the response of `work`. */
@@ -183,7 +180,7 @@ export const downloadImage = operation({
       if (range === 'unsatisfiable') {
         return { status: 416, headers: { 'content-range': `bytes */${prepared.image.fileSize}` } }
       }
-      return range === 'whole' ? await answerWhole(context, prepared) : await answerPart(context, prepared, range)
+      return await answerBytes(context, prepared, range)
     }),
 })
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { Type } from 'typebox'
 import { readMoment, fieldsReader, storedLine } from '#gateway/admin/read-fields.ts'
+import { text } from '#shared/schema/fields.ts'
 
-const read = fieldsReader({ name: Type.String({ maxLength: 3, expected: 'short' }) })
+const read = fieldsReader({ name: text(undefined, { maxLength: 3, expected: 'short' }) })
 
 t.test('read fields: reads valid bodies, and reports all faults of invalid ones at once', async (t) => {
   t.same(read({ name: 'abc' }), { name: 'abc' })
