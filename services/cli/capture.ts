@@ -103,8 +103,8 @@ export const capture: Command = {
   run: async ({ env, stop, print }, args) => {
     const source = await readSource(args.operands[0] ?? '')
     const output = flagText(args, 'output')
-    const given = readParameters(args)
-    const parameters = { ...(given['format'] === undefined && formatOf(output)), ...given, ...source }
+    const supplied = readParameters(args)
+    const parameters = { ...(supplied['format'] === undefined && formatOf(output)), ...supplied, ...source }
     const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}

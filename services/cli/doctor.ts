@@ -70,8 +70,8 @@ const examineMachine = async (context: CommandContext, args: ParsedArgs): Promis
 /** Loads the Kubernetes client only if a cluster is examined. */
 const examineInstallation = async ({ env, root, stop }: CommandContext, args: ParsedArgs): Promise<Finding[]> => {
   const { examineCluster } = await import('./cluster-doctor/examine-cluster.ts')
-  const wanted = { namespace: flagText(args, 'namespace'), release: flagText(args, 'release') }
-  return examineCluster({ env, root, stop, wanted })
+  const selection = { namespace: flagText(args, 'namespace'), release: flagText(args, 'release') }
+  return examineCluster({ env, root, stop, selection })
 }
 
 const line = ({ name, ok, checked, detail, advice }: Finding) =>

@@ -28,12 +28,12 @@ const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buf
 }
 
 /** Keys of `from` that `to` lacks. Merges the two sorted listings, so that neither is held in memory. */
-async function* missingKeys(from: ObjectStore, to: ObjectStore, kept: () => void): AsyncGenerator<string> {
+async function* missingKeys(from: ObjectStore, to: ObjectStore, onExisting: () => void): AsyncGenerator<string> {
   const existing = to.list(objectsPrefix)[Symbol.asyncIterator]()
   let next = await existing.next()
   for await (const key of from.list(objectsPrefix)) {
     while (!next.done && next.value < key) next = await existing.next()
-    if (!next.done && next.value === key) kept()
+    if (!next.done && next.value === key) onExisting()
     else yield key
   }
 }
@@ -90,12 +90,12 @@ const openBucket = async (url: string): Promise<Store> => {
 
 /** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
 const openStore = async (args: ParsedArgs, name: 'from' | 'to'): Promise<Store> => {
-  const given = requiredText(args, name)
+  const place = requiredText(args, name)
   const read = () =>
-    readFile(given.slice(1), 'utf8').catch((cause: unknown) => {
-      throw new UsageError(`--${name} ${given}: there is no such file`, { cause })
+    readFile(place.slice(1), 'utf8').catch((cause: unknown) => {
+      throw new UsageError(`--${name} ${place}: there is no such file`, { cause })
     })
-  const address = given.startsWith('@') ? (await read()).trim() : given
+  const address = place.startsWith('@') ? (await read()).trim() : place
   return /^https?:/.test(address) ? openBucket(address) : openFolder(resolve(address.replace(/^file:\/\//, '')))
 }
 

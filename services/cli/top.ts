@@ -33,10 +33,11 @@ const metricsUrlOf = (args: ParsedArgs): string | undefined => {
 
 /** URLs from flag and environment, else of the installation on the data folder. Throws `SERVICE_UNAVAILABLE` if there are neither. */
 const addressesOf = async ({ env }: CommandContext, args: ParsedArgs) => {
-  const given = metricsUrlOf(args)
+  const metricsUrl = metricsUrlOf(args)
   const databaseUrl = givenDirectUrl(env)
-  const isRemote = given !== undefined || (databaseUrl !== undefined && flagText(args, 'data') === undefined)
-  if (isRemote) return { source: given ? new URL(given).host : 'database', databaseUrl, controllerUrl: given }
+  const isRemote = metricsUrl !== undefined || (databaseUrl !== undefined && flagText(args, 'data') === undefined)
+  if (isRemote)
+    return { source: metricsUrl ? new URL(metricsUrl).host : 'database', databaseUrl, controllerUrl: metricsUrl }
   const folder = dataFolderOf(env, args)
   const local = await runningInstallation(folder, ', or give --metrics URL and set SHUTTERFLEET_DATABASE_URL')
   const controllerUrl = local.services.find(({ name }) => name === 'controller')?.metrics_url ?? undefined

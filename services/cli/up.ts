@@ -50,14 +50,14 @@ const flagValue = (args: ParsedArgs, name: FlagName): string | undefined => {
 
 /** The environment overridden by the flags. Throws `UsageError` that names an invalid flag. */
 export const withFlags = (env: Env, args: ParsedArgs): Env => {
-  const given = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
+  const entries = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
     const value = flagValue(args, name as FlagName)
     if (value === undefined) return []
     const parsed = setting.parse(value)
     if (!parsed.ok) throw new UsageError(`--${name} ${setting.secret ? '(hidden)' : value}: ${parsed.problem}`)
     return [[prefix + setting.name, value]]
   })
-  return { ...env, ...Object.fromEntries(given) }
+  return { ...env, ...Object.fromEntries(entries) }
 }
 
 const announce = (context: CommandContext, started: Started, stopWith: string) => {

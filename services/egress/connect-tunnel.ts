@@ -66,7 +66,7 @@ export type TunnelRequest = { readonly request: IncomingMessage; readonly client
  * or a refusal. Resolves when the tunnel has ended, plain requests can be served, or the refusal is written; never throws.
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
-  const seen = { kind: 'tunnel', capture: captureOf(request) } as const
+  const fields = { kind: 'tunnel', capture: captureOf(request) } as const
   let route: Route | undefined
   try {
     route = {
@@ -75,20 +75,20 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       ownPort: client.localPort ?? 0,
     }
     const upstream = await connectUpstream(egress, route)
-    egress.events.opened({ ...seen, ...routeFields(route) })
+    egress.events.opened({ ...fields, ...routeFields(route) })
     client.write(established)
     client.unshift(head)
     const passed = await splice(client, upstream, egress.bounds.connectionBytesMax)
-    egress.events.ended({ ...seen, ...routeFields(route) }, passed)
+    egress.events.ended({ ...fields, ...routeFields(route) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
     if (route && maySendPlainRequests(error.cause, route.target)) {
       client.write(established)
       client.unshift(head)
-      servePlain(egress, client, { route, capture: seen.capture })
+      servePlain(egress, client, { route, capture: fields.capture })
       return
     }
-    egress.events.refused({ ...seen, ...routeFields(route) }, error)
+    egress.events.refused({ ...fields, ...routeFields(route) }, error)
     refuseTunnel(client, error)
   }
 }

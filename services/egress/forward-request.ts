@@ -103,7 +103,7 @@ export const forwardRequest = async (
   { capture, routeOf }: PlainRequest,
 ): Promise<void> => {
   const { req: request } = response
-  const seen = { kind: 'request', capture } as const
+  const fields = { kind: 'request', capture } as const
   let route: PlainRoute | undefined
   try {
     route = routeOf()
@@ -111,13 +111,13 @@ export const forwardRequest = async (
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
     const byteBound = boundConnection(upstream, egress.bounds.connectionBytesMax)
-    egress.events.opened({ ...seen, ...routeFields(route) })
+    egress.events.opened({ ...fields, ...routeFields(route) })
     const incoming = await send(request, { route, upstream, byteBound })
     const broken = await respond(incoming, response, byteBound)
-    egress.events.ended({ ...seen, ...routeFields(route) }, byteBound.passed(broken))
+    egress.events.ended({ ...fields, ...routeFields(route) }, byteBound.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)
-    egress.events.refused({ ...seen, ...routeFields(route) }, error)
+    egress.events.refused({ ...fields, ...routeFields(route) }, error)
     throw error
   }
 }

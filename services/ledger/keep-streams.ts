@@ -37,18 +37,20 @@ const requeue = async ({ database, events }: Dependencies) => {
 const declare = ({ queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
   declareStreams(queue, { maxBytes, replicas })
 
-/** Whether a stream has lost messages since `seen`: a cluster server that lost its disk restores the stream empty. */
-const lostMessages = (streams: readonly StreamState[], seen: readonly StreamState[]): boolean =>
-  streams.some(({ name, lastSequence }) => seen.some((each) => each.name === name && each.lastSequence > lastSequence))
+/** Whether a stream has lost messages since `earlier`: a cluster server that lost its disk restores the stream empty. */
+const lostMessages = (streams: readonly StreamState[], earlier: readonly StreamState[]): boolean =>
+  streams.some(({ name, lastSequence }) =>
+    earlier.some((each) => each.name === name && each.lastSequence > lastSequence),
+  )
 
 /**
  * Creates missing streams and consumers. Requeues the captures of missing or emptied streams first, so that a crash in between
  * loses none; if only consumers are missing, as after an interrupted creation, the streams still have their messages. Resolves
  * to whether anything was missing.
  */
-const repair = async (ledger: Dependencies, streams: readonly StreamState[], seen: readonly StreamState[]) => {
+const repair = async (ledger: Dependencies, streams: readonly StreamState[], earlier: readonly StreamState[]) => {
   const areMissing = streams.length < 2
-  if (areMissing || lostMessages(streams, seen)) {
+  if (areMissing || lostMessages(streams, earlier)) {
     ledger.events[areMissing ? 'streamsMissing' : 'streamsLostMessages']()
     await requeue(ledger)
   } else if (await consumersExist(ledger.queue)) return false
@@ -88,7 +90,7 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
  */
 export const createStreamKeeper = (ledger: Dependencies, wakeup: Pick<Wakeup, 'notify'>): (() => Promise<void>) => {
   const { queue, streamReplicas } = ledger
-  let seen: readonly StreamState[] = []
+  let lastStreams: readonly StreamState[] = []
   let copiesMs = performance.now()
   let [reconnects, republished] = [0, 0]
   queue.onReconnect(() => {
@@ -98,8 +100,8 @@ export const createStreamKeeper = (ledger: Dependencies, wakeup: Pick<Wakeup, 'n
   return async () => {
     const since = reconnects
     const streams = await readStreams(queue)
-    await repair(ledger, streams, seen)
-    seen = streams
+    await repair(ledger, streams, lastStreams)
+    lastStreams = streams
     await requeueUndeliverable(ledger)
     // After `repair`, which compares the streams with what they were: new messages conceal that others were lost.
     if (since > republished) await republishUnstarted(ledger, { olderThanMs: 0 })

@@ -13,10 +13,10 @@ type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
 /** Deletes one batch; resolves to the objects that the store kept. */
 const removeBatch = async ({ database, objects, events }: Dependencies, keys: readonly string[]) => {
   const kept = await objects.delete(keys)
-  const keptKeys = new Set(kept.map(({ key }) => key))
-  const gone = keys.filter((key) => !keptKeys.has(key))
+  const notDeletedKeys = new Set(kept.map(({ key }) => key))
+  const gone = keys.filter((key) => !notDeletedKeys.has(key))
   await completeRemovals(database, gone)
-  await postponeRemovals(database, [...keptKeys], refusedMs)
+  await postponeRemovals(database, [...notDeletedKeys], refusedMs)
   if (gone.length > 0) events.objectsRemoved(gone.length)
   return kept
 }
@@ -26,15 +26,17 @@ const removeBatch = async ({ database, objects, events }: Dependencies, keys: re
  * Resolves to whether there may be more. Throws `SERVICE_UNAVAILABLE` if the store kept some, after the others are deleted.
  */
 export const removeObjects = async (ledger: Dependencies): Promise<boolean> => {
-  const kept: NotDeleted[] = []
+  const notDeleted: NotDeleted[] = []
   let more = true
   for (let batch = 0; batch < batchesMax && more; batch += 1) {
     const expired = await expireObjects(ledger.database, batchObjects)
     const keys = await takeRemovals(ledger.database, batchObjects)
-    if (keys.length > 0) kept.push(...(await removeBatch(ledger, keys)))
+    if (keys.length > 0) notDeleted.push(...(await removeBatch(ledger, keys)))
     more = Math.max(expired, keys.length) === batchObjects
   }
-  if (kept.length === 0) return more
-  const reasons = [...new Set(kept.map(({ reason }) => reason))].join(', ')
-  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${kept.length} objects not deleted: ${reasons}` })
+  if (notDeleted.length === 0) return more
+  const reasons = [...new Set(notDeleted.map(({ reason }) => reason))].join(', ')
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    message: `object store: ${notDeleted.length} objects not deleted: ${reasons}`,
+  })
 }

@@ -115,9 +115,9 @@ export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Pro
 export const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable([named.stealthChromium || stealthChromiumPath])
 
-const problem = (what: string, variable: string, given: string) =>
-  given
-    ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
+const problem = (what: string, variable: string, path: string) =>
+  path
+    ? `SHUTTERFLEET_${variable} = ${path} has no usable ${what}`
     : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
 
 /** Full Chromium is optional unless the operator named one. */

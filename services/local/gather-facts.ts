@@ -8,15 +8,15 @@ import type { Facts } from './service-env.ts'
 type Given = Pick<Facts, 'operator' | 'settings' | 'folder' | 'root' | 'programs'>
 
 /** Resolves ports, secrets and addresses of all services. Throws `CONFIGURATION` if the requested port is in use. */
-export const gatherFacts = async (given: Given): Promise<Facts> => {
-  const { settings, folder } = given
+export const gatherFacts = async (known: Given): Promise<Facts> => {
+  const { settings, folder } = known
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
-  const kept = await loadOrCreateSecrets(folder.secrets)
-  const secrets = { ...kept, keyPepper: settings.keyPepper || kept.keyPepper }
+  const stored = await loadOrCreateSecrets(folder.secrets)
+  const secrets = { ...stored, keyPepper: settings.keyPepper || stored.keyPepper }
   const ownDatabase = `postgres://${postgresUser}:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`
   const ownNats = (user: QueueUserName) => `nats://${user}:${secrets.queuePasswords[user]}@127.0.0.1:${ports.nats}`
   return {
-    ...given,
+    ...known,
     secrets,
     ports,
     databaseUrl: settings.externalDatabaseUrl ?? ownDatabase,

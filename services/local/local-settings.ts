@@ -81,6 +81,6 @@ export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
     [settings.stealthMax.name]: Math.ceil(cores / 2),
     [settings.proxiedMax.name]: cores,
   }
-  const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
-  return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(given), ...env })
+  const entries = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
+  return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(entries), ...env })
 }

@@ -27,9 +27,9 @@ const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
 const range = { from: 10_240, to: 32_768 }
 const triesMax = 50
 
-const choose = async (kept: number | undefined, taken: ReadonlySet<number>): Promise<number> => {
-  const wanted = kept ?? randomInt(range.from, range.to)
-  for (let tries = 0, port = wanted; tries < triesMax; tries += 1, port = randomInt(range.from, range.to)) {
+const choose = async (previous: number | undefined, taken: ReadonlySet<number>): Promise<number> => {
+  const preferred = previous ?? randomInt(range.from, range.to)
+  for (let tries = 0, port = preferred; tries < triesMax; tries += 1, port = randomInt(range.from, range.to)) {
     const got = taken.has(port) ? undefined : await probe(port)
     if (typeof got === 'number') return got
   }
@@ -47,12 +47,12 @@ const required = async (port: number): Promise<number> => {
 
 /** Chooses free ports: `gatewayPort` for the gateway (0: any); others as in the last run if still free. Throws `CONFIGURATION` if `gatewayPort` is in use. */
 export const choosePorts = async (path: string, gatewayPort: number): Promise<Ports> => {
-  const kept: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
-  const gateway = gatewayPort === 0 ? await choose(kept.gateway, new Set()) : await required(gatewayPort)
+  const previous: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
+  const gateway = gatewayPort === 0 ? await choose(previous.gateway, new Set()) : await required(gatewayPort)
   const taken = new Set([gateway])
   const rest: [keyof Ports, number][] = []
   for (const name of others) {
-    const port = await choose(kept[name], taken)
+    const port = await choose(previous[name], taken)
     taken.add(port)
     rest.push([name, port])
   }

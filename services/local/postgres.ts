@@ -109,7 +109,7 @@ const killRemaining = async (isOurs: (pid: number) => Promise<boolean>): Promise
 const stopOrphanedServer = async (cluster: string) => {
   const pid = Number((await pidFile(cluster))[0])
   if (!pid) return
-  const isOurs = async (of: number) => (await readlink(`/proc/${of}/fd/3`).catch(() => '')) === cluster
+  const isOurs = async (id: number) => (await readlink(`/proc/${id}/fd/3`).catch(() => '')) === cluster
   if (await isOurs(pid)) {
     process.kill(pid, 'SIGINT')
     await waitUntil(orphanStopMs, async () => !(await isOurs(pid)))

@@ -11,7 +11,7 @@ export type FirstAccount = { readonly accountId: string; readonly apiKey: string
 /** Migrates the database, loads the plans, and finds or creates the first account, in a separate process. */
 export const prepareDatabase = async (facts: Facts, programs: Programs, signal: AbortSignal): Promise<FirstAccount> => {
   const { folder, settings } = facts
-  const kept = await readPrivate<FirstAccount>(folder.account)
+  const stored = await readPrivate<FirstAccount>(folder.account)
   const { child, addresses } = await startNodeProcess(
     {
       name: 'the preparation of the database',
@@ -21,7 +21,7 @@ export const prepareDatabase = async (facts: Facts, programs: Programs, signal: 
         ...machineEnv(facts.operator),
         [`${prefix}DATABASE_URL`]: facts.directUrl,
         [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
-        [`${prefix}API_KEY`]: kept?.apiKey ?? '',
+        [`${prefix}API_KEY`]: stored?.apiKey ?? '',
         [`${prefix}PLANS`]: settings.plansFile && resolve(settings.plansFile),
       },
     },

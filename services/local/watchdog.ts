@@ -49,9 +49,9 @@ export const postgresProbe =
 const untilFailing = async (
   probe: Probe,
   signal: AbortSignal,
-  of: { readonly everyMs: number; readonly failuresMax: number; readonly mayEnd?: () => Promise<boolean> },
+  options: { readonly everyMs: number; readonly failuresMax: number; readonly mayEnd?: () => Promise<boolean> },
 ): Promise<void> => {
-  const { everyMs, failuresMax, mayEnd = async () => true } = of
+  const { everyMs, failuresMax, mayEnd = async () => true } = options
   for (let failures = 0; failures < failuresMax || !(await mayEnd());) {
     const within = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
     const [responded] = await Promise.all([succeeds(probe(within)), delay(everyMs, undefined, { signal })])

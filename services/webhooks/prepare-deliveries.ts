@@ -87,15 +87,15 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
     taken.filter((delivery) => bodyOf(delivery) === null),
   )
   if (deleted > 0) deps.events.dropped(deleted)
-  const kept = owned.filter((delivery) => bodyOf(delivery) !== null)
-  const read = kept.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: secretsOf(deps, delivery) }))
+  const withBody = owned.filter((delivery) => bodyOf(delivery) !== null)
+  const read = withBody.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: secretsOf(deps, delivery) }))
   const prepared = read.flatMap(({ delivery, body, secrets }) =>
     typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets }] : [],
   )
   const ready = new Set(prepared.map(({ delivery }) => delivery.id))
   await handBackDeliveries(
     deps.database,
-    kept.filter(({ id }) => !ready.has(id)),
+    withBody.filter(({ id }) => !ready.has(id)),
     unreadableMs,
   )
   return prepared

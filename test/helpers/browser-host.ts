@@ -84,7 +84,7 @@ const ownLists = await compileLists(await readLists(''), readyLists)
 let names = 0
 
 /** The browsers of a standard worker. */
-const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
+const browsers: Browsers = { prewarmed: 'shell', binaries: { shell: chromiumPath } }
 
 /** Starts a browser host as a worker would. */
 export const startTestHost = (

@@ -70,6 +70,6 @@ t.test('site isolation: a host whose browser does not isolate sites takes no ord
   const chromium = join(egress.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`
   await writeFile(chromium, `#!/bin/sh\n${without}\nexec '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  const starting = startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
+  const starting = startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: { shell: chromium } } })
   await t.rejects(starting, { code: 'SERVICE_UNAVAILABLE', message: /does not isolate sites/ })
 })

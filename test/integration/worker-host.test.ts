@@ -104,7 +104,7 @@ t.test("worker host: a page has the locale en-US and the time zone UTC, whatever
   const chromium = join(egress.folder, 'chromium-abroad')
   const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
   await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  await using abroad = await startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
+  await using abroad = await startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: { shell: chromium } } })
   const page = `<body style="margin:0"><script>
     const date = new Date(Date.UTC(2026, 6, 1, 23))
     const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions()

@@ -32,7 +32,7 @@ t.test(
   'slow start: a browser that opens its first page later than the page budget of a capture allows still warms up',
   async (t) => {
     const shell = await slowChromium(t.testdir({}), openMs / 1000 + 0.5)
-    await using host = await startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell } } })
+    await using host = await startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: { shell } } })
     await warmUp(host, canary, { browser: 'shell', startMs: 30_000 })
   },
 )
@@ -41,7 +41,7 @@ t.test(
   'slow start: a browser that does not start within the bound ends its host, and the error names the bound',
   async (t) => {
     const shell = await slowChromium(t.testdir({}), 60)
-    const starting = startTestHost(egress, { browsers: { kept: 'shell', binaries: { shell } } }, { startMs: 1000 })
+    const starting = startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: { shell } } }, { startMs: 1000 })
     await t.rejects(starting, { code: 'SERVICE_UNAVAILABLE', message: 'browser host: failed to start within 1 s' })
   },
 )

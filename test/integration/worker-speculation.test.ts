@@ -68,7 +68,7 @@ const pages = await startPages({
 })
 const egress = await startTestEgress(pages.host)
 const host = await startTestHost(egress)
-const full = await startTestHost(egress, { browsers: { kept: 'full', binaries: { full: stealthChromiumPath } } })
+const full = await startTestHost(egress, { browsers: { prewarmed: 'full', binaries: { full: stealthChromiumPath } } })
 t.teardown(async () => {
   await Promise.all([host, full].map((each) => each[Symbol.asyncDispose]()))
   await egress[Symbol.asyncDispose]()

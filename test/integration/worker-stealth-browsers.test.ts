@@ -32,7 +32,7 @@ const records = new Proxy<Record<string, { A: string[] }>>(
   },
 )
 const egress = await startTestEgress(`${pages.host} localhost:${pages.host.split(':')[1]}`, records)
-const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
+const full: Browsers = { prewarmed: 'full', binaries: { full: stealthChromiumPath } }
 t.teardown(async () => {
   for (const part of [egress, pages]) await part[Symbol.asyncDispose]()
 })
@@ -74,7 +74,7 @@ t.test(
   'worker stealth browsers: a worker with both browsers starts the one of the capture, and only one at a time',
   async (t) => {
     const both = { shell: chromiumPath, full: stealthChromiumPath }
-    await using proxied = await startTestHost(egress, { browsers: { kept: 'shell', binaries: both } })
+    await using proxied = await startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: both } })
     const plugins = async (stealth: boolean) => {
       await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
       return probe.take().probes.page.plugins?.length

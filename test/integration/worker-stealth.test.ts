@@ -12,7 +12,7 @@ const pages = await startPages(probe.routes)
 const egress = await startTestEgress(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
   localhost: { A: ['127.0.0.1'] },
 })
-const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
+const full: Browsers = { prewarmed: 'full', binaries: { full: stealthChromiumPath } }
 const host = await startTestHost(egress, { browsers: full })
 t.teardown(async () => {
   for (const part of [host, egress, pages]) await part[Symbol.asyncDispose]()

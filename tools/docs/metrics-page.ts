@@ -48,14 +48,19 @@ const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error:
 const declaredBy = (service: string): Declared[] => {
   const found: Declared[] = []
   const metrics = createMetrics(service)
-  const note = (kind: Declared['kind'], of: { name: string; help: string; labels?: readonly string[] }) => {
-    found.push({ kind, name: `shutterfleet_${of.name}`, help: of.help.replace(/\.$/, ''), labels: of.labels ?? [] })
+  const note = (kind: Declared['kind'], metric: { name: string; help: string; labels?: readonly string[] }) => {
+    found.push({
+      kind,
+      name: `shutterfleet_${metric.name}`,
+      help: metric.help.replace(/\.$/, ''),
+      labels: metric.labels ?? [],
+    })
   }
   services[service]?.(silent, {
     ...metrics,
-    counter: (of) => (note('counter', of), metrics.counter(of)),
-    gauge: (of) => (note('gauge', of), metrics.gauge(of)),
-    histogram: (of) => (note('histogram', of), metrics.histogram(of)),
+    counter: (metric) => (note('counter', metric), metrics.counter(metric)),
+    gauge: (metric) => (note('gauge', metric), metrics.gauge(metric)),
+    histogram: (metric) => (note('histogram', metric), metrics.histogram(metric)),
   })
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

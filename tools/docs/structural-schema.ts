@@ -19,8 +19,8 @@ export type StructuralSchema = {
   readonly 'x-kubernetes-validations'?: readonly { readonly message: string }[]
 }
 
-const structuralEach = (of: Readonly<Record<string, StructuralSchema>>) =>
-  Object.fromEntries(Object.entries(of).map(([name, each]) => [name, structural(each)]))
+const structuralEach = (schemas: Readonly<Record<string, StructuralSchema>>) =>
+  Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, structural(each)]))
 
 const structural = (schema: StructuralSchema): StructuralSchema => {
   // Kubernetes does not know `propertyNames`; a rule says the same.

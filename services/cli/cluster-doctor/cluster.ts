@@ -50,9 +50,9 @@ const createCluster = (connection: Pick<KubeConnection, 'send' | 'namespace'>, u
       resource: Resource,
       { namespace, ...selection }: Selected = {},
     ): Promise<readonly T[]> => {
-      const of = { resource, ...selection, ...(namespace !== undefined && { namespace }) }
+      const collection = { resource, ...selection, ...(namespace !== undefined && { namespace }) }
       const items: T[] = []
-      for await (const page of listPages<T>({ list }, of, () => until)) {
+      for await (const page of listPages<T>({ list }, collection, () => until)) {
         items.push(...page.items)
         if (items.length >= objectsMax) break
       }

@@ -19,11 +19,11 @@ const examinationMs = 120_000
 export type Examination = {
   readonly env: Env
   readonly root: string
-  readonly wanted: ReleaseSelection
+  readonly selection: ReleaseSelection
   readonly stop: AbortSignal
 }
 
-type InstallationCheck = (cluster: Cluster, of: Installation) => Promise<PartResult>
+type InstallationCheck = (cluster: Cluster, installation: Installation) => Promise<PartResult>
 
 /** The checks of an installation, from its objects to its metrics and rights. */
 const partsOf = (root: string): readonly (readonly [name: string, check: InstallationCheck])[] => [
@@ -34,7 +34,7 @@ const partsOf = (root: string): readonly (readonly [name: string, check: Install
   ['quotas', checkQuotas],
   ['policies', checkPolicies],
   ['metrics', checkMetrics],
-  ['cluster rights', (cluster, of) => checkRights(cluster, of, root)],
+  ['cluster rights', (cluster, installation) => checkRights(cluster, installation, root)],
 ]
 
 const checkServer = async ({ read }: Cluster): Promise<PartResult> => {
@@ -54,7 +54,7 @@ const withoutCluster = (...server: readonly Finding[]): Finding[] => [
 
 const examineParts = async (
   connection: KubeConnection,
-  { root, wanted }: Examination,
+  { root, selection: wanted }: Examination,
   stop: AbortSignal,
 ): Promise<Finding[]> => {
   const parts = partsOf(root)
@@ -63,18 +63,18 @@ const examineParts = async (
 
   const server = await part('cluster', checkServer)
   if (server.some(({ ok }) => !ok)) return withoutCluster(...server)
-  let installation: Installation | undefined
+  let found: Installation | undefined
   const where = await part('installation', async (cluster) => {
     const search = await findInstallation(cluster, wanted)
-    installation = search.installation
+    found = search.installation
     return search.result
   })
-  const of = installation
-  const pools = of?.workersNamespace ?? wanted.namespace ?? connection.namespace
+  const installation = found
+  const pools = installation?.workersNamespace ?? wanted.namespace ?? connection.namespace
   const definition = await part('definition', (cluster) => checkDefinition(cluster, pools))
-  const nodes = await part('nodes', (cluster) => checkNodes(cluster, of?.isolation ?? 'namespace'))
+  const nodes = await part('nodes', (cluster) => checkNodes(cluster, installation?.isolation ?? 'namespace'))
   const findings = [...server, ...where, ...definition, ...nodes]
-  if (!of)
+  if (!installation)
     return [
       ...findings,
       ...notChecked(
@@ -82,7 +82,7 @@ const examineParts = async (
         'installation',
       ),
     ]
-  for (const [name, check] of parts) findings.push(...(await part(name, (cluster) => check(cluster, of))))
+  for (const [name, check] of parts) findings.push(...(await part(name, (cluster) => check(cluster, installation))))
   return findings
 }
 
@@ -90,10 +90,14 @@ const examineParts = async (
  * Examines an installation on Kubernetes with the rights of the caller. Only reads objects and creates access reviews; shows
  * no value of a Secret. Ends within two minutes; reports failures as findings and never throws.
  */
-export const examineCluster = async (of: Examination): Promise<Finding[]> => {
+export const examineCluster = async (examination: Examination): Promise<Finding[]> => {
   try {
-    await using connection = connectAsCaller(of.env)
-    return await examineParts(connection, of, AbortSignal.any([of.stop, AbortSignal.timeout(examinationMs)]))
+    await using connection = connectAsCaller(examination.env)
+    return await examineParts(
+      connection,
+      examination,
+      AbortSignal.any([examination.stop, AbortSignal.timeout(examinationMs)]),
+    )
   } catch (thrown) {
     const advice = 'name the cluster with KUBECONFIG or SHUTTERFLEET_KUBECONFIG'
     return withoutCluster({ name: 'cluster', ok: false, detail: toAppError(thrown).message, advice })

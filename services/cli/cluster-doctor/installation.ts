@@ -69,18 +69,18 @@ const findControllers = async (cluster: Cluster, { namespace }: ReleaseSelection
 /** Finds the release; undefined if none or several match. */
 export const findInstallation = async (
   cluster: Cluster,
-  wanted: ReleaseSelection,
+  selection: ReleaseSelection,
 ): Promise<{ readonly installation: Installation | undefined; readonly result: PartResult }> => {
-  const all = (await findControllers(cluster, wanted)).map(installationOf)
-  const matching = all.filter(({ release }) => wanted.release === undefined || release === wanted.release)
+  const all = (await findControllers(cluster, selection)).map(installationOf)
+  const matching = all.filter(({ release }) => selection.release === undefined || release === selection.release)
   const [installation] = matching
   const nameOf = ({ release, namespace }: Installation) => `${release} in ${namespace}`
   if (matching.length === 1 && installation) {
     const summary = `release ${nameOf(installation)}, ${installation.version}, workers in ${installation.workersNamespace}`
     return { installation, result: { summary } }
   }
-  const where = wanted.namespace ?? cluster.namespace
-  const of = wanted.release === undefined ? '' : ` of ${wanted.release}`
+  const where = selection.namespace ?? cluster.namespace
+  const release = selection.release === undefined ? '' : ` of ${selection.release}`
   const result =
     matching.length > 1
       ? failing(
@@ -88,7 +88,7 @@ export const findInstallation = async (
           'select one with --namespace NS and --release NAME',
         )
       : failing(
-          `no Deployment of a controller${of} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
+          `no Deployment of a controller${release} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
           'name its namespace with --namespace NS, or install the chart (docs/kubernetes.md)',
         )
   return { installation: undefined, result }

@@ -4,20 +4,23 @@ import { type Installation, releaseObjects, upgradeCommand } from './installatio
 import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
 
 /** Checks that the NetworkPolicies of the release exist, not that the network plugin enforces them. */
-export const checkPolicies = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
+export const checkPolicies = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
   const namesIn = async (namespace: string) =>
     (await cluster.list<Named>(kinds.networkPolicies, { namespace })).map(
       ({ metadata }) => `${namespace}/${metadata.name}`,
     )
-  const pods = await cluster.list<Pod>(kinds.pods, releaseObjects(of))
+  const pods = await cluster.list<Pod>(kinds.pods, releaseObjects(installation))
   const services = new Set(
     pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => componentOf(pod)),
   )
-  const existing = new Set([...(await namesIn(of.namespace)), ...(await namesIn(of.workersNamespace))])
+  const existing = new Set([
+    ...(await namesIn(installation.namespace)),
+    ...(await namesIn(installation.workersNamespace)),
+  ])
   const expected = [
-    `${of.namespace}/${of.instance}`,
-    `${of.workersNamespace}/${of.instance}-workers`,
-    ...[...services].toSorted().map((component) => `${of.namespace}/${of.instance}-${component}`),
+    `${installation.namespace}/${installation.instance}`,
+    `${installation.workersNamespace}/${installation.instance}-workers`,
+    ...[...services].toSorted().map((component) => `${installation.namespace}/${installation.instance}-${component}`),
   ]
   const missing = expected.filter((name) => !existing.has(name))
   const summary = `${expected.length} there; whether the network plugin enforces them was not checked`
@@ -27,14 +30,14 @@ export const checkPolicies = async (cluster: Cluster, of: Installation): Promise
       summary,
       problems: missing.map((name) => ({
         detail: `${name} is missing`,
-        advice: `${upgradeCommand(of)} recreates it`,
+        advice: `${upgradeCommand(installation)} recreates it`,
       })),
     }
   }
   const detail = 'there are none: only the egress filter keeps pages from the cluster network'
   const none: Problem = { detail, advice: 'set networkPolicy.enabled, or apply your own policies' }
   // Without their own network namespaces, browsers share the network of their pod.
-  return of.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, problems: [none] }
+  return installation.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, problems: [none] }
 }
 
 const metricsLabel = 'shutterfleet.dev/metrics'
@@ -66,15 +69,15 @@ const requestMetrics = async ({ read }: Cluster, { metadata: { namespace, name }
 }
 
 /** Reads metrics of one pod per service and of a worker through the API server, which a NetworkPolicy may rightly block. */
-export const checkMetrics = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
+export const checkMetrics = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
   const { 'app.kubernetes.io/managed-by': manager = '', 'app.kubernetes.io/instance': instance = '' } = poolLabels(
-    of.instance,
+    installation.instance,
     'any',
   )
-  const { namespace, labelSelector } = releaseObjects(of)
+  const { namespace, labelSelector } = releaseObjects(installation)
   const own = await cluster.list<Pod>(kinds.pods, { namespace, labelSelector: `${labelSelector},${metricsLabel}=true` })
   const workers = await cluster.list<Pod>(kinds.pods, {
-    namespace: of.workersNamespace,
+    namespace: installation.workersNamespace,
     labelSelector: `app.kubernetes.io/managed-by=${manager},app.kubernetes.io/instance=${instance}`,
   })
   const ready = [...own, ...workers].filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')

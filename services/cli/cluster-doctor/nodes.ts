@@ -22,14 +22,19 @@ export type Node = KubeObject & {
 
 /** Minimum versions for pods with user namespaces and an unmasked `/proc`; unknown for runtimes other than containerd. */
 const needs = [
-  { what: 'kubelet', least: [1, 33], form: /^v(\d{1,6})\.(\d{1,6})/, of: 'kubeletVersion' },
-  { what: 'Linux', least: [6, 3], form: /^(\d{1,6})\.(\d{1,6})/, of: 'kernelVersion' },
-  { what: 'containerd', least: [2, 0], form: /^containerd:\/\/v?(\d{1,6})\.(\d{1,6})/, of: 'containerRuntimeVersion' },
+  { what: 'kubelet', least: [1, 33], form: /^v(\d{1,6})\.(\d{1,6})/, field: 'kubeletVersion' },
+  { what: 'Linux', least: [6, 3], form: /^(\d{1,6})\.(\d{1,6})/, field: 'kernelVersion' },
+  {
+    what: 'containerd',
+    least: [2, 0],
+    form: /^containerd:\/\/v?(\d{1,6})\.(\d{1,6})/,
+    field: 'containerRuntimeVersion',
+  },
 ] as const
 
 /** The reasons why a node cannot run the workers' sandbox; an unreadable version is not counted. */
 export const sandboxProblems = ({ status }: Node): readonly string[] => {
-  const old = needs.flatMap(({ what, least, form, of }) => {
+  const old = needs.flatMap(({ what, least, form, field: of }) => {
     const [, major, minor] = (form.exec(status?.nodeInfo?.[of] ?? '') ?? []).map(Number)
     if (major === undefined || minor === undefined) return []
     const isOld = major < least[0] || (major === least[0] && minor < least[1])

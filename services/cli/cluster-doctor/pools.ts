@@ -71,8 +71,8 @@ const checkPool = (pool: BrowserPool): Required<PartResult> => {
 }
 
 /** Checks that each BrowserPool matches its spec, and that one serves the queue `standard`. */
-export const checkPools = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
-  const namespace = of.workersNamespace
+export const checkPools = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
+  const namespace = installation.workersNamespace
   const pools = await cluster.list<BrowserPool>(browserPools, { namespace })
   const results = pools.map(checkPool)
   const unserved = pools.some(({ spec }) => spec.pool === 'standard')
@@ -114,8 +114,8 @@ type Quota = Named & {
 }
 
 /** Checks that no ResourceQuota of the two namespaces is used up. */
-export const checkQuotas = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
-  const namespaces = [...new Set([of.namespace, of.workersNamespace])]
+export const checkQuotas = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
+  const namespaces = [...new Set([installation.namespace, installation.workersNamespace])]
   const lists = namespaces.map((namespace) => cluster.list<Quota>(kinds.quotas, { namespace }))
   const quotas = (await Promise.all(lists)).flat()
   const problems = quotas.flatMap(({ metadata: { name, namespace }, status: { hard = {}, used = {} } = {} }) =>

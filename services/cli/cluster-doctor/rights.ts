@@ -47,10 +47,10 @@ const userOf = ({ namespace, controllerAccount }: Installation) => ({
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 })
 
-const isAllowed = async ({ create }: Pick<Cluster, 'create'>, of: Installation, right: Right) => {
-  const { workersNamespace: namespace } = of
+const isAllowed = async ({ create }: Pick<Cluster, 'create'>, installation: Installation, right: Right) => {
+  const { workersNamespace: namespace } = installation
   const { apiVersion, kind } = reviews
-  const spec = { ...userOf(of), resourceAttributes: { ...right, namespace } }
+  const spec = { ...userOf(installation), resourceAttributes: { ...right, namespace } }
   const review = { apiVersion, kind, metadata: { namespace }, spec }
   const { status } = await create<Review>({ resource: reviews, namespace }, review)
   return status?.allowed === true
@@ -61,14 +61,14 @@ const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}$
 /** Reviews each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
 export const checkRights = async (
   cluster: Pick<Cluster, 'create'>,
-  of: Installation,
+  installation: Installation,
   root: string,
 ): Promise<PartResult> => {
   const rights = rightsIn(await readFile(join(root, 'k8s/controller-role.yaml'), 'utf8'))
   const missing: Right[] = []
-  for (const right of rights) if (!(await isAllowed(cluster, of, right))) missing.push(right)
+  for (const right of rights) if (!(await isAllowed(cluster, installation, right))) missing.push(right)
   if (missing.length === 0)
-    return { summary: `the controller has all ${rights.length} in namespace ${of.workersNamespace}` }
-  const detail = `in namespace ${of.workersNamespace} the controller may not: ${missing.map(nameOf).join(', ')}`
+    return { summary: `the controller has all ${rights.length} in namespace ${installation.workersNamespace}` }
+  const detail = `in namespace ${installation.workersNamespace} the controller may not: ${missing.map(nameOf).join(', ')}`
   return failing(detail, 'apply k8s/controller-role.yaml there, bound to the account of the controller')
 }

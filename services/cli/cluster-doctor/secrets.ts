@@ -31,13 +31,13 @@ const merged = (secrets: readonly RequiredSecret[]): RequiredSecret[] => {
 const secretProblem = async (
   { get }: Cluster,
   { namespace, name, keys }: RequiredSecret,
-  of: Installation,
+  installation: Installation,
 ): Promise<Problem | undefined> => {
-  const { instance, workersNamespace, workerSecret } = of
+  const { instance, workersNamespace, workerSecret } = installation
   const ofWorkers = namespace === workersNamespace && name.startsWith(`${workerSecret}-`)
   const isGenerated = name === `${instance}-keys` || ofWorkers
   const advice = isGenerated
-    ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(of)} reruns it; with keys.existingSecret you provide it`
+    ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(installation)} reruns it; with keys.existingSecret you provide it`
     : 'docs/kubernetes.md lists its keys; pods read it at their start'
   try {
     const { data = {} } = await get<Secret>({ resource: kinds.secrets, namespace, name })
@@ -51,10 +51,12 @@ const secretProblem = async (
 }
 
 /** Checks that the Secrets that the release's pods mount exist with all keys. Shows no values. */
-export const checkSecrets = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
-  const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = of
+export const checkSecrets = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
+  const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = installation
   const owners = [kinds.deployments, kinds.statefulSets]
-  const workloads = (await Promise.all(owners.map((kind) => cluster.list<Workload>(kind, releaseObjects(of))))).flat()
+  const workloads = (
+    await Promise.all(owners.map((kind) => cluster.list<Workload>(kind, releaseObjects(installation))))
+  ).flat()
   const pools = await cluster.list<BrowserPool>(browserPools, { namespace: workersNamespace })
   const required = merged([
     ...workloads.flatMap(({ spec }) => requiredBy(spec.template.spec, namespace)),
@@ -65,7 +67,8 @@ export const checkSecrets = async (cluster: Cluster, of: Installation): Promise<
     })),
   ])
   const problems: Problem[] = []
-  for (const each of required) problems.push(...[await secretProblem(cluster, each, of)].flatMap((one) => one ?? []))
+  for (const each of required)
+    problems.push(...[await secretProblem(cluster, each, installation)].flatMap((one) => one ?? []))
   const names = required.map(({ name, keys }) => `${name} (${keys.join(', ')})`).join('; ')
   return { summary: names, problems }
 }

@@ -60,8 +60,8 @@ const workloadProblem = (workload: Workload, pods: readonly Pod[]): Problem | un
 }
 
 /** Checks that each service of the release exists, with all pods ready and of its latest revision. */
-export const checkDeployments = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
-  const objects = releaseObjects(of)
+export const checkDeployments = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
+  const objects = releaseObjects(installation)
   const [deployments, statefulSets, pods] = await Promise.all([
     cluster.list<Workload>(kinds.deployments, objects),
     cluster.list<Workload>(kinds.statefulSets, objects),
@@ -72,20 +72,20 @@ export const checkDeployments = async (cluster: Cluster, of: Installation): Prom
     .filter((component) => !deployments.some((each) => componentOf(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,
-      advice: `${upgradeCommand(of)} recreates it`,
+      advice: `${upgradeCommand(installation)} recreates it`,
     }))
   const problems = [...missing, ...workloads.flatMap((each) => workloadProblem(each, pods) ?? [])]
   return { summary: `${workloads.length} with all their pods ready`, problems }
 }
 
 /** Checks that no Job or hook of the release has failed; Helm deletes completed hooks. */
-export const checkJobs = async (cluster: Cluster, of: Installation): Promise<PartResult> => {
-  const jobs = await cluster.list<Workload>(kinds.jobs, releaseObjects(of))
+export const checkJobs = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
+  const jobs = await cluster.list<Workload>(kinds.jobs, releaseObjects(installation))
   const problems = jobs.flatMap((job) => {
     const failed = conditionOf(job, 'Failed')
     if (failed?.status !== 'True') return []
     const { name } = job.metadata
-    const advice = `\`kubectl logs -n ${of.namespace} job/${name} --all-pods\` has the reason; then helm upgrade runs it again`
+    const advice = `\`kubectl logs -n ${installation.namespace} job/${name} --all-pods\` has the reason; then helm upgrade runs it again`
     return [{ detail: `${name} failed: ${failed.message ?? failed.reason ?? 'no reason given'}`, advice }]
   })
   const running = jobs.filter((job) => !conditionOf(job, 'Failed') && !conditionOf(job, 'Complete'))

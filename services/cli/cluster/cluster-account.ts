@@ -26,11 +26,12 @@ export const clusterAccount: Command = {
     const [name, email] = [flagText(args, 'name') ?? 'first', flagText(args, 'email') ?? 'first@localhost']
     const { databaseUrl, pepper } = readEnv(settings, env)
     await withCluster(env, async ({ api, namespace }) => {
-      const { 'account-id': kept, 'api-key': keptKey } = (await readSecret(api, namespace, secret)).data
-      if (keptKey !== undefined) return print({ json: { accountId: kept }, text: `account ${kept} is there` })
+      const { 'account-id': existingId, 'api-key': existingKey } = (await readSecret(api, namespace, secret)).data
+      if (existingKey !== undefined)
+        return print({ json: { accountId: existingId }, text: `account ${existingId} is there` })
       const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
-      const id = kept ?? (await createAccount(database, { name, email, plan })).id
+      const id = existingId ?? (await createAccount(database, { name, email, plan })).id
       // Store the account before its key is created, so that a retry reuses the account.
       await fill({ 'account-id': id })
       const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })

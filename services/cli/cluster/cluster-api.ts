@@ -26,13 +26,13 @@ export const readSecret = async (api: ClusterApi['api'], namespace: string, name
   return { data: texts, resourceVersion: metadata?.resourceVersion ?? '' }
 }
 
-/** Patches the keys of a Secret that differ from `wanted`; fails on a conflicting update. Returns all data and the changed keys. */
+/** Patches the keys of a Secret that differ from `desired`; fails on a conflicting update. Returns all data and the changed keys. */
 export const fillSecret = async (
   api: ClusterApi['api'],
-  { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
+  { namespace, name, wanted: desired }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
 ): Promise<{ data: SecretTexts; written: string[] }> => {
   const { data, resourceVersion } = await readSecret(api, namespace, name)
-  const wantedData = wanted(data)
+  const wantedData = desired(data)
   const changed = Object.entries(wantedData).filter(([each, value]) => data[each] !== value)
   if (changed.length > 0) {
     const encoded = mapValues(Object.fromEntries(changed), (value) => Buffer.from(value).toString('base64'))

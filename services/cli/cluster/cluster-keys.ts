@@ -76,9 +76,9 @@ export const clusterKeys: Command = {
       const filled = await fillSecret(api, { namespace, name, wanted: (data) => makeKeys(data, servers) })
       const written = { [name]: filled.written }
       for (const each of workers) {
-        const wanted = () => workerKeys(each.pool, filled.data, external)
+        const desired = () => workerKeys(each.pool, filled.data, external)
         const target = { namespace: workersNamespace ?? namespace, name: each.name }
-        written[each.name] = (await fillSecret(api, { ...target, wanted })).written
+        written[each.name] = (await fillSecret(api, { ...target, wanted: desired })).written
       }
       const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'unchanged'}`)
       print({ json: written, text: lines.join('\n') })

@@ -16,27 +16,28 @@ const key = () => randomBytes(32).toString('base64')
 const database = 'shutterfleet'
 
 /** A generated key pair. Throws `CONFIGURATION` if the Secret has one half only. */
-const pair = (kept: SecretTexts, name: string): SecretTexts => {
+const pair = (existing: SecretTexts, name: string): SecretTexts => {
   const [sealing, opening] = [`sealing-key-${name}`, `opening-keys-${name}`]
-  if ((kept[sealing] === undefined) !== (kept[opening] === undefined)) {
+  if ((existing[sealing] === undefined) !== (existing[opening] === undefined)) {
     throw new AppError('CONFIGURATION', { publicMessage: `the Secret has one of ${sealing} and ${opening}, not both` })
   }
   const made = generateSealingKeys()
   return { [sealing]: made.public, [opening]: made.private }
 }
 
-const postgresKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
+const postgresKeys = (existing: SecretTexts, host: string | undefined): SecretTexts => {
   if (host === undefined) return {}
-  const secret = kept['postgres-password'] ?? password()
+  const secret = existing['postgres-password'] ?? password()
   return { 'postgres-password': secret, 'database-url': `postgres://${database}:${secret}@${host}/${database}` }
 }
 
 /** The key in a Secret with the addresses of NATS. */
 const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
 
-const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
+const natsKeys = (existing: SecretTexts, host: string | undefined): SecretTexts => {
   if (host === undefined) return {}
-  const urlOf = ({ name }: { name: QueueUserName }) => kept[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
+  const urlOf = ({ name }: { name: QueueUserName }) =>
+    existing[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
   const urls = queueUsers.map((user) => [user.name, urlOf(user)] as const)
   const passwords = Object.fromEntries(urls.map(([name, url]) => [name, new URL(url).password])) as QueuePasswords
   const to = { listen: '0.0.0.0:4222', http: '0.0.0.0:8222', storeFolder: '/data' }
@@ -47,23 +48,23 @@ const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
 }
 
 /** The token that clients of an egress send, and the list that the egress accepts, longer during a rotation. */
-const tokens = (kept: SecretTexts, name: string): SecretTexts => {
-  const token = kept[name] ?? password()
+const tokens = (existing: SecretTexts, name: string): SecretTexts => {
+  const token = existing[name] ?? password()
   return { [name]: token, [`${name}s`]: token }
 }
 
-/** Adds to `kept` the keys that it lacks; always regenerates the configuration of NATS, so that it has this version's users. Throws `CONFIGURATION` if one half of a key pair is missing. */
-export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
+/** Adds the keys that `existing` lacks; always regenerates the configuration of NATS, so that it has this version's users. Throws `CONFIGURATION` if one half of a key pair is missing. */
+export const makeKeys = (existing: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
   'record-keys': `1:${key()}`,
   'storage-signing-key': key(),
-  ...tokens(kept, 'egress-token'),
-  ...tokens(kept, 'webhook-egress-token'),
-  ...Object.assign({}, ...[...pools, 'webhooks'].map((name) => pair(kept, name))),
-  ...postgresKeys(kept, postgres),
-  ...kept,
-  ...natsKeys(kept, nats),
+  ...tokens(existing, 'egress-token'),
+  ...tokens(existing, 'webhook-egress-token'),
+  ...Object.assign({}, ...[...pools, 'webhooks'].map((name) => pair(existing, name))),
+  ...postgresKeys(existing, postgres),
+  ...existing,
+  ...natsKeys(existing, nats),
 })
 
 /** Inputs from outside of the release: addresses of an external NATS as `worker-POOL-url`, and authorities that workers trust, as PEM. */

@@ -55,12 +55,12 @@ const parse = (command: Command, args: readonly string[]): ParsedArgs => {
   }
 }
 
-const checkOperands = ({ usage }: Command, { operands: given }: ParsedArgs) => {
+const checkOperands = ({ usage }: Command, { operands: supplied }: ParsedArgs) => {
   const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
   const operands = beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
-  const missing = operands[given.length]
+  const missing = operands[supplied.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
-  if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is an unexpected argument`)
+  if (supplied.length > operands.length) throw new UsageError(`${supplied[operands.length]} is an unexpected argument`)
 }
 
 const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'

@@ -71,14 +71,14 @@ const createRoom = () => {
 }
 type Room = ReturnType<typeof createRoom>
 
-const boundTags = (name: 'og' | 'twitter', given: Tags | undefined, admits: Room): { [name: string]: Tags } => {
-  const kept = Object.entries(given ?? {})
+const boundTags = (name: 'og' | 'twitter', tags: Tags | undefined, admits: Room): { [name: string]: Tags } => {
+  const admitted = Object.entries(tags ?? {})
     .filter(([tag]) => tagName.test(tag))
     .map(([tag, value]) => [tag, isAddressTag(tag) ? web(value) : cut(value, textMax)] as const)
     .filter(([, value]) => value)
     .slice(0, tagsMax)
     .filter(admits)
-  return kept.length > 0 ? { [name]: Object.fromEntries(kept) as Tags } : {}
+  return admitted.length > 0 ? { [name]: Object.fromEntries(admitted) as Tags } : {}
 }
 
 /**

@@ -76,16 +76,16 @@ export const accountToJson = ({ createdAt, disabledAt, erasingAt, ...account }: 
 /** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
 export const createAccount = (
   database: Database,
-  wanted: { readonly name: string; readonly email: string; readonly plan: string },
+  input: { readonly name: string; readonly email: string; readonly plan: string },
   actor: Actor = 'system',
 ): Promise<AccountView> =>
   database.entities(async (entities) => {
-    checkEmail(wanted.email)
-    const plan = await findPlan(entities, wanted.plan)
-    const account = { ...wanted, id: randomUUID(), createdAt: new Date() }
+    checkEmail(input.email)
+    const plan = await findPlan(entities, input.plan)
+    const account = { ...input, id: randomUUID(), createdAt: new Date() }
     entities.create(Account, { ...account, plan })
     entities.create(AccountMeter, { account: account.id })
-    recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: wanted.plan } })
+    recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: input.plan } })
     await entities.flush()
     return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null }
   })

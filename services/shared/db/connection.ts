@@ -72,8 +72,8 @@ const boundsOf = ({ statementMs = defaultStatementMs }: DatabaseOptions) => {
  */
 const boundSessions = (address: string, sessionIdleMs: number): string => {
   const url = new URL(address)
-  const given = url.searchParams.get('options') ?? ''
-  url.searchParams.set('options', `${given} -c idle_session_timeout=${sessionIdleMs} -c jit=off`.trim())
+  const options = url.searchParams.get('options') ?? ''
+  url.searchParams.set('options', `${options} -c idle_session_timeout=${sessionIdleMs} -c jit=off`.trim())
   return url.href
 }
 

@@ -51,9 +51,9 @@ const find = `select ${captureColumns} from capture where id = $1 and account_id
 /** Finds an account's capture by its id, a UUID; undefined if there is none or it belongs to another account. */
 export const findCapture = async (
   database: Sql,
-  of: { readonly id: string; readonly accountId: string },
+  ref: { readonly id: string; readonly accountId: string },
 ): Promise<FoundCapture | undefined> => {
-  const [row] = await database.query<FoundCapture>(find, [of.id, of.accountId], 'keep')
+  const [row] = await database.query<FoundCapture>(find, [ref.id, ref.accountId], 'keep')
   return row
 }
 

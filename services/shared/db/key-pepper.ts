@@ -19,11 +19,11 @@ export const confirmPepper = async (database: Database, pepper: string, may?: 'r
   const recording = `
     insert into key_pepper (fingerprint) select $1 where $2 or not exists (select from api_key) on conflict do nothing`
   await database.query(recording, [own, may === 'record'])
-  const [kept] = await database.query<{ fingerprint: Buffer }>('select fingerprint from key_pepper')
-  if (!kept) {
+  const [recorded] = await database.query<{ fingerprint: Buffer }>('select fingerprint from key_pepper')
+  if (!recorded) {
     return refuse('the keys of this database were made by an earlier version: start the gateway of this version first')
   }
-  if (kept.fingerprint.equals(own)) return
+  if (recorded.fingerprint.equals(own)) return
   refuse(
     'the keys of this database are hashed with another pepper: set SHUTTERFLEET_KEY_PEPPER as its gateway had it, or name the data folder of its installation with --data',
   )

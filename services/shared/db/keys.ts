@@ -46,8 +46,8 @@ const normalDomain = (domain: string): string => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: `domain ${fault}`, details: { domains: [fault] } })
 }
 
-const normalDomains = (given: readonly string[]): string[] => {
-  const domains = [...new Set(given.map(normalDomain))]
+const normalDomains = (requested: readonly string[]): string[] => {
+  const domains = [...new Set(requested.map(normalDomain))]
   if (domains.length <= maxDomains) return domains
   const fault = `at most ${maxDomains} domains`
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
@@ -58,7 +58,7 @@ const throwKeyLimit = (max: number): never => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
 }
 
-type WantedKey = {
+type KeyInput = {
   readonly accountId: string
   readonly name: string
   /** Hosts, or `*.host`, from whose pages the key may be used; empty: from anywhere. */
@@ -75,23 +75,23 @@ type WantedKey = {
  */
 export const createKey = async (
   database: Database,
-  wanted: WantedKey,
+  input: KeyInput,
 ): Promise<{ id: string; prefix: string; key: string }> => {
-  await confirmPepper(database, wanted.pepper)
+  await confirmPepper(database, input.pepper)
   return await database.entities(async (entities) => {
-    const domains = normalDomains(wanted.domains)
-    const account = await findAccount(entities, wanted.accountId, 'lock')
+    const domains = normalDomains(input.domains)
+    const account = await findAccount(entities, input.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
     const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
     if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) throwKeyLimit(max)
     const key = newKey()
     const id = randomUUID()
     const prefix = key.slice(0, prefixCharacters)
-    const { name, expiresAt = null, pepper } = wanted
+    const { name, expiresAt = null, pepper } = input
     const keyHash = createKeyHash(pepper)(key)
     entities.create(ApiKey, { id, account, name, prefix, keyHash, domains, expiresAt, createdAt: new Date() })
     const detail = { account: account.id, name, prefix, domains, expires_at: expiresAt }
-    recordChange(entities, { actor: wanted.actor ?? 'system', action: 'key.create', target: id, detail })
+    recordChange(entities, { actor: input.actor ?? 'system', action: 'key.create', target: id, detail })
     await entities.flush()
     return { id, prefix, key }
   })

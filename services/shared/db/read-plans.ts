@@ -57,14 +57,14 @@ const checkEntry = createSchemaCheck(planEntry)
 const entryFaults = (plan: unknown): string[] => {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return ['must be an object']
   const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
-  const given = Object.keys(plan)
-  const unknown = given.filter((name) => !Object.hasOwn(fields, name))
+  const present = Object.keys(plan)
+  const unknown = present.filter((name) => !Object.hasOwn(fields, name))
   const wrong = new Set<string>()
   checkEntry(plan, (field) => wrong.add(field.split('.')[0] ?? field))
   return [
     ...missing.map((name) => `${name} is required: ${planFields[name]}`),
     ...unknown.map((name) => `${name} is not a field of a plan`),
-    ...given
+    ...present
       .filter((name) => wrong.has(name) && Object.hasOwn(fields, name))
       .map((name) => `${name} must be ${planFields[name]}`),
   ]

@@ -39,16 +39,20 @@ type CreateOptions = { readonly fieldManager?: string; readonly signal?: AbortSi
  * watch has no time-out: it ends when the server ends it, and throws if the connection breaks or `signal` aborts.
  */
 export type KubeApi = {
-  readonly list: <T extends KubeObject>(of: Collection, query: PageQuery, signal?: AbortSignal) => Promise<Page<T>>
+  readonly list: <T extends KubeObject>(
+    collection: Collection,
+    query: PageQuery,
+    signal?: AbortSignal,
+  ) => Promise<Page<T>>
   /** `opened` is called once the server has begun to respond. */
   readonly watch: <T extends KubeObject>(
-    of: Collection,
+    collection: Collection,
     query: WatchQuery,
     signal: AbortSignal,
     opened?: () => void,
   ) => AsyncIterable<WatchEvent<T>>
   readonly get: <T extends KubeObject>(ref: Ref, signal?: AbortSignal) => Promise<T>
-  readonly create: <T extends KubeObject>(of: Collection, object: T, options?: CreateOptions) => Promise<T>
+  readonly create: <T extends KubeObject>(collection: Collection, object: T, options?: CreateOptions) => Promise<T>
   readonly patch: <T extends KubeObject>(ref: Ref, patch: Patch, signal?: AbortSignal) => Promise<T>
   readonly remove: (ref: Ref, deletion?: Deletion, signal?: AbortSignal) => Promise<void>
 }
@@ -59,13 +63,13 @@ const pagesMax = 200
 /** Lists a collection page by page; calls `signal` for each request. Throws `invalid` above 100,000 objects. */
 export async function* listPages<T extends KubeObject>(
   api: Pick<KubeApi, 'list'>,
-  { labelSelector, fieldSelector, ...of }: Collection & Selection,
+  { labelSelector, fieldSelector, ...collection }: Collection & Selection,
   signal: () => AbortSignal,
 ): AsyncGenerator<Page<T>> {
   let continueAt: string | undefined
   for (let pages = 0; pages < pagesMax; pages += 1) {
     const page: Page<T> = await api.list<T>(
-      of,
+      collection,
       { labelSelector, fieldSelector, limit: pageItems, continueAt },
       signal(),
     )
@@ -73,7 +77,7 @@ export async function* listPages<T extends KubeObject>(
     continueAt = page.continueAt
     if (continueAt === undefined) return
   }
-  throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} ${of.resource.plural}` })
+  throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} ${collection.resource.plural}` })
 }
 
 const callMs = 30_000
@@ -105,18 +109,18 @@ export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: 
   const write = <T>(request: Call) => call<T>({ ...request, ...(fence && { beforeSend: fence }) })
 
   return {
-    list: async (of, { continueAt, ...rest }, signal) => {
+    list: async (collection, { continueAt, ...rest }, signal) => {
       const query = { ...rest, continue: continueAt }
-      return toPage(await call({ method: 'GET', path: collectionPath(of), query, signal }))
+      return toPage(await call({ method: 'GET', path: collectionPath(collection), query, signal }))
     },
-    watch: (of, query, signal, opened) => {
+    watch: (collection, query, signal, opened) => {
       const watched = { ...query, watch: true, allowWatchBookmarks: true }
-      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: watched, signal }, opened)
+      return readWatch(connection, { method: 'GET', path: collectionPath(collection), query: watched, signal }, opened)
     },
     get: (ref, signal) => call({ method: 'GET', path: objectPath(ref), signal }),
-    create: (of, object, { fieldManager, signal } = {}) => {
+    create: (collection, object, { fieldManager, signal } = {}) => {
       const body = { type: json, text: JSON.stringify(object) }
-      return write({ method: 'POST', path: collectionPath(of), query: { fieldManager }, body, signal })
+      return write({ method: 'POST', path: collectionPath(collection), query: { fieldManager }, body, signal })
     },
     patch: (ref, patch, signal) => {
       const query = { fieldManager: patch.fieldManager, force: patch.kind === 'apply' ? patch.force : undefined }
@@ -153,8 +157,10 @@ const open = async (
   connection: Pick<KubeConnection, 'send'>,
   { query = {}, signal, ...request }: Call & { readonly signal: AbortSignal },
 ): Promise<KubeResponse> => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
-  const answer = await connection.send({ ...request, query: Object.fromEntries(given), signal })
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  const answer = await connection.send({ ...request, query: Object.fromEntries(parameters), signal })
   if (answer.statusCode < 300) return answer
   throw errorOfStatus(await readStatus(answer, nameOf(request)), nameOf(request), answer.retryAfterSeconds)
 }

@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { errorOfConnection } from './kube-error.ts'
 
 type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>
-type CreateDispatcher = (...of: Parameters<KubeConfig['createDispatcherOptions']>) => Dispatcher | undefined
+type CreateDispatcher = (...parameters: Parameters<KubeConfig['createDispatcherOptions']>) => Dispatcher | undefined
 
 /** One HTTP request to the API server. */
 export type KubeRequest = {
@@ -109,16 +109,16 @@ const serverOf = (config: KubeConfig): URL => {
 const shareDispatcher = (config: KubeConfig): (() => Promise<void>) => {
   const library = config as unknown as { createDispatcher: CreateDispatcher }
   const create = library.createDispatcher.bind(config)
-  let current: { readonly of: unknown; readonly dispatcher: Dispatcher | undefined } | undefined
+  let current: { readonly options: unknown; readonly dispatcher: Dispatcher | undefined } | undefined
 
-  library.createDispatcher = (cluster, given) => {
+  library.createDispatcher = (cluster, options) => {
     // Without any option the library would create none, and the request would use the global dispatcher.
-    const agentOptions = { rejectUnauthorized: true, ...given }
-    const of = config.createDispatcherOptions(cluster, agentOptions)
-    if (!current || !isDeepStrictEqual(of, current.of)) {
+    const agentOptions = { rejectUnauthorized: true, ...options }
+    const dispatcherOptions = config.createDispatcherOptions(cluster, agentOptions)
+    if (!current || !isDeepStrictEqual(dispatcherOptions, current.options)) {
       // `close` lets running requests finish.
       void current?.dispatcher?.close()
-      current = { of, dispatcher: create(cluster, agentOptions) }
+      current = { options: dispatcherOptions, dispatcher: create(cluster, agentOptions) }
     }
     return current.dispatcher
   }
@@ -141,9 +141,9 @@ const fenced = (dispatcher: Dispatcher, fence: (() => void) | undefined): Pick<D
   if (!fence) return dispatcher
   return dispatcher.compose((dispatch) => (options, handler) => {
     const start = handler.onRequestStart?.bind(handler)
-    handler.onRequestStart = (...of) => {
+    handler.onRequestStart = (...parameters) => {
       fence()
-      start?.(...of)
+      start?.(...parameters)
     }
     return dispatch(options, handler)
   })

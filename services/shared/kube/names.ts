@@ -39,8 +39,8 @@ export const objectName = (...parts: readonly [string, ...string[]]): string => 
     .replaceAll(/^-+|-+$/g, '')
   if (plain !== '' && fitting === plain && plain.length <= nameCharsMax) return plain
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, hashChars)
-  const kept = fitting.slice(0, nameCharsMax - hashChars - 1).replace(/-+$/, '')
-  return kept === '' ? `x-${hash}` : `${kept}-${hash}`
+  const shortened = fitting.slice(0, nameCharsMax - hashChars - 1).replace(/-+$/, '')
+  return shortened === '' ? `x-${hash}` : `${shortened}-${hash}`
 }
 
 /** Name of the Deployment of a pool's workers and of their disruption budget. */

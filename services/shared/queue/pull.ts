@@ -54,13 +54,13 @@ export type PullRequest = { readonly batch: number; readonly expiresMs: number; 
 /** Sends a raw pull request to a consumer; deliveries and status messages arrive on `inbox`. */
 export const requestPull = (
   queue: Queue,
-  of: { stream: string; consumer: string; inbox: string },
+  source: { stream: string; consumer: string; inbox: string },
   pull: PullRequest,
 ) => {
   const body = pull.noWait
     ? { batch: pull.batch, no_wait: true }
     : { batch: pull.batch, expires: pull.expiresMs * nanoseconds }
-  queue.publish(`$JS.API.CONSUMER.MSG.NEXT.${of.stream}.${of.consumer}`, text(JSON.stringify(body)), {
-    reply: of.inbox,
+  queue.publish(`$JS.API.CONSUMER.MSG.NEXT.${source.stream}.${source.consumer}`, text(JSON.stringify(body)), {
+    reply: source.inbox,
   })
 }

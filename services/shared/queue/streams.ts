@@ -43,10 +43,10 @@ const findStream = async ({ streams }: JetStreamManager, name: string): Promise<
  * Creates a stream, or updates it if it differs: a server whose disk has shrunk refuses every update. `initial` applies only on
  * creation, so that later changes by an operator are kept.
  */
-const declareStream = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
-  const config: object | undefined = (await findStream(manager, wanted.name))?.config
-  if (config === undefined) await manager.streams.add({ ...initial, ...wanted })
-  else if (!isDeepStrictEqual({ ...config, ...wanted }, config)) await manager.streams.update(wanted.name, wanted)
+const declareStream = async (manager: JetStreamManager, declared: Declared, initial: Partial<StreamConfig> = {}) => {
+  const config: object | undefined = (await findStream(manager, declared.name))?.config
+  if (config === undefined) await manager.streams.add({ ...initial, ...declared })
+  else if (!isDeepStrictEqual({ ...config, ...declared }, config)) await manager.streams.update(declared.name, declared)
 }
 
 /** Adds advice to the error of a server that refuses for lack of storage. */
@@ -58,14 +58,14 @@ const explainRefusal = (cause: unknown, resultsBytes: number): never => {
 }
 
 /** As `declareStream`, with three replicas; if the cluster has no room for them, keeps the current number, or creates one. */
-const declareReplicas = async (manager: JetStreamManager, wanted: Declared, initial: Partial<StreamConfig> = {}) => {
-  const found = await findStream(manager, wanted.name)
-  if ((found?.config.num_replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
+const declareReplicas = async (manager: JetStreamManager, declared: Declared, initial: Partial<StreamConfig> = {}) => {
+  const found = await findStream(manager, declared.name)
+  if ((found?.config.num_replicas ?? 0) >= clusterReplicas) return declareStream(manager, declared, initial)
   try {
-    await declareStream(manager, { ...wanted, num_replicas: clusterReplicas }, initial)
+    await declareStream(manager, { ...declared, num_replicas: clusterReplicas }, initial)
   } catch (error) {
     if (!(error instanceof JetStreamApiError)) throw error
-    await declareStream(manager, wanted, initial)
+    await declareStream(manager, declared, initial)
   }
 }
 
@@ -76,10 +76,10 @@ const asStream = (declared: object) => declared as Declared
 const declareConsumers = async (
   { consumers }: JetStreamManager,
   stream: string,
-  wanted: readonly { readonly durable_name: string }[],
+  declared: readonly { readonly durable_name: string }[],
 ) => {
   const found = await Array.fromAsync(consumers.list(stream))
-  for (const consumer of wanted) {
+  for (const consumer of declared) {
     const name = consumer.durable_name
     const config: object | undefined = found.find((each) => each.name === name)?.config
     if (config === undefined) await consumers.add(stream, asConsumer(consumer))

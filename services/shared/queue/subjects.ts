@@ -6,8 +6,8 @@ const started = 'started'
 const result = 'result'
 
 /** Subject of a stored capture that waits for a worker; at most one message each. */
-export const captureSubject = (of: { pool: Pool; lane: Lane; accountId: string; id: string }): string =>
-  `capture.${of.pool}.${of.lane}.${of.accountId}.${of.id}`
+export const captureSubject = (capture: { pool: Pool; lane: Lane; accountId: string; id: string }): string =>
+  `capture.${capture.pool}.${capture.lane}.${capture.accountId}.${capture.id}`
 
 /** The capture's id in the subject of a stored capture or a report. */
 export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
@@ -16,17 +16,18 @@ export const captureIdOf = (subject: string): string => subject.slice(subject.la
 export const accountIdOfCapture = (subject: string): string => subject.split('.')[3] ?? ''
 
 /** All captures of one lane of a pool, or of all pools and lanes. */
-export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
-  of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`
+export const captureFilter = (lane?: { pool: Pool; lane: Lane }): string =>
+  lane ? `capture.${lane.pool}.${lane.lane}.${all}` : `capture.${all}`
 
 /** Subject of a worker's report that an attempt has begun. Stored. */
-export const startedSubject = (of: { pool: Pool; id: string }): string => `${started}.${of.pool}.${of.id}`
+export const startedSubject = (capture: { pool: Pool; id: string }): string =>
+  `${started}.${capture.pool}.${capture.id}`
 
 /** Subject of a worker's report of an attempt's result. Stored. */
-export const resultSubject = (of: { pool: Pool; id: string }): string => `${result}.${of.pool}.${of.id}`
+export const resultSubject = (capture: { pool: Pool; id: string }): string => `${result}.${capture.pool}.${capture.id}`
 
 /** Subject of a worker's request for a newly signed address for the image of a capture. Not stored. */
-export const signSubject = (of: { pool: Pool; id: string }): string => `sign.${of.pool}.${of.id}`
+export const signSubject = (capture: { pool: Pool; id: string }): string => `sign.${capture.pool}.${capture.id}`
 
 /** All requests of a pool's workers for signed addresses. */
 export const signFilter = (pool: Pool): string => signSubject({ pool, id: any })
@@ -54,7 +55,8 @@ export const parseReportSubject = (
 }
 
 /** Published after the commit of a terminal status. Not stored. */
-export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`
+export const eventSubject = (capture: { accountId: string; id: string }): string =>
+  `event.${capture.accountId}.${capture.id}`
 
 /** The account's id in the subject of an event. */
 export const accountIdOf = (subject: string): string => subject.split('.')[1] ?? ''
@@ -63,16 +65,18 @@ export const accountIdOf = (subject: string): string => subject.split('.')[1] ??
 export const eventFilter = 'event.*.*'
 
 /** A worker's heartbeat. Not stored. Its last token is the one that workers of earlier releases may publish to. */
-export const heartbeatSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.beat`
+export const heartbeatSubject = (worker: { pool: Pool; pod: string }): string =>
+  `worker.${worker.pool}.${worker.pod}.beat`
 
 /** The heartbeats of a whole pool. */
 export const heartbeatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
 
 /** Drains one worker: it stops pulling. Not stored. */
-export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.drain`
+export const drainSubject = (worker: { pool: Pool; pod: string }): string => `worker.${worker.pool}.${worker.pod}.drain`
 
 /** Ends the drain of a worker: it pulls again. Not stored. */
-export const undrainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.undrain`
+export const undrainSubject = (worker: { pool: Pool; pod: string }): string =>
+  `worker.${worker.pool}.${worker.pod}.undrain`
 
 /** Wakes the controller's loop of a pool. Not stored. */
 export const poolWakeupSubject = (pool: Pool): string => `pool.${pool}.poke`

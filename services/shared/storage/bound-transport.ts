@@ -11,9 +11,9 @@ const tooLate = (ms: number) => new Error(`no answer for ${ms} ms`)
 export const boundWhole = (transport: Transport, wholeMs: number): Transport => ({
   request: (options, onAnswer) => {
     let answer: IncomingMessage | undefined
-    const request = transport.request(options, (given) => {
-      answer = given
-      onAnswer(given)
+    const request = transport.request(options, (response) => {
+      answer = response
+      onAnswer(response)
     })
     const timer = setTimeout(() => (answer ?? request).destroy(tooLate(wholeMs)), wholeMs)
     request.once('close', () => clearTimeout(timer))

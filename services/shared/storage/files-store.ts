@@ -97,15 +97,15 @@ type KeyRange = { readonly prefix: string; readonly after: string }
 const mayContain = (start: string, { prefix, after }: KeyRange): boolean =>
   (start.startsWith(prefix) || prefix.startsWith(start)) && start >= after.slice(0, start.length)
 
-async function* walk(folder: string, start: string, wanted: KeyRange): AsyncIterable<string> {
+async function* walk(folder: string, start: string, range: KeyRange): AsyncIterable<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (missing(error)) return []
     return fail(error)
   })
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const key = start + entry.name
-    if (entry.isDirectory() && mayContain(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
-    else if (isObjectKey(key) && key.startsWith(wanted.prefix) && key > wanted.after) yield key
+    if (entry.isDirectory() && mayContain(`${key}/`, range)) yield* walk(join(folder, entry.name), `${key}/`, range)
+    else if (isObjectKey(key) && key.startsWith(range.prefix) && key > range.after) yield key
   }
 }
 

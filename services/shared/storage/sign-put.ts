@@ -32,7 +32,7 @@ const onlyNew = 'if-none-match:*'
  */
 export const createPutSigner = (
   target: PutTarget,
-): ((key: string, of: { readonly at: Date; readonly lifetimeSeconds: number }) => string) => {
+): ((key: string, period: { readonly at: Date; readonly lifetimeSeconds: number }) => string) => {
   const { accessKey, region, bucket, useSSL } = target
   const host = hostOf(target)
   let signer: { day: string; key: Buffer } | undefined

@@ -7,13 +7,13 @@ type Described<L extends Labels> = { name: string; help: string; labels?: L }
 /** Metrics of one process. Names get the prefix `shutterfleet_`; label values come from unions, never from input. */
 export type Metrics = {
   readonly counter: <const L extends Labels = []>(
-    of: Described<L>,
+    metric: Described<L>,
   ) => Pick<Counter<L[number]>, 'inc' | 'remove' | 'reset'>
   readonly gauge: <const L extends Labels = []>(
-    of: Described<L>,
+    metric: Described<L>,
   ) => Pick<Gauge<L[number]>, 'inc' | 'dec' | 'set' | 'remove' | 'reset'>
   readonly histogram: <const L extends Labels = []>(
-    of: Described<L> & { buckets: number[] },
+    metric: Described<L> & { buckets: number[] },
   ) => Pick<Histogram<L[number]>, 'observe' | 'remove' | 'reset'>
   /** The Prometheus text of all metrics. */
   readonly text: () => Promise<string>
@@ -50,16 +50,16 @@ export const createMetrics = (service: string, constant: Readonly<Record<string,
   const registry = new Registry()
   registry.setDefaultLabels({ service, ...constant })
   collectProcessMetrics(registry)
-  const common = <L extends Labels>(of: Described<L>) => ({
-    name: `shutterfleet_${of.name}`,
-    help: of.help,
-    labelNames: [...(of.labels ?? [])] as L[number][],
+  const common = <L extends Labels>(metric: Described<L>) => ({
+    name: `shutterfleet_${metric.name}`,
+    help: metric.help,
+    labelNames: [...(metric.labels ?? [])] as L[number][],
     registers: [registry],
   })
   return {
-    counter: (of) => new Counter(common(of)),
-    gauge: (of) => new Gauge(common(of)),
-    histogram: (of) => new Histogram({ ...common(of), buckets: of.buckets }),
+    counter: (metric) => new Counter(common(metric)),
+    gauge: (metric) => new Gauge(common(metric)),
+    histogram: (metric) => new Histogram({ ...common(metric), buckets: metric.buckets }),
     text: () => registry.metrics(),
   }
 }

@@ -67,12 +67,12 @@ const spanOf = ({ name, kind, attributes, atMs }: SpanStart, parent: SpanContext
  * Continues the trace of a caller's `traceparent`; if that is absent or malformed, begins a trace if the sampler
  * selects it. Without an SDK (see `startTracing`) nothing is recorded, and the caller's context is passed on unchanged.
  */
-export const startTrace = (of: SpanStart): Span => spanOf(of, readContext(of.traceparent))
+export const startTrace = (start: SpanStart): Span => spanOf(start, readContext(start.traceparent))
 
 /** Adds a step to a trace; does nothing without a valid `traceparent`. */
-export const startSpan = (of: SpanStart): Span => {
-  const parent = readContext(of.traceparent)
-  return parent ? spanOf(of, parent) : { traceparent: undefined, end: () => {} }
+export const startSpan = (start: SpanStart): Span => {
+  const parent = readContext(start.traceparent)
+  return parent ? spanOf(start, parent) : { traceparent: undefined, end: () => {} }
 }
 
 /** The trace's id, for log lines. */

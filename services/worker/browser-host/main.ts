@@ -52,7 +52,7 @@ const launchChecked = async (kind: BrowserKind) => {
   return browser
 }
 
-const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
+const pages = createPageSupply(launchChecked, { ...settings, prewarmed: settings.browsers.prewarmed, proxy })
 const report = openSupervisorPipe((message) => {
   if (message.kind === 'order')
     return void serveOrder({ pages, reviewer, settings, ...blocking, report }, message.order)

@@ -29,7 +29,7 @@ const close = (open: OpenPage): Promise<boolean> =>
 
 /** When browsers are replaced, the kind that is started first, and the proxy that pages load through. */
 export type SupplyOptions = Pick<HostSettings, 'recycleCaptures' | 'recycleMs'> & {
-  readonly kept: BrowserKind
+  readonly prewarmed: BrowserKind
   readonly proxy: string
 }
 
@@ -39,7 +39,7 @@ export type SupplyOptions = Pick<HostSettings, 'recycleCaptures' | 'recycleMs'> 
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
-  { recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
+  { recycleCaptures, recycleMs, prewarmed: kept, proxy }: SupplyOptions,
 ) => {
   let served = 0
   let startedAt = 0

@@ -128,8 +128,8 @@ export class LanePuller implements Disposable {
   }
 
   #request(lane: Lane, inbox: string, noWait: boolean) {
-    const of = { stream: capturesStream.name, consumer: laneConsumerName(this.#pool, lane), inbox }
-    requestPull(this.#queue, of, { batch: 1, expiresMs: longPullMs, noWait })
+    const source = { stream: capturesStream.name, consumer: laneConsumerName(this.#pool, lane), inbox }
+    requestPull(this.#queue, source, { batch: 1, expiresMs: longPullMs, noWait })
   }
 
   /** The open long requests of a lane that have not expired. */

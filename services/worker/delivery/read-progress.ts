@@ -38,15 +38,15 @@ const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
  */
 export const readProgress = async (
   queue: Pick<Queue, 'request'>,
-  of: Pick<CaptureMessage, 'pool' | 'id' | 'attempts'>,
+  capture: Pick<CaptureMessage, 'pool' | 'id' | 'attempts'>,
 ): Promise<Progress> => {
   const [result, started] = await Promise.all([
-    lastMessage(queue, resultsStream.name, resultSubject(of)),
-    lastMessage(queue, resultsStream.name, startedSubject(of)),
+    lastMessage(queue, resultsStream.name, resultSubject(capture)),
+    lastMessage(queue, resultsStream.name, startedSubject(capture)),
   ])
   if (result) return 'ended'
   const next = readStarted(started?.data)
-  const attempt = Math.max(of.attempts + 1, next.attempt)
+  const attempt = Math.max(capture.attempts + 1, next.attempt)
   if (attempt > maxAttempts) return 'no-attempt-left'
   return attempt === next.attempt ? next : { attempt, handBacks: 0, isRepeat: false }
 }

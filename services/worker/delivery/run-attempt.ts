@@ -108,9 +108,9 @@ export const runAttempt = async (
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
-    const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
+    const common = { id, attempt, token: sealed.token, outcome: 'failed' } as const
     return {
-      result: { ...of, code, message, blame, timings: { ...before, ...timings, total: total() } },
+      result: { ...common, code, message, blame, timings: { ...before, ...timings, total: total() } },
       detail,
     }
   }

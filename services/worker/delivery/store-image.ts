@@ -54,9 +54,9 @@ export type Store = {
 /** `Store.sign` by a request to the gateway. */
 export const requestAddress = async (
   queue: Pick<Queue, 'request'>,
-  of: { readonly pool: Pool; readonly id: string },
+  capture: { readonly pool: Pool; readonly id: string },
 ): Promise<Put | undefined> =>
-  signedCodec.decode((await queue.request(signSubject(of), new Uint8Array(), signMs)).data).put
+  signedCodec.decode((await queue.request(signSubject(capture), new Uint8Array(), signMs)).data).put
 
 /** Resolves to the status. Does not use `fetch`, which copies the bytes and takes a millisecond longer. */
 const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): Promise<number> => {

@@ -27,12 +27,12 @@ const isExecutable = (path: string): boolean => {
 export const findBrowsers = (
   config: Pick<HostConfig, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },
 ): Browsers => {
-  const [kept] = browsersOf[config.pool]
+  const [prewarmed] = browsersOf[config.pool]
   const found = browsersOf[config.pool].filter((kind) => isExecutable(config[settingOf[kind]]))
-  if (!found.includes(kept)) {
-    const setting = settingOf[kept]
+  if (!found.includes(prewarmed)) {
+    const setting = settingOf[prewarmed]
     const message = `${prefix}${workerSettings[setting].name} = ${config[setting]}, must be an executable file`
     throw new AppError('CONFIGURATION', { message, publicMessage: message })
   }
-  return { kept, binaries: Object.fromEntries(found.map((kind) => [kind, config[settingOf[kind]]])) }
+  return { prewarmed, binaries: Object.fromEntries(found.map((kind) => [kind, config[settingOf[kind]]])) }
 }

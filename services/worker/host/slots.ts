@@ -238,7 +238,7 @@ export const createSlots = (
       },
       stop,
     )
-    return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.kept, startMs }, stop)
+    return await warmUpOrEnd(host, { canary: environment.canary, browser: browsers.prewarmed, startMs }, stop)
   }
   /** A user is free again once the host has ended with all its processes. */
   const start: StartHost = async (stop, startMs) => {

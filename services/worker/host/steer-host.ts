@@ -90,8 +90,8 @@ const captureIn = async (
     resolve(outcomeOf(detail))
     end(detail)
   }
-  const failed = (of: Pick<Failed, 'code' | 'message' | 'blame'>) => (detail: string) =>
-    ({ outcome: 'failed', ...of, detail, timings: {} }) as const
+  const failed = (failure: Pick<Failed, 'code' | 'message' | 'blame'>) => (detail: string) =>
+    ({ outcome: 'failed', ...failure, detail, timings: {} }) as const
   const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
   const left = (step: 'browser' | 'page') => endsAt - endsBeforeMs[step] - performance.now()
   const timer = setTimeout(() => endWith('killed at the deadline', late()), left('browser'))

@@ -27,11 +27,11 @@ const stderrCharacters = 2000
 
 /** Keeps the end of what a child writes to standard error, for logs. */
 export const keepStderr = ({ stderr }: ChildProcess): (() => string) => {
-  let kept = ''
+  let tail = ''
   stderr?.on('data', (chunk: Buffer) => {
-    kept = (kept + chunk.toString()).slice(-stderrCharacters)
+    tail = (tail + chunk.toString()).slice(-stderrCharacters)
   })
-  return () => kept
+  return () => tail
 }
 
 /** A page that fills memory allocates about 0.3 GB in this time. */

@@ -6,22 +6,22 @@ import type { WorkerLifecycle } from './lifecycle.ts'
 const coldMs = 900_000
 
 /** The worker's probes: ready while it may take captures, busy or not; live unless every slot is without a browser for `coldMs`. */
-export const healthOf = (of: {
+export const healthOf = (worker: {
   queue: Pick<Queue, 'isConnected'>
   lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>
   slots: readonly { readonly isWarm: () => boolean; readonly coldForMs: () => number }[]
 }): Health => {
-  const state = of.lifecycle.state()
-  const holds = of.lifecycle.holds()
-  const warm = of.slots.filter((slot) => slot.isWarm()).length
+  const state = worker.lifecycle.state()
+  const holds = worker.lifecycle.holds()
+  const warm = worker.slots.filter((slot) => slot.isWarm()).length
   return {
-    live: of.slots.some((slot) => slot.coldForMs() < coldMs),
-    ready: state === 'ready' && holds.size === 0 && warm > 0 && of.queue.isConnected(),
+    live: worker.slots.some((slot) => slot.coldForMs() < coldMs),
+    ready: state === 'ready' && holds.size === 0 && warm > 0 && worker.queue.isConnected(),
     detail: {
       state,
       ...Object.fromEntries(holds),
-      warm: `${warm} of ${of.slots.length}`,
-      nats: of.queue.isConnected() ? 'connected' : 'unreachable',
+      warm: `${warm} of ${worker.slots.length}`,
+      nats: worker.queue.isConnected() ? 'connected' : 'unreachable',
     },
   }
 }

@@ -32,9 +32,9 @@ export const readFrames = (
 ): void => {
   let parts: Buffer[] = []
   let length = 0
-  let wanted = headBytes
+  let neededBytes = headBytes
   const readAll = () => {
-    while (length >= wanted) {
+    while (length >= neededBytes) {
       const whole = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
       const [textLength, bytesLength] = [whole.readUInt32BE(0), whole.readUInt32BE(4)]
       if (textLength > textBytesMax || bytesLength > bytesMax) throw new RangeError('a message is too long')
@@ -44,7 +44,7 @@ export const readFrames = (
       const rest = isWhole ? whole.subarray(end) : whole
       parts = rest.length > 0 ? [rest] : []
       length = rest.length
-      wanted = isWhole ? headBytes : end
+      neededBytes = isWhole ? headBytes : end
       if (isWhole) take(whole.toString('utf8', headBytes, textEnd), whole.subarray(textEnd, end))
     }
   }

@@ -8,7 +8,7 @@ import type { Timings, Warning } from '#shared/queue/messages.ts'
 
 /** The browsers of a host: the kind that is started ahead, and the binary of each installed kind. */
 export type Browsers = {
-  readonly kept: BrowserKind
+  readonly prewarmed: BrowserKind
   readonly binaries: Readonly<Partial<Record<BrowserKind, string>>>
 }
 

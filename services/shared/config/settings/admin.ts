@@ -40,7 +40,7 @@ const adminTokens: Setting<readonly AdminToken[]> = {
       const problem = `must be a list of NAME:TOKEN; NAME up to 64 letters, digits and ._@-, TOKEN at least ${adminTokenCharactersMin} characters`
       return { ok: false, problem }
     }
-    const distinct = (of: keyof AdminToken) => new Set(tokens.map((token) => token[of])).size === tokens.length
+    const distinct = (field: keyof AdminToken) => new Set(tokens.map((token) => token[field])).size === tokens.length
     if (!distinct('name') || !distinct('token')) {
       return { ok: false, problem: 'must have each NAME and each TOKEN once' }
     }

@@ -7,9 +7,9 @@ const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
   !Array.isArray(value) &&
   Object.values(value).every((each) => typeof each === 'string')
 
-const parseTexts = (given: string): Readonly<Record<string, string>> | undefined => {
+const parseTexts = (text: string): Readonly<Record<string, string>> | undefined => {
   try {
-    const value: unknown = JSON.parse(given)
+    const value: unknown = JSON.parse(text)
     return isTexts(value) ? value : undefined
   } catch {
     return undefined

@@ -56,8 +56,8 @@ export const parsed = <T>(
   { kind, problem, ...common }: Common & { readonly kind: string; readonly problem: string },
   parse: (text: string) => T | undefined,
 ): Setting<T> =>
-  setting(name, kind, common, (given) => {
-    const value = parse(given)
+  setting(name, kind, common, (written) => {
+    const value = parse(written)
     return value === undefined ? { ok: false, problem } : { ok: true, value }
   })
 

@@ -130,11 +130,11 @@ export const createBlocker = (
     bases: active.flatMap(({ bases }) => bases),
     /** The rules for a document with these tokens: for consent banners, and all others. */
     hidingFor: (url: string, tokens: Tokens) => {
-      const of = (isConsent: boolean) =>
+      const lists = (isConsent: boolean) =>
         active
           .filter(({ kind }) => (kind === 'cookies') === isConsent)
           .flatMap((engine) => rulesFor(engine, url, tokens))
-      return { consent: of(true), others: of(false) }
+      return { consent: lists(true), others: lists(false) }
     },
   }
 }

@@ -158,11 +158,11 @@ const weakLabels =
 const unspaced = new Set(['ar', 'he', 'ja', 'ko', 'th', 'zh'])
 
 const all = (part: 'subject' | 'verbs' | 'context'): string => {
-  const of = (isUnspaced: boolean) =>
+  const select = (isUnspaced: boolean) =>
     Object.entries(byLanguage).flatMap(([language, words]) =>
       unspaced.has(language) === isUnspaced ? words[part] : [],
     )
-  return `(?<!\\p{L})(?:${of(false).join('|')})|${of(true).join('|')}`
+  return `(?<!\\p{L})(?:${select(false).join('|')})|${select(true).join('|')}`
 }
 
 /**

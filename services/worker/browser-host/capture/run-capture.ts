@@ -145,12 +145,12 @@ const inspect = async ({ open, plan, share }: Capture) => {
   const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
   const outputs = await readOutputs(open, plan.outputs, share('inspect'))
-  const seen = [
+  const found = [
     ...(vendor === undefined ? [] : [warnings.challenge(vendor)]),
     ...(isUnread ? [warnings.metadataUnread] : []),
     ...outputs.flatMap(({ name, content }) => (content ? [] : [warnings.outputUnread(name)])),
   ]
-  return { metadata, outputs, seen }
+  return { metadata, outputs, warnings: found }
 }
 
 /** Wait before the second shot of a blank page. */
@@ -185,13 +185,13 @@ const takeImage = async (
     await delay(blankRetryMs)
     taken = await take()
   }
-  const seen = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
+  const found = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
   const image = await time('encode', encode(taken.picture, output, size))
   const further: Rendition[] = []
   for (const each of renditions) {
     further.push({ ...(await time('encode', encode(taken.picture, each, size))), format: each.format })
   }
-  return { ...image, renditions: further, warnings: seen }
+  return { ...image, renditions: further, warnings: found }
 }
 
 const takePdf = async (capture: Capture, output: PdfOutput): Promise<Rendering> => {
@@ -206,7 +206,7 @@ const render = async (capture: Capture): Promise<Shot> => {
   const { output } = plan
   const before = await prepare(capture)
   await assertWanted(open, plan.unwanted)
-  const { metadata, outputs, seen } = await time('inspect', inspect(capture))
+  const { metadata, outputs, warnings: found } = await time('inspect', inspect(capture))
   const picture = await (output.kind === 'pdf' ? takePdf(capture, output) : takeImage(capture, output))
   const finalUrl = open.document.address()
   const { bytes, renditions, width, height } = picture
@@ -218,7 +218,7 @@ const render = async (capture: Capture): Promise<Shot> => {
     targetStatus: open.document.requested().status,
     // Masked, because it is sent and stored in plain text from here on.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: [...before, ...seen, ...picture.warnings],
+    warnings: [...before, ...found, ...picture.warnings],
     metadata,
   }
 }

@@ -35,7 +35,7 @@ const found = async (t: Tap, name: string, answer: (path: string) => Answer | un
   })
   const stop = new AbortController().signal
   const wanted = { namespace: undefined, release: undefined }
-  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, wanted, stop })
+  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, selection: wanted, stop })
   return findings.filter((each) => each.name === name)
 }
 
@@ -103,7 +103,7 @@ t.test(
 t.test('doctor: without a cluster no other check runs', async (t) => {
   const wanted = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
-  const findings = await examineCluster({ env, root, wanted, stop: new AbortController().signal })
+  const findings = await examineCluster({ env, root, selection: wanted, stop: new AbortController().signal })
   const [first, ...others] = findings
   t.match(first, { name: 'cluster', ok: false, advice: /KUBECONFIG/ })
   t.ok(others.length > 8)

@@ -32,7 +32,7 @@ const createTestSupply = () => {
   const supply = createPageSupply(launch, {
     recycleCaptures: 2,
     recycleMs: 60_000,
-    kept: 'shell',
+    prewarmed: 'shell',
     proxy: 'socks5://x:1',
   })
   const take = (kind: BrowserKind = 'shell') => supply.acquire(defaultEmulation(kind))

@@ -15,27 +15,29 @@ type Continuation = Protocol.Fetch.ContinueRequestRequest
 
 const cookieName = (pair: string): string => (pair.split('=', 1)[0] ?? '').trim()
 
-/** Cookies of `given` replace the browser's of the same name; the browser's other cookies are kept. */
-const mergeCookies = (own: string, given: string): string => {
-  const names = new Set(given.split(';').map(cookieName))
+/** Cookies of `requested` replace the browser's of the same name; the browser's other cookies are kept. */
+const mergeCookies = (own: string, requested: string): string => {
+  const names = new Set(requested.split(';').map(cookieName))
   const others = own.split(';').filter((pair) => !names.has(cookieName(pair)))
-  return [given, ...others]
+  return [requested, ...others]
     .map((part) => part.trim())
     .filter(Boolean)
     .join('; ')
 }
 
-const isNamed = (name: string, wanted: string): boolean => name.toLowerCase() === wanted.toLowerCase()
+const isNamed = (name: string, other: string): boolean => name.toLowerCase() === other.toLowerCase()
 
-/** The browser's headers, replaced and extended by `given`; names are case-insensitive. */
-const withGiven = (own: HeaderValues, given: HeaderValues) => {
+/** The browser's headers, replaced and extended by `requested`; names are case-insensitive. */
+const mergeHeaders = (own: HeaderValues, requested: HeaderValues) => {
   const cookies = Object.entries(own).find(([name]) => isNamed(name, 'cookie'))?.[1] ?? ''
-  const kept = Object.entries(own).filter(([name]) => !Object.keys(given).some((other) => isNamed(name, other)))
-  const added = Object.entries(given).map(([name, value]): [string, string] => [
+  const unchanged = Object.entries(own).filter(
+    ([name]) => !Object.keys(requested).some((other) => isNamed(name, other)),
+  )
+  const added = Object.entries(requested).map(([name, value]): [string, string] => [
     name,
     isNamed(name, 'cookie') ? mergeCookies(cookies, value) : value,
   ])
-  return [...kept, ...added].map(([name, value]) => ({ name, value }))
+  return [...unchanged, ...added].map(([name, value]) => ({ name, value }))
 }
 
 const withoutReferer = (values: HeaderValues): HeaderValues | undefined =>
@@ -47,29 +49,29 @@ const credential = /auth|cookie|credential|jwt|key|pass|secret|session|signature
 const withoutCredentials = (values: HeaderValues): HeaderValues =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !credential.test(name)))
 
-/** The given headers for a request; undefined if it is for another host than that of `origin`. */
+/** The caller's headers for a request; undefined if it is for another host than that of `origin`. */
 const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): HeaderValues | undefined => {
-  const asked = URL.parse(requestUrl)
-  if (!asked || asked.hostname !== new URL(origin).hostname) return undefined
+  const url = URL.parse(requestUrl)
+  if (!url || url.hostname !== new URL(origin).hostname) return undefined
   // A site that moves from http to https keeps its name; origins are written without their default port.
   const secured = /:\d+$/.test(origin) ? origin : origin.replace(/^http:/, 'https:')
-  return asked.origin === origin || asked.origin === secured ? values : withoutCredentials(values)
+  return url.origin === origin || url.origin === secured ? values : withoutCredentials(values)
 }
 
 /**
- * How one request continues: to the target's host with the given headers (credentials only to its origin or, from http, its
- * https), to any other host, or without given headers, unchanged. On a redirect Chromium drops what was added to the previous hop,
- * except for two kinds of headers. `Sec-*` headers are dropped, and a `Referer` replaced, only if the hop restarts, which setting its `url` forces. A given `Referer` itself is kept in any
+ * How one request continues: to the target's host with the caller's headers (credentials only to its origin or, from http, its
+ * https), to any other host, or without headers of the caller, unchanged. On a redirect Chromium drops what was added to the previous hop,
+ * except for two kinds of headers. `Sec-*` headers are dropped, and a `Referer` replaced, only if the hop restarts, which setting its `url` forces. The caller's `Referer` itself is kept in any
  * case, so requests to other hosts are sent without one.
  */
 export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
   if (headers === undefined) return { requestId }
-  const given = givenFor(request.url, headers) ?? withoutReferer(headers.values)
+  const added = givenFor(request.url, headers) ?? withoutReferer(headers.values)
   return {
     requestId,
     ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),
-    ...(given && { headers: withGiven(request.headers, given) }),
+    ...(added && { headers: mergeHeaders(request.headers, added) }),
   }
 }
 

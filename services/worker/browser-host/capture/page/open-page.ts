@@ -15,10 +15,10 @@ const framesMax = 100
 
 /** Dismisses the dialogs of one process's frames, as each process reports only its own. */
 const dismissDialogs = async (session: Session): Promise<void> => {
-  let seen = 0
+  let dialogs = 0
   session.on('Page.javascriptDialogOpening', () => {
-    seen += 1
-    if (seen <= dialogsMax) session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
+    dialogs += 1
+    if (dialogs <= dialogsMax) session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
   })
   await session.send('Page.enable')
 }

@@ -4,11 +4,11 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { OpenPage } from './open-page.ts'
 
-type GivenCookie = CapturePlan['cookies'][number]
+type RequestedCookie = CapturePlan['cookies'][number]
 type SetCookie = Protocol.Network.CookieParam
 
 /** A domain includes its subdomains, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
-const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boolean): SetCookie => ({
+const forDomain = ({ name, value }: RequestedCookie, domain: string, isSource: boolean): SetCookie => ({
   name,
   value,
   domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
@@ -17,15 +17,15 @@ const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boole
   ...(isSource && { sameSite: 'None', secure: true }),
 })
 
-const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
-  if (given.domain !== undefined) return forDomain(given, given.domain, url === undefined)
-  return { name: given.name, value: given.value, url: new URL('/', url).href }
+const toCookie = (cookie: RequestedCookie, url: string | undefined): SetCookie => {
+  if (cookie.domain !== undefined) return forDomain(cookie, cookie.domain, url === undefined)
+  return { name: cookie.name, value: cookie.value, url: new URL('/', url).href }
 }
 
 /** Sets the caller's cookies before the page loads; one without a domain is for the target's host only. Throws `RENDER_ERROR` if the browser rejects them. */
 export const setCookies = async (
   { browser, contextId }: Pick<OpenPage, 'browser' | 'contextId'>,
-  cookies: readonly GivenCookie[],
+  cookies: readonly RequestedCookie[],
   url: string | undefined,
 ): Promise<void> => {
   if (cookies.length === 0) return

@@ -65,7 +65,7 @@ const readHeadings = (markdown: Markdown, found: (heading: Heading) => void) =>
 const { allowedTags, allowedAttributes } = sanitizeHtml.defaults
 
 /** Raw HTML allowed in Markdown: text, structure and pictures; nothing that runs, loads a document or takes input. */
-const kept: sanitizeHtml.IOptions = {
+const sanitizing: sanitizeHtml.IOptions = {
   allowedTags: allowedTags.concat([
     'img',
     'input',
@@ -109,16 +109,16 @@ const renderText = (text: string) => {
   })
   markdown.use(footnotes).use(alerts).use(emoji, { shortcuts: {} })
   const { fence } = markdown.renderer.rules
-  markdown.renderer.rules['fence'] = (...given) => {
-    const [tokens, index] = given
+  markdown.renderer.rules['fence'] = (...parameters) => {
+    const [tokens, index] = parameters
     const { info = '', content = '' } = tokens[index] ?? {}
     const [language] = info.trim().split(/\s/)
     if (language === 'math') return math.render(content, true)
-    if (language !== 'mermaid') return fence?.(...given) ?? ''
+    if (language !== 'mermaid') return fence?.(...parameters) ?? ''
     hasDiagrams = true
     return `<pre class="mermaid"><code>${escapeHtml(content)}</code></pre>\n`
   }
-  const content = math.insert(sanitizeHtml(markdown.render(text), kept))
+  const content = math.insert(sanitizeHtml(markdown.render(text), sanitizing))
   return { content, title, style: markdownStyle + math.style(), hasDiagrams, escapeHtml }
 }
 
